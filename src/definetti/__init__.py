@@ -1,0 +1,40 @@
+"""Sets of hidden-state sequences that hold the truth with the probability promised, exactly."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from definetti.conformal import ConformalHMM
+    from definetti.hmm.model import HMM
+    from definetti.sets import Evaluation, PredictionSet
+
+# Loaded on first use: `import definetti` itself costs nothing.
+_HOMES = {
+    "ConformalHMM": "definetti.conformal",
+    "HMM": "definetti.hmm.model",
+    "Evaluation": "definetti.sets",
+    "PredictionSet": "definetti.sets",
+    "hmm": "",
+    "scores": "",
+    "sets": "",
+    "simulate": "",
+    "symmetry": "",
+    "verify": "",
+}
+
+__all__ = ["HMM", "ConformalHMM", "Evaluation", "PredictionSet"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'definetti' has no attribute {name!r}")
+    home = _HOMES[name]
+    return getattr(import_module(home), name) if home else import_module(f"definetti.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,39 @@
+"""Parameters checked at `fit`, with errors that name the remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class NotExactWarning(UserWarning):
+    """The symmetry asked for does not guarantee the confidence level."""
+
+
+def checked_number(value: Any, name: str) -> int:
+    """Return a whole number of at least one."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+    return int(value)
+
+
+def checked_flag(value: Any, name: str) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
+def entropy_of(random_state: Any) -> int:
+    """Turn what scikit-learn calls a random state into the seed of all streams of a fit."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+        return int(random_state)
+    raise ValueError(
+        f"random_state must be None, a whole number ≥ 0 or a NumPy Generator, got {random_state!r}"
+    )

@@ -1,0 +1,212 @@
+"""The labelled sequence so far, and what a candidate makes of it.
+
+A `History` grows at its end. It keeps the counts that the likelihood depends on up to date, so
+that a prediction need not look at the past again; whatever else a symmetry wants to know of the
+past is worked out once and kept until the history grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.sequence import MISSING
+from definetti.windows import Windows
+
+Value = TypeVar("Value")
+Array = TypeVar("Array", IntArray, FloatArray)
+
+
+def padded(counts: Array, *shape: int) -> Array:
+    """Grow an array with zeros at the end of its first axes, to at least the shape given."""
+    widths = [(0, max(0, new - old)) for new, old in zip(shape, counts.shape, strict=False)]
+    widths += [(0, 0)] * (counts.ndim - len(widths))
+    return np.pad(counts, widths) if any(after for _, after in widths) else counts
+
+
+class History:
+    """States and observation codes for ``t < T``, with the counts that the likelihood depends on.
+
+    Parameters
+    ----------
+    n_states : int
+        How many states there are; more may come up later.
+    symbols : bool, default True
+        Whether observations are symbols, worth counting; else each is a thing of its own.
+
+    Examples
+    --------
+    >>> history = History(n_states=2)
+    >>> history.append(np.array([0, 0, 1, 0]), np.array([1, 0, 1, MISSING]))
+    >>> len(history), history.first, history.last
+    (4, 0, 0)
+    >>> history.transitions
+    array([[1, 1],
+           [1, 0]])
+    >>> history.emissions  # the first column is for missing observations
+    array([[1, 1, 1],
+           [0, 0, 1]])
+    >>> history.visits(0)
+    array([0, 1, 3])
+    """
+
+    def __init__(self, n_states: int, symbols: bool = True) -> None:
+        self.length = 0
+        self.n_states = n_states
+        self.symbols = symbols
+        self.transitions: IntArray = np.zeros((n_states, n_states), dtype=np.int64)
+        self.emissions: IntArray = np.zeros((n_states, 1), dtype=np.int64)
+        self._states: IntArray = np.zeros(16, dtype=np.int64)
+        self._observations: IntArray = np.zeros(16, dtype=np.int64)
+        self.shelves = Shelves(np.zeros(0, dtype=np.int64), n_states)
+        self._kept: dict[Hashable, Any] = {}
+
+    def __len__(self) -> int:
+        return self.length
+
+    @property
+    def states(self) -> IntArray:
+        return self._states[: self.length]
+
+    @property
+    def observations(self) -> IntArray:
+        return self._observations[: self.length]
+
+    @property
+    def first(self) -> int:
+        return int(self._states[0])
+
+    @property
+    def last(self) -> int:
+        return int(self._states[self.length - 1])
+
+    def append(self, states: IntArray, observations: IntArray, n_states: int = 0) -> None:
+        """Let the sequence go on; `n_states` grows with it where new states came up."""
+        joined = np.concatenate([self.states[-1:], states])
+        end = self.length + len(states)
+        if end > len(self._states):  # doubling: a step costs the same however long the past is
+            room = max(end, 2 * len(self._states))
+            self._states = np.resize(self._states, room)
+            self._observations = np.resize(self._observations, room)
+        self._states[self.length : end] = states
+        self._observations[self.length : end] = observations
+        self.n_states = n = max(self.n_states, n_states)
+        self.transitions = padded(self.transitions, n, n)
+        np.add.at(self.transitions, (joined[:-1], joined[1:]), 1)
+        if self.symbols:
+            self.emissions = padded(self.emissions, n, observations.max(initial=MISSING) + 2)
+            np.add.at(self.emissions, (states, observations + 1), 1)
+        times = np.arange(self.length, end)
+        self.length = end
+        if not self.shelves.add(states, times, n):
+            self.shelves = Shelves(self.states, n)
+        self._kept = {}
+
+    def kept(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return what `make` makes of the history, made once until the history grows."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        value: Value = self._kept[key]
+        return value
+
+    def visits(self, state: int) -> IntArray:
+        """Times at which the chain was in a state, in order."""
+        return self.shelves.of(state)
+
+
+class Shelves:
+    """Times sorted by state, with room on every shelf, so that a new time costs nothing to add.
+
+    Attributes
+    ----------
+    times : the shelves, one after the other
+    begins, sizes : (n,) where each state's shelf begins and how many times are on it
+    """
+
+    def __init__(self, states: IntArray, n_states: int) -> None:
+        self.sizes = np.bincount(states, minlength=n_states).astype(np.int64)
+        self.room = 2 * self.sizes + 8
+        self.begins = np.concatenate([[0], self.room.cumsum()])[:-1]
+        self.times = np.zeros(self.room.sum(), dtype=np.int64)
+        order = np.argsort(states, kind="stable")
+        place = np.arange(len(states)) - np.repeat(self.sizes.cumsum() - self.sizes, self.sizes)
+        self.times[self.begins[states[order]] + place] = order
+
+    def add(self, states: IntArray, times: IntArray, n_states: int) -> bool:
+        """Put new times on their shelves; False, and nothing done, where there is no room."""
+        if n_states > len(self.sizes):
+            return False
+        new = np.bincount(states, minlength=n_states)
+        if (self.sizes + new > self.room).any():
+            return False
+        for state, time in zip(states.tolist(), times.tolist(), strict=True):
+            self.times[self.begins[state] + self.sizes[state]] = time
+            self.sizes[state] += 1
+        return True
+
+    def of(self, state: int) -> IntArray:
+        """Return what is on one shelf; a state never met has an empty one."""
+        if state >= len(self.sizes):
+            return self.times[:0]
+        begin = self.begins[state]
+        return self.times[begin : begin + self.sizes[state]]
+
+
+class Completion(NamedTuple):
+    """A history completed with a candidate: the sequence ``z`` that is put to the test."""
+
+    history: History
+    states: IntArray
+    observations: IntArray
+    n_states: int
+
+    @property
+    def horizon(self) -> int:
+        return len(self.states)
+
+    @property
+    def last(self) -> int:
+        return int(self.states[-1])
+
+    @property
+    def moves(self) -> tuple[IntArray, IntArray]:
+        """From where to where the candidate's steps lead, the one out of the history included."""
+        return np.concatenate([[self.history.last], self.states[:-1]]), self.states
+
+    @property
+    def transitions(self) -> IntArray:
+        """Transition counts ``F`` of the completed sequence."""
+        counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
+        np.add.at(counts, self.moves, 1)
+        return counts
+
+    @property
+    def emissions(self) -> IntArray:
+        """Counts of state and symbol of the completed sequence, missing ones in column 0."""
+        width = int(self.observations.max()) + 2
+        counts = padded(self.history.emissions, self.n_states, width).copy()
+        np.add.at(counts, (self.states, self.observations + 1), 1)
+        return counts
+
+    @property
+    def counts_key(self) -> tuple[int, ...]:
+        """What the candidate adds to the counts: equal keys, equal likelihood."""
+        moves = sorted(int(i * self.n_states + j) for i, j in zip(*self.moves, strict=True))
+        pairs = sorted(zip(self.states.tolist(), (self.observations + 1).tolist(), strict=True))
+        return (self.last, *moves, *(code for pair in pairs for code in pair))
+
+    @property
+    def window(self) -> Windows:
+        """The candidate itself, as a window: what is being judged."""
+        start = np.array([self.history.last])
+        return Windows(start, self.states[None], self.observations[None])
+
+    def element(self, time: int) -> tuple[int, int]:
+        """State and observation at a time of the completed sequence."""
+        past = self.history
+        if time < past.length:
+            return int(past._states[time]), int(past._observations[time])
+        return int(self.states[time - past.length]), int(self.observations[time - past.length])

@@ -1,0 +1,85 @@
+"""Observations that are symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.sequence import MISSING, Alphabet, listed
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """Relative frequencies of symbols in each state, with ``prior`` added to every count.
+
+    The symbols are those of the completed sequence, so a symbol never seen in a state has a
+    small probability there, and a state never seen has the uniform law.
+
+    Examples
+    --------
+    >>> emission = Categorical(prior=0.5)
+    >>> table, codes = emission.encode(["wet", "dry", "wet", None], None, "observations")
+    >>> states = np.array([0, 1, 0, 1])
+    >>> statistics = emission.statistics(table, codes, states, n_states=2)
+    >>> np.exp(emission.log_likelihood(table, statistics, codes)).round(3)
+    array([[0.833, 0.25 ],
+           [0.167, 0.75 ],
+           [0.833, 0.25 ],
+           [1.   , 1.   ]])
+    """
+
+    prior: float = 0.5
+
+    def encode(
+        self, observations: Any, table: Alphabet | None, name: str
+    ) -> tuple[Alphabet, IntArray]:
+        symbols = listed(observations, name)
+        for row, symbol in enumerate(symbols):
+            if not isinstance(symbol, Hashable):
+                raise TypeError(
+                    f"{name}[{row}] is a {type(symbol).__name__}, which cannot serve as a symbol; "
+                    "use text, numbers or tuples"
+                )
+        table = Alphabet() if table is None else table
+        table.check_kind(symbols, name)
+        table = table.extended(symbols)
+        return table, table.encode_missing(symbols)
+
+    def decode(self, table: Alphabet, codes: IntArray) -> npt.NDArray[Any]:
+        # The code MISSING, −1, finds the last.
+        symbols = np.fromiter([*table.labels, None], dtype=object, count=len(table) + 1)
+        return symbols[codes]
+
+    def statistics(
+        self, table: Alphabet, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        seen = codes != MISSING
+        cells = states[seen] * len(table) + codes[seen]
+        counts = np.bincount(cells, minlength=n_states * len(table))
+        return counts.reshape(n_states, len(table)).astype(np.float64)
+
+    def log_likelihood(
+        self, table: Alphabet, statistics: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        # One row more than symbols: the code MISSING, −1, finds the last row, whose logs are 0.
+        logs = np.zeros((len(table) + 1, len(statistics)))
+        logs[:-1] = log_frequencies(statistics, self.prior).T
+        return logs[codes]
+
+
+def log_frequencies(counts: FloatArray, prior: float) -> FloatArray:
+    """Normalise rows of counts, with a prior on each cell; a row of nothing is uniform.
+
+    >>> np.exp(log_frequencies(np.array([[3.0, 1.0], [0.0, 0.0]]), 0.0))
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+    weights = counts + prior
+    weights[weights.sum(axis=1) == 0] = 1.0
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(weights / weights.sum(axis=1, keepdims=True)))

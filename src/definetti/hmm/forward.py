@@ -1,0 +1,199 @@
+"""Forward recursion: each state given the observations up to it.
+
+A window is ``h`` steps that follow a known state. An observation that no reachable state could
+have produced carries no information: its likelihood counts as one.
+
+Probabilities are carried as they are while none can underflow. A window in which one might, and
+one with an impossible observation, is done again on logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.compiled import kernel, unrolled
+
+BoolArray = npt.NDArray[np.bool_]
+
+# A positive weight times a positive transition probability is then a normal number, so that a
+# zero always means a state out of reach, and no later observation can ask for what was lost.
+SMALLEST_TRANSITION = 1e-100
+SMALLEST_WEIGHT = 1e-200
+
+# A total that is not divided out at every step keeps the division off the critical path.
+SMALLEST_TOTAL = 1e-20
+
+# A likelihood ratio stays positive where it is, and below every safe weight.
+SMALLEST_LOG_RATIO = -700.0
+
+
+def filtering(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> FloatArray:
+    """Probability of each state given the observations so far.
+
+    Parameters
+    ----------
+    transition : (n, n) row-stochastic matrix
+    log_likelihood : (B, h, n), a row of zeros where an observation is missing
+    start : (B,) the state before the first step
+
+    Returns
+    -------
+    (B, h, n) array of Pr(x_k = i | x_0 = start, y_1, ..., y_k)
+
+    Examples
+    --------
+    >>> transition = np.array([[0.5, 0.5], [0.5, 0.5]])
+    >>> log_likelihood = np.log([[[0.9, 0.1], [0.2, 0.8]]])
+    >>> filtering(transition, log_likelihood, np.array([0]))
+    array([[[0.9, 0.1],
+            [0.2, 0.8]]])
+    """
+    filtered, logarithmic = forward(transition, log_likelihood, start)
+    if logarithmic.any():
+        with np.errstate(under="ignore"):
+            filtered[logarithmic] = np.exp(filtered[logarithmic])
+    return filtered
+
+
+def forward(
+    transition: FloatArray, log_likelihood: FloatArray, start: IntArray
+) -> tuple[FloatArray, BoolArray]:
+    """Filtered probabilities, (B, h, n), and a mark, (B,), on windows that hold their logarithms.
+
+    Examples
+    --------
+    >>> certain = np.eye(2)
+    >>> forward(certain, np.array([[[-np.inf, 0.0]]]), np.array([0]))
+    (array([[[  0., -inf]]]), array([ True]))
+    """
+    filtered = _log_likelihood_ratios(log_likelihood)
+    np.exp(filtered, out=filtered)
+    logarithmic = _scaled_forward(transition, start, filtered, unrolled(len(transition)))
+    if logarithmic.any():
+        _log_forward(transition, log_likelihood, start, logarithmic, False, filtered)
+    return filtered, logarithmic
+
+
+def best_paths(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> FloatArray:
+    """Log-probability of the best path to each state, less that of the best of all: (B, h, n).
+
+    Examples
+    --------
+    >>> best_paths(np.eye(2), np.zeros((1, 1, 2)), np.array([0]))
+    array([[[  0., -inf]]])
+    """
+    scores = np.empty_like(log_likelihood)
+    every = np.ones(len(start), dtype=np.bool_)
+    _log_forward(transition, log_likelihood, start, every, True, scores)
+    return scores
+
+
+@kernel
+def _log_likelihood_ratios(log_likelihood: FloatArray) -> FloatArray:
+    """Log-likelihoods less the largest at their step."""
+    windows, steps, n = log_likelihood.shape
+    ratios = np.empty((windows, steps, n))
+    for b in range(windows):
+        for k in range(steps):
+            top = log_likelihood[b, k, 0]
+            for j in range(1, n):
+                top = max(top, log_likelihood[b, k, j])
+            for j in range(n):
+                ratio = log_likelihood[b, k, j] - top
+                if -np.inf < ratio < SMALLEST_LOG_RATIO:
+                    ratio = SMALLEST_LOG_RATIO
+                ratios[b, k, j] = ratio
+    return ratios
+
+
+@kernel
+def _scaled_forward(
+    transition: FloatArray, start: IntArray, filtered: FloatArray, states: tuple[bool, ...]
+) -> BoolArray:
+    """Replace likelihood ratios by filtered probabilities; mark windows that need logarithms."""
+    windows, steps, _ = filtered.shape
+    n = len(states) or len(transition)
+    into = transition.T.copy()
+    positive = transition.ravel()[transition.ravel() > 0.0]
+    unsafe = np.full(windows, positive.min() < SMALLEST_TRANSITION)
+    weights = np.empty((2, n))
+    for b in range(windows):
+        for i in range(n):
+            weights[0, i] = 0.0
+        weights[0, start[b]] = 1.0
+        for k in range(steps):
+            old, new = k & 1, 1 - (k & 1)
+            total = 0.0
+            for j in range(n):
+                predicted = weights[old, 0] * into[j, 0]
+                for i in range(1, n):
+                    predicted += weights[old, i] * into[j, i]
+                weight = predicted * filtered[b, k, j]
+                if weight < SMALLEST_WEIGHT and predicted > 0.0 and filtered[b, k, j] > 0.0:
+                    unsafe[b] = True
+                weights[new, j] = weight
+                total += weight
+            if unsafe[b] or not total > 0.0:
+                unsafe[b] = True
+                break
+            scale = 1.0 / total
+            for j in range(n):
+                filtered[b, k, j] = weights[new, j] * scale
+            if total < SMALLEST_TOTAL:
+                for j in range(n):
+                    weights[new, j] *= scale
+    return unsafe
+
+
+@kernel
+def _log_forward(
+    transition: FloatArray,
+    log_likelihood: FloatArray,
+    start: IntArray,
+    chosen: BoolArray,
+    maximum: bool,
+    scores: FloatArray,
+) -> None:
+    """Sum over the paths to each state, or take the best of them, on logarithms."""
+    windows, steps, n = scores.shape
+    log_transition = np.log(transition)
+    terms = np.empty(n)
+    for b in range(windows):
+        if not chosen[b]:
+            continue
+        for k in range(steps):
+            # Likelihoods relative to a state within reach cost the fewest digits.
+            top = -np.inf
+            for j in range(n):
+                if k == 0:
+                    scores[b, k, j] = log_transition[start[b], j]
+                else:
+                    for i in range(n):
+                        terms[i] = scores[b, k - 1, i] + log_transition[i, j]
+                    scores[b, k, j] = _log_sum(terms, maximum)
+                if scores[b, k, j] > -np.inf:
+                    top = max(top, log_likelihood[b, k, j])
+            for j in range(n):
+                if top > -np.inf:
+                    scores[b, k, j] += log_likelihood[b, k, j] - top
+                terms[j] = scores[b, k, j]
+            total = _log_sum(terms, maximum)
+            for j in range(n):
+                scores[b, k, j] -= total
+
+
+@kernel
+def _log_sum(terms: FloatArray, maximum: bool) -> float:
+    top = -np.inf
+    for i in range(len(terms)):
+        top = max(top, terms[i])
+    if maximum or top == -np.inf:
+        return top
+    total = 0.0
+    for i in range(len(terms)):
+        total += math.exp(terms[i] - top)
+    return top + math.log(total)

@@ -1,0 +1,141 @@
+"""Step 5: ranks, p-values and levels, in whole numbers.
+
+A p-value is kept as the three whole numbers it is made of, and membership in a set is decided by
+comparing whole numbers: ``(1 − 0.9) · 10`` is not ``1`` in floating point, and a set that errs
+there is a set that is not valid.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti.arrays import FloatArray
+
+# Scores closer than this, relative to their size where they are larger than one, are tied:
+# a hundred times the rounding error of the kernels on a thousand steps, and far below any
+# difference between scores that could matter to a person.
+TIE = 1e-9
+
+
+class Rank(NamedTuple):
+    """Where a candidate stands among the windows it is compared with.
+
+    Attributes
+    ----------
+    greater : the weight of windows that are stranger than the candidate
+    equal : the weight of windows as strange as the candidate, itself included
+    total : the weight of all windows
+    randomised : whether its ties are broken at random even where no smoothing was asked for
+
+    Examples
+    --------
+    >>> Rank(greater=1, equal=2, total=10).p_value()
+    0.3
+    >>> Rank(greater=1, equal=2, total=10).p_value(uniform=0.5)
+    0.2
+    >>> Rank(1, 0, 10).exceeds(Fraction(1, 10)), Rank(1, 1, 10).exceeds(Fraction(1, 10))
+    (False, True)
+    """
+
+    greater: int
+    equal: int
+    total: int
+    randomised: bool = False
+
+    def p_value(self, uniform: float | None = None) -> float:
+        """Conservative p-value; with a uniform number that breaks ties, the smoothed one."""
+        return float(self._exact(uniform))
+
+    def exceeds(self, alpha: Fraction, uniform: float | None = None) -> bool:
+        """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
+        return self._exact(uniform) > alpha
+
+    def chance(self, alpha: Fraction) -> Fraction:
+        """Tell how probable it is, over the uniform, that the smoothed p-value exceeds alpha."""
+        if self.equal == 0:
+            return Fraction(int(self.exceeds(alpha)))
+        inside = (self.greater + self.equal - alpha * self.total) / Fraction(self.equal)
+        return min(max(inside, Fraction(0)), Fraction(1))
+
+    def _exact(self, uniform: float | None) -> Fraction:
+        share = Fraction(1) if uniform is None else Fraction(uniform)
+        return (self.greater + share * self.equal) / self.total
+
+
+def miscoverage(confidence_level: Any) -> Fraction:
+    """Turn a confidence level into ``alpha``, taking it as the decimal that was written.
+
+    >>> miscoverage(0.9)
+    Fraction(1, 10)
+    """
+    if isinstance(confidence_level, (str, bool)):
+        level = None
+    elif isinstance(confidence_level, (Fraction, Decimal)):
+        level = Fraction(confidence_level)
+    else:
+        try:
+            level = Fraction(repr(float(confidence_level)))
+        except (TypeError, ValueError):
+            level = None
+    if level is None or not 0 < level < 1:
+        raise ValueError(
+            f"confidence_level must be a number between 0 and 1, both excluded, "
+            f"got {confidence_level!r}; 0.9 asks for sets that hold the truth 9 times in 10"
+        )
+    return 1 - level
+
+
+def ranks(
+    reference: FloatArray,
+    weights: npt.NDArray[Any],
+    candidates: FloatArray,
+    sampled: bool,
+) -> list[Rank]:
+    """Rank candidates among weighted reference scores.
+
+    Scores are tied when a chain of gaps of at most `TIE` joins them. Unlike "closer than a
+    tolerance" this is an equivalence, and it treats all scores alike, as the proof of validity
+    needs. Where the reference was *sampled* the candidate joins it, with weight one; where it was
+    counted the candidate is in it already.
+
+    Parameters
+    ----------
+    reference : (R,) scores of the windows compared with
+    weights : (R,) their weights, whole numbers
+    candidates : (C,) scores of the candidates, each ranked by itself
+
+    Examples
+    --------
+    >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), sampled=True)
+    [Rank(greater=1, equal=2, total=4, randomised=False)]
+    """
+    order = np.argsort(reference, kind="stable")
+    scores = reference[order]
+    below = np.concatenate([[0], np.cumsum(weights[order])])
+    apart = np.flatnonzero(~_tied(scores[:-1], scores[1:]))
+    begins, ends = np.concatenate([[0], apart + 1]), np.concatenate([apart + 1, [len(scores)]])
+    group = np.repeat(np.arange(len(begins)), ends - begins)
+    # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
+    place = np.searchsorted(scores, candidates, side="left")
+    left, right = np.maximum(place - 1, 0), np.minimum(place, len(scores) - 1)
+    with_left = (place > 0) & _tied(scores[left], candidates)
+    with_right = (place < len(scores)) & _tied(candidates, scores[right])
+    low = np.where(with_left, begins[group[left]], place)
+    high = np.where(with_right, ends[group[right]], place)
+    own, total = int(sampled), int(below[-1])
+    return [
+        Rank(total - int(below[j]), int(below[j] - below[i]) + own, total + own)
+        for i, j in zip(low.tolist(), high.tolist(), strict=True)
+    ]
+
+
+def _tied(lower: FloatArray, upper: FloatArray) -> npt.NDArray[np.bool_]:
+    finite = np.isfinite(lower)
+    gap = np.subtract(upper, lower, out=np.zeros_like(lower), where=finite)
+    near = gap <= TIE * np.maximum(1.0, np.abs(lower, where=finite, out=np.zeros_like(lower)))
+    return np.asarray(np.where(finite, near, lower == upper))

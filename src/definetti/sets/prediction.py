@@ -1,0 +1,167 @@
+"""A set of state sequences, as labels."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from definetti.arrays import FloatArray
+from definetti.sequence import listed
+
+Sequence = tuple[Hashable, ...]
+Backend = Literal["pandas", "polars", "pyarrow"]
+SHOWN = 10  # rows in a repr
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionSet:
+    """State sequences with their p-values, most plausible first.
+
+    Attributes
+    ----------
+    sequences : list of tuples of labels
+    p_values : (len,) array
+    states : all labels there are
+    horizon : the number of steps
+    confidence_level : the level asked for; None where every candidate is listed
+    method : how the p-values were computed
+    exact : whether the level is guaranteed in finite samples for every hidden Markov model
+
+    Examples
+    --------
+    >>> s = PredictionSet(
+    ...     [("sun", "sun"), ("sun", "rain")],
+    ...     np.array([0.8, 0.3]),
+    ...     ("sun", "rain"),
+    ...     2,
+    ...     0.9,
+    ...     "path score, full symmetry",
+    ...     True,
+    ... )
+    >>> len(s), s.scaled_size, ("sun", "rain") in s
+    (2, 0.5, True)
+    >>> s.steps
+    [('sun',), ('sun', 'rain')]
+    >>> s
+    PredictionSet: 2 of 4 sequences of 2 steps, holding the truth with probability ≥ 0.9
+      p = 0.8000  sun  sun
+      p = 0.3000  sun  rain
+      (path score, full symmetry)
+    """
+
+    sequences: list[Sequence]
+    p_values: FloatArray
+    states: tuple[Hashable, ...]
+    horizon: int
+    confidence_level: float | None
+    method: str
+    exact: bool
+    _rows: dict[Sequence, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_rows", {s: k for k, s in enumerate(self.sequences)})
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    def __iter__(self) -> Iterator[Sequence]:
+        return iter(self.sequences)
+
+    def __contains__(self, sequence: Any) -> bool:
+        return self._key(sequence) in self._rows
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PredictionSet):
+            return NotImplemented
+        mine, theirs = (
+            (s.sequences, s.states, s.horizon, s.confidence_level) for s in (self, other)
+        )
+        return mine == theirs and np.array_equal(self.p_values, other.p_values)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def scaled_size(self) -> float:
+        """The share of all sequences that are in the set."""
+        return float(len(self) / len(self.states) ** self.horizon)
+
+    @property
+    def steps(self) -> list[Sequence]:
+        """For each step, the states that some member has there."""
+        there = [{s[k] for s in self.sequences} for k in range(self.horizon)]
+        return [tuple(label for label in self.states if label in found) for found in there]
+
+    def p_value(self, sequence: Any) -> float:
+        """Return the p-value of a member."""
+        if (key := self._key(sequence)) not in self._rows:
+            raise KeyError(f"{key} is not in the set; ConformalHMM.p_value takes any sequence")
+        return float(self.p_values[self._rows[key]])
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return a data frame, one row a sequence: ``step_1 … step_h`` and ``p_value``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame; the first of these that is installed if left out.
+        """
+        columns: dict[str, Any] = {
+            f"step_{k + 1}": [s[k] for s in self.sequences] for k in range(self.horizon)
+        }
+        columns["p_value"] = self.p_values
+        return nw.from_dict(columns, backend=backend or _installed()).to_native()
+
+    def _key(self, sequence: Any) -> Sequence:
+        """Read a sequence of labels; at horizon 1 the bare label will do."""
+        if isinstance(sequence, tuple) and sequence in self._rows:
+            return sequence
+        if self.horizon == 1 and isinstance(sequence, Hashable) and (sequence,) in self._rows:
+            return (sequence,)
+        try:
+            return tuple(listed(sequence, "sequence"))
+        except TypeError:
+            return (sequence,)
+
+    def _headline(self) -> str:
+        what = f"{len(self):,} of {len(self.states) ** self.horizon:,} sequences of {self.horizon}"
+        line = f"{what} step{'s' if self.horizon > 1 else ''}"
+        if self.confidence_level is None:
+            return f"{line}, all candidates"
+        if self.exact:
+            return f"{line}, holding the truth with probability ≥ {self.confidence_level}"
+        return f"{line}, level {self.confidence_level} NOT guaranteed"
+
+    def __repr__(self) -> str:
+        rows = [
+            f"  p = {p:.4f}  {'  '.join(map(str, s))}"
+            for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
+        ]
+        if len(self) > SHOWN:
+            rows.append(f"  … {len(self) - SHOWN:,} more")
+        return "\n".join([f"PredictionSet: {self._headline()}", *rows, f"  ({self.method})"])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>step {k + 1}</th>" for k in range(self.horizon))
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(str(x))}</td>' for x in s)}<td>{p:.4f}</td></tr>"
+            for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
+        )
+        more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        return (
+            f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}<th>p-value</th></tr>"
+            f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"
+        )
+
+
+def _installed() -> Backend:
+    names: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
+    for name in names:
+        if find_spec(name):
+            return name
+    raise ImportError("to_frame needs a data frame library; install pandas, polars or pyarrow")

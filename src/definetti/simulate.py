@@ -1,0 +1,61 @@
+"""Hidden Markov models to try things on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from definetti.arrays import FloatArray, IntArray
+
+
+class Sample(NamedTuple):
+    """Observations and the states behind them."""
+
+    observations: Any
+    states: Any
+
+
+def sample(
+    initial: FloatArray,
+    transition: FloatArray,
+    emission: FloatArray,
+    length: int,
+    rng: np.random.Generator,
+) -> Sample:
+    """Draw a sequence from a model, as codes.
+
+    Parameters
+    ----------
+    initial : (n,) the law of the first state
+    transition : (n, n), emission : (n, m), rows that sum to one
+
+    Examples
+    --------
+    >>> alternating = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> sample(np.array([1.0, 0.0]), alternating, np.eye(2), 4, np.random.default_rng(0))
+    Sample(observations=array([0, 1, 0, 1]), states=array([0, 1, 0, 1]))
+    """
+    states: IntArray = np.empty(length, dtype=np.int64)
+    steps, emitted = np.cumsum(transition, axis=1), np.cumsum(emission, axis=1)
+    law = np.cumsum(initial)
+    for t, u in enumerate(rng.random(length)):
+        states[t] = min(int(np.searchsorted(law, u, side="right")), len(initial) - 1)
+        law = steps[states[t]]
+    draws = rng.random((length, 1))
+    observations = np.minimum((emitted[states] <= draws).sum(axis=1), emission.shape[1] - 1)
+    return Sample(observations, states)
+
+
+def weather(length: int, random_state: int | None = None) -> Sample:
+    """Draw days that are sunny or rainy, and what a neighbour carries.
+
+    >>> weather(3, random_state=1).states
+    ['sun', 'sun', 'sun']
+    """
+    rng = np.random.default_rng(random_state)
+    transition = np.array([[0.9, 0.1], [0.2, 0.8]])
+    emission = np.array([[0.1, 0.7, 0.2], [0.8, 0.05, 0.15]])
+    drawn = sample(np.array([0.7, 0.3]), transition, emission, length, rng)
+    things, skies = ("umbrella", "hat", "nothing"), ("sun", "rain")
+    return Sample([things[k] for k in drawn.observations], [skies[k] for k in drawn.states])

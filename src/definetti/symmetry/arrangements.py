@@ -1,0 +1,20 @@
+"""Step 4: the windows of all orders of the blocks, counted where feasible, else drawn."""
+
+from __future__ import annotations
+
+from definetti.symmetry.blocks import Blocks
+from definetti.symmetry.contract import Generator, Reference
+from definetti.symmetry.tails import count_windows
+
+MAX_WINDOWS = 20_000
+
+
+def all_orders(
+    blocks: Blocks, max_windows: int, n_resamples: int, generator: Generator
+) -> Reference:
+    """Compare with all orders of the blocks."""
+    horizon = blocks.completion.horizon
+    counted = count_windows(blocks, horizon, max_windows)
+    if counted is not None:
+        return Reference(*counted, sampled=False)
+    return Reference.drawn(blocks.drawn(generator(), n_resamples, horizon))

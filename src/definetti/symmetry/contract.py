@@ -1,0 +1,69 @@
+"""What a symmetry has to offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti.history import Completion
+from definetti.windows import Windows
+
+Generator = Callable[[], np.random.Generator]
+
+
+class Reference(NamedTuple):
+    """The windows that a candidate is compared with.
+
+    Attributes
+    ----------
+    windows : the ``R`` windows of rearranged sequences
+    weights : (R,) how often each occurs, whole numbers (of any size, if need be)
+    sampled : whether they were drawn at random, or counted, the candidate among them
+    randomised : whether ties are broken at random even where no smoothing was asked for
+    """
+
+    windows: Windows
+    weights: npt.NDArray[Any]
+    sampled: bool
+    randomised: bool = False
+
+    @classmethod
+    def alone(cls, completion: Completion) -> Reference:
+        """Return the reference when nothing can be rearranged: the p-value is one."""
+        return cls(completion.window, np.ones(1, dtype=np.int64), sampled=False)
+
+    @classmethod
+    def drawn(cls, windows: Windows) -> Reference:
+        """Return the reference made of independent draws."""
+        return cls(windows, np.ones(len(windows.start), dtype=np.int64), sampled=True)
+
+
+class Symmetry(Protocol):
+    """A set of rearrangements of the completed sequence.
+
+    Attributes
+    ----------
+    exact : whether all rearrangements have the likelihood of the sequence itself for every
+        hidden Markov model, so that the p-values are valid in finite samples
+    """
+
+    @property
+    def exact(self) -> bool: ...
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        """Name what candidates share: equal names, equal reference. Made of whole numbers ≥ 0."""
+        ...
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        """Return the windows of the rearranged sequences, counted where feasible, else drawn."""
+        ...
+
+
+def candidate_key(completion: Completion) -> tuple[int, ...]:
+    """Name a candidate by itself, for symmetries that share nothing between candidates."""
+    return (*completion.states.tolist(), *(completion.observations + 1).tolist())

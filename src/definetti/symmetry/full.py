@@ -1,0 +1,83 @@
+"""The whole class: every sequence with the same first state, transitions and observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from definetti.history import Completion
+from definetti.symmetry.contract import Generator, Reference, candidate_key
+from definetti.symmetry.euler import draw_windows
+from definetti.symmetry.whittle import count_windows
+from definetti.windows import Windows
+
+
+@dataclass(frozen=True)
+class Full:
+    """All sequences of the same likelihood; exactly valid, and the smallest sets.
+
+    A sequence's likelihood depends on its first state, its transition counts and, state by state,
+    its observations, in whatever order they come. All sequences that agree in these are equally
+    probable, whatever the model (de Finetti's theorem for Markov chains, in its finite form).
+
+    Parameters
+    ----------
+    max_windows : int, default 2000
+        Windows are counted exactly, by Whittle's formula, where there are at most so many, and
+        drawn at random where there are more. Both are exactly valid.
+    """
+
+    max_windows: int = 2000
+
+    exact = True
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return candidate_key(completion) if _once(completion) else completion.counts_key
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        if _once(completion):
+            # All members end in a state seen nowhere else: there is nothing to compare it with.
+            return Reference.alone(completion)
+        history = completion.history
+        exits = np.ascontiguousarray(completion.transitions.T)
+        if self._countable(completion):
+            windows, weights = count_windows(
+                exits, history.first, completion.last, completion.horizon, completion.emissions
+            )
+            return Reference(windows, np.array(weights, dtype=object), sampled=False)
+        shelves = history.shelves
+        drawn = draw_windows(
+            generator(),
+            exits,
+            history.first,
+            completion.last,
+            completion.horizon,
+            shelves.times,
+            shelves.begins,
+            shelves.sizes,
+            history.observations,
+            completion.states,
+            completion.observations,
+            n_resamples,
+        )
+        return Reference.drawn(Windows(*drawn))
+
+    def _countable(self, completion: Completion) -> bool:
+        if not completion.history.symbols:
+            return False
+        horizon, emissions = completion.horizon, completion.emissions
+        n = int(np.count_nonzero(emissions.any(axis=1)))
+        m = int(np.count_nonzero(emissions, axis=1).max())
+        # The second bound is for the determinants, one of n³ operations for each state path.
+        return bool((n * m) ** horizon <= self.max_windows) and bool(
+            n ** (horizon + 3) <= 10 * self.max_windows
+        )
+
+
+def _once(completion: Completion) -> bool:
+    """Tell whether the last state occurs nowhere else: the same for all members of the class."""
+    elsewhere = completion.states[:-1] == completion.last
+    return not len(completion.history.visits(completion.last)) and not elsewhere.any()

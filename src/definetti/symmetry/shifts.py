@@ -1,0 +1,55 @@
+"""Windows that end at every time: the usual way out for time series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from definetti.arrays import IntArray
+from definetti.history import Completion
+from definetti.symmetry.contract import Generator, Reference, candidate_key
+from definetti.windows import Windows
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """Compare with the windows that end at every time; **only approximately valid**.
+
+    After Chernozhukov, Wüthrich and Zhu (2018). Shifted windows of a Markov chain are not
+    exchangeable: the coverage tends to the level as the sequence grows, if the chain mixes, but
+    no finite length guarantees it. Here as a baseline.
+    """
+
+    exact = False
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return candidate_key(completion)
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        past, horizon = completion.history, completion.horizon
+
+        def distinct() -> tuple[Windows, IntArray]:
+            ends = np.arange(horizon, len(past))
+            windows = windows_at(ends, past.states, past.observations, horizon)
+            rows = np.concatenate([windows.start[:, None], *windows[1:]], axis=1)
+            _, first, count = np.unique(rows, axis=0, return_index=True, return_counts=True)
+            return Windows(*(part[first] for part in windows)), count
+
+        windows, weights = past.kept(("shifts", horizon), distinct)
+        # The last windows reach into the candidate.
+        offset = max(len(past) - horizon, 0)
+        states = np.concatenate([past.states[offset:], completion.states])
+        observations = np.concatenate([past.observations[offset:], completion.observations])
+        last = np.arange(max(horizon, len(past) - offset), len(states))
+        windows = windows + windows_at(last, states, observations, horizon)
+        ones = np.ones(len(last), dtype=np.int64)
+        return Reference(windows, np.concatenate([weights, ones]), sampled=False)
+
+
+def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:
+    """Return the windows of a sequence that end at given times."""
+    times = ends[:, None] + np.arange(1 - horizon, 1)
+    return Windows(states[ends - horizon], states[times], observations[times])

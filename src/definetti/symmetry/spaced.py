@@ -1,0 +1,65 @@
+"""Blocks between visits to the last state, merged until each is as long as the horizon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from definetti.arrays import IntArray
+from definetti.compiled import kernel
+from definetti.history import Completion
+from definetti.symmetry.contract import Generator, Reference, candidate_key
+from definetti.symmetry.shifts import windows_at
+from definetti.windows import Windows
+
+
+@dataclass(frozen=True)
+class Spaced:
+    """Rearrange blocks of at least ``h`` steps that end with the last state; exactly valid.
+
+    Backwards from the end, the next cut is the latest visit to the last state at least ``h``
+    steps before. Each block carries one window, and all blocks but the last depend on the
+    candidate through its last state alone.
+    """
+
+    exact = True
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return candidate_key(completion)
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        history, horizon, state = completion.history, completion.horizon, completion.last
+
+        def past() -> Windows:
+            ends = spaced_ends(history.visits(state), len(history), horizon)
+            return windows_at(ends, history.states, history.observations, horizon)
+
+        windows = completion.window + history.kept(("spaced", horizon, state), past)
+        return Reference(windows, np.ones(len(windows.start), dtype=np.int64), sampled=False)
+
+
+@kernel
+def spaced_ends(visits: IntArray, length: int, horizon: int) -> IntArray:
+    """Return the ends of all spaced blocks but the last, latest first.
+
+    Parameters
+    ----------
+    visits : times of the visits to the last state in the history, in order
+    length : T, the length of the history
+    """
+    ends = np.empty(len(visits), dtype=np.int64)
+    found, k = 0, len(visits) - 1
+    bound = length - 1
+    while True:
+        while k >= 0 and visits[k] > bound:
+            k -= 1
+        if k < 0:
+            break
+        ends[found] = visits[k]
+        found += 1
+        bound = visits[k] - horizon
+    # The earliest cut only ends the prefix: no block ends there.
+    return ends[: max(found - 1, 0)]

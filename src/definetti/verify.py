@@ -1,0 +1,164 @@
+"""Validity checked to the last digit, by enumeration.
+
+A p-value does not know the model it came from. So the ranks of all sequences of a given length are
+worked out once, and the coverage under any model is the sum of the probabilities of the sequences
+that are covered: no simulation, no error bar.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import fsum
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.progress import watched
+from definetti.pvalue import Rank, miscoverage
+
+
+class Enumeration(NamedTuple):
+    """All sequences of small models, and how a predictor ranks each.
+
+    Attributes
+    ----------
+    states, observations : (S, T + h) every sequence of states and of symbols
+    ranks : the rank of the true states of the last ``h`` steps, for each sequence
+    smoothing : whether ties are broken at random
+    """
+
+    states: IntArray
+    observations: IntArray
+    ranks: list[Rank]
+    smoothing: bool
+
+    def probabilities(
+        self, initial: FloatArray, transition: FloatArray, emission: FloatArray
+    ) -> FloatArray:
+        """Return the probability of each sequence under a model."""
+        x, y = self.states, self.observations
+        steps = transition[x[:, :-1], x[:, 1:]].prod(axis=1)
+        return np.asarray(initial[x[:, 0]] * steps * emission[x, y].prod(axis=1))
+
+    def chances(self, confidence_level: float) -> FloatArray:
+        """Return the probability, over the uniform if there is one, that each is covered."""
+        alpha = miscoverage(confidence_level)
+        seen: dict[Rank, float] = {}
+        for rank in self.ranks:
+            if rank not in seen:
+                random = self.smoothing or rank.randomised
+                seen[rank] = float(rank.chance(alpha) if random else rank.exceeds(alpha))
+        return np.array([seen[rank] for rank in self.ranks])
+
+    def coverage(
+        self,
+        initial: FloatArray,
+        transition: FloatArray,
+        emission: FloatArray,
+        confidence_level: float,
+    ) -> float:
+        """Return the probability that the truth is in the set."""
+        p = self.probabilities(initial, transition, emission)
+        return fsum(p * self.chances(confidence_level)) / fsum(p)
+
+    def coverage_given_last(
+        self,
+        initial: FloatArray,
+        transition: FloatArray,
+        emission: FloatArray,
+        confidence_level: float,
+    ) -> FloatArray:
+        """Return the probability that the truth is in the set given each last state.
+
+        NaN for a state in which no sequence can end.
+        """
+        p = self.probabilities(initial, transition, emission)
+        held, last = p * self.chances(confidence_level), self.states[:, -1]
+        totals = [fsum(p[last == i]) for i in range(len(transition))]
+        return np.array(
+            [fsum(held[last == i]) / w if w > 0 else np.nan for i, w in enumerate(totals)]
+        )
+
+
+def enumerate_ranks(
+    predictor: Any, n_states: int, n_symbols: int, length: int, horizon: int, verbose: bool = False
+) -> Enumeration:
+    """Rank the truth in every sequence of ``length`` labelled steps and ``horizon`` new ones.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM, or anything with `fit`, `predict_ranks` and a `states` parameter
+    """
+    predictor = clone(predictor).set_params(states=list(range(n_states)))
+    new_symbols = list(product(range(n_symbols), repeat=horizon))
+    pasts = product(
+        product(range(n_states), repeat=length), product(range(n_symbols), repeat=length)
+    )
+    states, observations, ranks = [], [], []
+    number = (n_states * n_symbols) ** length
+    for past, seen in watched(pasts, number, "enumerating sequences", verbose):
+        fitted = predictor.fit(seen, past)
+        for symbols in new_symbols:
+            for candidate, rank in fitted.predict_ranks(symbols).items():
+                states.append(past + candidate)
+                observations.append(seen + symbols)
+                ranks.append(rank)
+    return Enumeration(np.array(states), np.array(observations), ranks, predictor.smoothing)
+
+
+def exact_coverage(
+    predictor: Any,
+    initial: Any,
+    transition: Any,
+    emission: Any,
+    length: int,
+    horizon: int,
+    confidence_level: float | None = None,
+) -> float:
+    """Return the coverage of a predictor under a model, to the last digit.
+
+    Enumerates every state and observation sequence of ``length`` labelled steps followed by
+    ``horizon`` new ones, and adds up the probability of those whose true states are in the set;
+    with smoothing it integrates over the uniform. The number of sequences is
+    ``(n_states · n_symbols) ** (length + horizon)``: keep it small.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM
+    initial : (n,), transition : (n, n), emission : (n, m)
+        The model that the sequences come from.
+    length, horizon : int
+    confidence_level : float, optional
+        Another level than the predictor's.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> model = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.75, 0.25], [0.25, 0.75]]
+    >>> exact_coverage(ConformalHMM(confidence_level=0.8), *model, length=3, horizon=1)
+    1.0
+    >>> smoothed = ConformalHMM(confidence_level=0.8, smoothing=True)
+    >>> round(exact_coverage(smoothed, *model, length=3, horizon=1), 12)
+    0.8
+    """
+    start, steps, emitted = (
+        np.asarray(a, dtype=np.float64) for a in (initial, transition, emission)
+    )
+    _check_rows(start[None], "initial")
+    _check_rows(steps, "transition")
+    _check_rows(emitted, "emission")
+    if not len(start) == len(steps) == steps.shape[1] == len(emitted):
+        raise ValueError(
+            f"initial {start.shape}, transition {steps.shape} and emission {emitted.shape} do not "
+            "fit together; they must be (n,), (n, n) and (n, m)"
+        )
+    level = predictor.confidence_level if confidence_level is None else confidence_level
+    everything = enumerate_ranks(predictor, len(start), emitted.shape[1], length, horizon)
+    return everything.coverage(start, steps, emitted, level)
+
+
+def _check_rows(rows: FloatArray, name: str) -> None:
+    if rows.ndim != 2 or (rows < 0).any() or not np.allclose(rows.sum(axis=1), 1.0, atol=1e-12):
+        raise ValueError(f"{name} must hold probabilities that sum to one along the last axis")

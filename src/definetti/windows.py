@@ -1,0 +1,26 @@
+"""The end of a sequence: all that a score looks at."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from definetti.arrays import IntArray
+
+
+class Windows(NamedTuple):
+    """A batch of ``B`` windows of ``h`` steps, as codes.
+
+    Attributes
+    ----------
+    start : (B,) the state just before the window
+    states : (B, h) the states in the window
+    observations : (B, h) the codes of the observations in the window
+    """
+
+    start: IntArray
+    states: IntArray
+    observations: IntArray
+
+    def __add__(self, other: "Windows") -> "Windows":  # type: ignore[override]
+        """Stack two batches of the same horizon."""
+        return Windows(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))

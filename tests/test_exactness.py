@@ -1,0 +1,202 @@
+"""Every guarantee, by adding up the probability of all sequences: no simulation, no error bar."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from definetti import HMM, ConformalHMM
+from definetti.checks import NotExactWarning
+from definetti.symmetry import BlockGroup, Full
+from definetti.verify import enumerate_ranks, exact_coverage
+
+LEVELS = (0.5, 0.75, 0.8, 0.9)
+
+
+def two_states(p, b, initial=(0.5, 0.5)):
+    """The paper's first grid."""
+    return initial, [[p, 1 - p], [1 - p, p]], [[b, 1 - b], [1 - b, b]]
+
+
+def random_model(n, m, seed):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(n), n), rng.dirichlet(np.ones(m), n)
+
+
+MODELS = {
+    "p=0.1 b=0.5": two_states(0.1, 0.5),
+    "p=0.1 b=0.75": two_states(0.1, 0.75),
+    "p=0.1 b=0.9": two_states(0.1, 0.9),
+    "p=0.3 b=0.75": two_states(0.3, 0.75),
+    "iid, meaningless": two_states(0.5, 0.5),
+    "iid, informative": two_states(0.5, 0.9),
+    "iid, unequal": ([0.3, 0.7], [[0.3, 0.7], [0.3, 0.7]], [[0.6, 0.4], [0.1, 0.9]]),
+    "p=0.7 b=0.75": two_states(0.7, 0.75),
+    "p=0.9 b=0.5": two_states(0.9, 0.5),
+    "p=0.9 b=0.9": two_states(0.9, 0.9),
+    "sticky, known start": two_states(0.99, 0.9, (1, 0)),
+    "reducible": ([0.5, 0.5], [[0.8, 0.2], [0, 1]], [[0.7, 0.3], [0.2, 0.8]]),
+    "two closed classes": ([0.4, 0.6], [[1, 0], [0, 1]], [[0.7, 0.3], [0.2, 0.8]]),
+    "deterministic rows": ([1, 0], [[0, 1], [1, 0]], [[0.7, 0.3], [0.4, 0.6]]),
+    "deterministic emission": ([0.5, 0.5], [[0.6, 0.4], [0.3, 0.7]], [[1, 0], [0, 1]]),
+    "hidden altogether": ([0.5, 0.5], [[0.6, 0.4], [0.3, 0.7]], [[1, 0], [1, 0]]),
+    "random": random_model(2, 2, 1),
+    "three states": random_model(3, 2, 2),
+    "three states, a cycle": ([1, 0, 0], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[0.5, 0.5]] * 3),
+    "three states, reducible": (
+        [0.6, 0.4, 0],
+        [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0, 0, 1]],
+        [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]],
+    ),
+    "three symbols": random_model(2, 3, 3),
+    "one symbol": random_model(3, 1, 4),
+    "one state": ([1], [[1]], [[0.4, 0.6]]),
+}
+
+
+def strangest_symbol(windows):
+    """Score windows in a way that has nothing to do with the model; some are infinite."""
+    odd = (windows.observations.max(axis=1) + windows.states.sum(axis=1) % 2).astype(float)
+    return np.where(odd > 2, np.inf, odd)
+
+
+SYMMETRIES = {
+    "full": "full",
+    "returns": "returns",
+    "pairs": "pairs",
+    "spaced": "spaced",
+    "own group": BlockGroup([[0, 1], [1, 0]]),
+}
+SCORES = {
+    "filter": "filter",
+    "smoother": "smoother",
+    "joint": "joint",
+    "path": "path",
+    "band": "band",
+    "callable": strangest_symbol,
+}
+# States, symbols, labelled steps, horizon.
+SHAPES = [(2, 2, 4, 1), (2, 2, 4, 2), (2, 2, 3, 3), (3, 2, 3, 1), (2, 3, 2, 2), (3, 1, 4, 2)]
+PRIORS = {0.5: SHAPES, 0: [(2, 2, 4, 2)]}
+
+
+def fitting(n, m):
+    """All models of a shape."""
+    for name, model in MODELS.items():
+        initial, transition, emission = (np.array(part, dtype=float) for part in model)
+        if emission.shape == (n, m):
+            yield name, initial, transition, emission
+
+
+def test_models_are_many():
+    assert len(MODELS) >= 20
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_coverage_is_exact(symmetry, score, prior):
+    predictor = ConformalHMM(
+        model=HMM(prior=prior), symmetry=SYMMETRIES[symmetry], score=SCORES[score]
+    )
+    for shape in PRIORS[prior]:
+        everything = enumerate_ranks(predictor, *shape)
+        for name, *model in fitting(*shape[:2]):
+            for level in LEVELS:
+                conservative = everything.coverage(*model, level)
+                assert conservative >= level - 1e-12, (name, shape, level)
+                given = everything.coverage_given_last(*model, level)
+                assert np.nanmin(given) >= level - 1e-12, (name, shape, level, given)
+                smoothed = everything._replace(smoothing=True)
+                assert smoothed.coverage(*model, level) == pytest.approx(level, abs=1e-9)
+                given = smoothed.coverage_given_last(*model, level)
+                assert given[~np.isnan(given)] == pytest.approx(level, abs=1e-9)
+
+
+@pytest.mark.parametrize("symmetry", ["full", "returns"])
+def test_coverage_is_exact_for_longer_histories(symmetry):
+    everything = enumerate_ranks(ConformalHMM(symmetry=symmetry), 2, 2, 5, 1)
+    for name, *model in fitting(2, 2):
+        for level in LEVELS:
+            assert everything.coverage(*model, level) >= level - 1e-12, (name, level)
+            smoothed = everything._replace(smoothing=True)
+            assert smoothed.coverage(*model, level) == pytest.approx(level, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n_symbols", "length", "level", "coverage"), [(1, 11, 0.8, 0.7358), (2, 6, 0.9, 0.8898)]
+)
+def test_the_published_program_under_covers(n_symbols, length, level, coverage):
+    """At the paper's p = 0.1 with meaningless observations, horizon 1."""
+    predictor = ConformalHMM(model=HMM(prior=0), symmetry="published", score="filter")
+    with pytest.warns(NotExactWarning):
+        everything = enumerate_ranks(predictor, 2, n_symbols, length, 1)
+    initial, transition, _ = two_states(0.1, 0.5)
+    meaningless = np.full((2, n_symbols), 1 / n_symbols)
+    found = everything.coverage(np.array(initial), np.array(transition), meaningless, level)
+    assert found < level
+    assert found == pytest.approx(coverage, abs=5e-5)
+    pairs = enumerate_ranks(predictor.set_params(symmetry="pairs"), 2, n_symbols, length, 1)
+    assert pairs.coverage(np.array(initial), np.array(transition), meaningless, level) >= level
+
+
+def test_shifts_are_not_exact():
+    with pytest.warns(NotExactWarning, match="does not guarantee"):
+        everything = enumerate_ranks(
+            ConformalHMM(symmetry="shifts", score="filter", smoothing=True), 2, 2, 4, 2
+        )
+    model = [np.array(part, dtype=float) for part in MODELS["p=0.1 b=0.5"]]
+    assert everything.coverage(*model, 0.8) < 0.7
+
+
+def test_exact_coverage_is_that_of_a_plain_loop():
+    """The enumeration itself, against a loop that asks the estimator for one set after another."""
+    from itertools import product
+
+    initial, transition, emission = map(np.array, MODELS["p=0.3 b=0.75"])
+    predictor = ConformalHMM(confidence_level=0.75, states=[0, 1])
+    total = 0.0
+    for x in product(range(2), repeat=4):
+        for y in product(range(2), repeat=4):
+            p = initial[x[0]] * np.prod(emission[list(x), list(y)])
+            p *= np.prod([transition[i, j] for i, j in itertools.pairwise(x)])
+            s = predictor.fit(y[:3], x[:3]).predict_set(y[3:])
+            total += p * (x[3:] in s)
+    found = exact_coverage(predictor, initial, transition, emission, length=3, horizon=1)
+    assert found == pytest.approx(total, abs=1e-12)
+    assert found >= 0.75
+
+
+def test_sampling_is_exact_on_average_over_its_draws():
+    """Draws instead of counts: coverage by enumeration, averaged over many seeds.
+
+    The mean of 30 seeds has a standard error of 0.003 (measured); the bound is five of them.
+    """
+    model = [np.array(part, dtype=float) for part in MODELS["p=0.3 b=0.75"]]
+    coverages = [
+        enumerate_ranks(
+            ConformalHMM(
+                symmetry=Full(max_windows=0), n_resamples=9, smoothing=True, random_state=k
+            ),
+            2,
+            2,
+            3,
+            1,
+        ).coverage(*model, 0.8)
+        for k in range(30)
+    ]
+    assert np.mean(coverages) == pytest.approx(0.8, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("initial", "transition", "emission", "message"),
+    [
+        ([0.5, 0.6], [[0.5, 0.5]] * 2, [[1.0]] * 2, "initial"),
+        ([0.5, 0.5], [[0.5, 0.6]] * 2, [[1.0]] * 2, "transition"),
+        ([0.5, 0.5], [[0.5, 0.5]] * 2, [[-1.0, 2.0]] * 2, "emission"),
+        ([0.5, 0.5], [[0.5, 0.5]] * 2, [[1.0]] * 3, "do not"),
+    ],
+)
+def test_models_that_are_none(initial, transition, emission, message):
+    with pytest.raises(ValueError, match=message):
+        exact_coverage(ConformalHMM(), initial, transition, emission, 2, 1)
