@@ -116,7 +116,7 @@ class ConformalHMM(BaseEstimator):
             alphabet = Alphabet(checked_states(self.states, "states"))
         codes = alphabet.encode(labels, "states")
         table, observed = self._encoded(fitted["model_"], observations, None, len(labels))
-        history = History(len(alphabet))
+        history = History(len(alphabet), fitted["model_"].emission_.symbols)
         history.append(codes, observed)
         # Only now, with nothing left that could fail, does the new fit replace an old one.
         self.__dict__.update(fitted)

@@ -133,16 +133,36 @@ def test_a_window_is_the_same_in_every_batch():
             np.testing.assert_array_equal(function(transition, *arrays), batch[part])
 
 
-def test_long_sequences_do_not_drift():
-    transition = random_model(3, 1)[0]
-    missing = np.zeros((1, 100_000, 3))
-    stationary = np.linalg.matrix_power(transition, 1000)[0]
-    for probabilities in (
-        filtering(transition, missing, AT_ZERO),
-        smoothing(transition, missing, AT_ZERO),
-    ):
-        np.testing.assert_allclose(probabilities.sum(axis=2), 1.0, rtol=1e-14)
-        np.testing.assert_allclose(probabilities[0, 50_000], stationary, rtol=1e-13)
+def test_rare_transitions_after_rare_states():
+    # At step 2 state 3 has a probability of 1e-430; what follows makes it all but certain.
+    transition = np.eye(4)
+    transition[0] = [0.0, 0.5, 0.5, 0.0]
+    transition[2] = [0.0, 0.0, 1.0, 1e-300]
+    log_likelihood = np.tile([-20.0, -20.0, -20.0, 0.0], (1, 102, 1))
+    log_likelihood[0, 0] = [0.0, 0.0, -300.0, 0.0]
+    log_likelihood[0, 1] = 0.0
+    smoothed = smoothing(transition, log_likelihood, AT_ZERO)
+    np.testing.assert_allclose(smoothed[0, [0, 101]], np.eye(4)[[2, 3]], atol=1e-8)
+
+
+def test_logarithms_are_left_to_the_windows_that_need_them():
+    transition, log_likelihood, start = random_model(4, 10_000, windows=3)
+    transition[:, 0] = [0.0, 0.0, 0.0, 1.0]
+    transition /= transition.sum(axis=1, keepdims=True)
+    log_likelihood[:, ::7, 1] = -INF
+    log_likelihood[1, 5000] = -INF
+    marks = forward(transition, log_likelihood, start)[1]
+    np.testing.assert_array_equal(marks, [False, True, False])
+
+
+@pytest.mark.parametrize(("rare", "steps"), [(0.1, 100_000), (1e-120, 20_000)])
+def test_long_sequences_do_not_drift(rare, steps):
+    transition, log_likelihood, start = random_model(5, steps)
+    transition[0, 1] = rare
+    transition /= transition.sum(axis=1, keepdims=True)
+    for function in (filtering, smoothing):
+        probabilities = function(transition, log_likelihood, start)
+        np.testing.assert_allclose(probabilities.sum(axis=2), 1.0, rtol=2e-15)
 
 
 def test_a_state_left_behind():

@@ -47,7 +47,7 @@ class Full:
             windows, weights = count_windows(
                 exits, history.first, completion.last, completion.horizon, completion.emissions
             )
-            return Reference(windows, np.array(weights, dtype=object), sampled=False)
+            return Reference(windows, weights, sampled=False)
         shelves = history.shelves
         drawn = draw_windows(
             generator(),

@@ -10,11 +10,11 @@ numbers, however large.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from math import perm, prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti.arrays import IntArray
 from definetti.windows import Windows
@@ -85,7 +85,7 @@ def trails(exits: Matrix, root: int, last: int, horizon: int) -> Iterator[Trail]
 
 def count_windows(
     exits: IntArray, root: int, last: int, horizon: int, emissions: IntArray
-) -> tuple[Windows, list[int]]:
+) -> tuple[Windows, npt.NDArray[Any]]:
     """List the distinct windows of the class with the number of members that have each.
 
     Parameters
@@ -94,11 +94,8 @@ def count_windows(
     emissions : (n, m + 1) how often each state came with each code; the first column is for
         missing observations
     """
-    seen: list[list[tuple[int, int]]] = [
-        [(code, count) for code, count in enumerate(row, start=-1) if count]
-        for row in emissions.tolist()
-    ]
-    size = [sum(count for _, count in symbols) for symbols in seen]
+    seen = [np.flatnonzero(row) for row in emissions]
+    size = emissions.sum(axis=1).tolist()
     starts, states, codes, weights = [], [], [], []
     for trail in trails(exits.tolist(), root, last, horizon):
         window = trail.states[-2::-1]
@@ -108,17 +105,16 @@ def count_windows(
             perm(size[v] - window.count(v), min(size[v], horizon) - window.count(v))
             for v in range(len(size))
         )
-        for symbols in product(*(seen[v] for v in window)):
-            drawn = list(zip(window, (code for code, _ in symbols), strict=True))
-            ways = prod(count - drawn[:k].count(drawn[k]) for k, (_, count) in enumerate(symbols))
-            if ways > 0:
-                starts.append(trail.states[-1])
-                states.append(window)
-                codes.append([code for code, _ in symbols])
-                weights.append(trail.weight * factor * ways)
-    windows = Windows(
-        np.array(starts, dtype=np.int64),
-        np.array(states, dtype=np.int64),
-        np.array(codes, dtype=np.int64),
-    )
-    return windows, weights
+        symbols = np.stack(np.meshgrid(*(seen[v] for v in window), indexing="ij"), axis=-1)
+        symbols = symbols.reshape(-1, horizon)
+        ways = np.full(len(symbols), trail.weight * factor, dtype=object)
+        for k, v in enumerate(window):
+            drawn = sum((symbols[:, j] == symbols[:, k]) * (window[j] == v) for j in range(k))
+            ways *= emissions[v, symbols[:, k]] - drawn
+        possible = np.flatnonzero(ways)
+        starts.append(np.full(len(possible), trail.states[-1]))
+        states.append(np.broadcast_to(window, (len(possible), horizon)))
+        codes.append(symbols[possible] - 1)
+        weights.append(ways[possible])
+    windows = Windows(np.concatenate(starts), np.concatenate(states), np.concatenate(codes))
+    return windows, np.concatenate(weights)

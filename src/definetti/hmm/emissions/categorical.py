@@ -35,6 +35,8 @@ class Categorical:
 
     prior: float = 0.5
 
+    symbols = True
+
     def encode(
         self, observations: Any, table: Alphabet | None, name: str
     ) -> tuple[Alphabet, IntArray]:

@@ -16,7 +16,14 @@ class Emission(Protocol):
     one has the code ``MISSING`` and the likelihood one in every state. What the estimate needs to
     know of labelled data is its *statistics*, an array that adds up over stretches of data: a
     candidate's few steps are added to those of a long history at no cost.
+
+    Attributes
+    ----------
+    symbols : whether equal observations share a code, so that counting them is worth while
     """
+
+    @property
+    def symbols(self) -> bool: ...
 
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
         """Return a table that also holds the new observations, and their codes."""

@@ -1,0 +1,16 @@
+"""The commands, gathered."""
+
+from __future__ import annotations
+
+import typer
+
+from definetti.cli.demo import demo
+from definetti.cli.verify import verify
+
+app = typer.Typer(
+    help="Sets of hidden-state sequences that hold the truth with the probability promised.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command()(verify)
