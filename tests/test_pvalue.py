@@ -70,14 +70,12 @@ score = st.one_of(
     st.lists(score, min_size=1, max_size=5),
     st.booleans(),
 )
-def test_ranks_against_a_naive_version(weighted, candidates, sampled):
+def test_ranks_against_a_naive_version(weighted, candidates, joins):
     reference, weights = map(list, zip(*weighted, strict=True))
-    found = ranks(
-        np.array(reference), np.array(weights, dtype=object), np.array(candidates), sampled
-    )
+    found = ranks(np.array(reference), np.array(weights, dtype=object), np.array(candidates), joins)
     for rank, candidate in zip(found, candidates, strict=True):
         greater, equal = naive_rank(reference, weights, candidate)
-        assert rank == Rank(greater, equal + sampled, sum(weights) + sampled)
+        assert rank == Rank(greater, equal + joins, sum(weights) + joins)
 
 
 @given(st.integers(0, 50), st.integers(1, 50), st.integers(0, 50), st.sampled_from([0.1, 0.2, 0.8]))

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from definetti.compare import compare_predictors
     from definetti.conformal import ConformalHMM
+    from definetti.hmm.given import given_hmm
     from definetti.hmm.model import HMM
     from definetti.sets import Evaluation, PredictionSet
 
 # Loaded on first use: `import definetti` itself costs nothing.
 _HOMES = {
     "ConformalHMM": "definetti.conformal",
+    "compare_predictors": "definetti.compare",
+    "given_hmm": "definetti.hmm.given",
     "HMM": "definetti.hmm.model",
     "Evaluation": "definetti.sets",
     "PredictionSet": "definetti.sets",
@@ -26,7 +30,14 @@ _HOMES = {
     "verify": "",
 }
 
-__all__ = ["HMM", "ConformalHMM", "Evaluation", "PredictionSet"]
+__all__ = [
+    "HMM",
+    "ConformalHMM",
+    "Evaluation",
+    "PredictionSet",
+    "compare_predictors",
+    "given_hmm",
+]
 
 
 def __getattr__(name: str) -> Any:

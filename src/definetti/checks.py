@@ -11,11 +11,21 @@ class NotExactWarning(UserWarning):
     """The symmetry asked for does not guarantee the confidence level."""
 
 
+class GapWarning(UserWarning):
+    """Observations are missing where none was before."""
+
+
 def checked_number(value: Any, name: str) -> int:
     """Return a whole number of at least one."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
     return int(value)
+
+
+def checked_limit(value: Any, name: str) -> None:
+    """Refuse anything but a whole number of at least zero."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}; 0 always draws")
 
 
 def checked_flag(value: Any, name: str) -> None:
@@ -32,7 +42,8 @@ def entropy_of(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if whole and random_state >= 0:
         return int(random_state)
     raise ValueError(
         f"random_state must be None, a whole number ≥ 0 or a NumPy Generator, got {random_state!r}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -14,15 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from definetti.arrays import IntArray
 from definetti.checks import NotExactWarning, checked_flag, checked_number, entropy_of
-from definetti.history import History, padded
-from definetti.hmm.model import HMM
+from definetti.hmm.named import resolve as resolve_model
+from definetti.labelled import Labelled
 from definetti.pvalue import Rank, miscoverage
 from definetti.ranking import Question, rank
 from definetti.scores import Score
 from definetti.scores import resolve as resolve_score
-from definetti.sequence import MISSING, Alphabet, checked_states
+from definetti.sequence import checked_states, piece
 from definetti.sets import Evaluation, PredictionSet
-from definetti.symmetry import Symmetry
+from definetti.sets.prediction import powered
+from definetti.symmetry import Spaced, Symmetry
 from definetti.symmetry import resolve as resolve_symmetry
 
 
@@ -35,8 +37,9 @@ class ConformalHMM(BaseEstimator):
 
     Parameters
     ----------
-    model : HMM, optional
-        The estimate behind the score, refitted for every candidate; `HMM()` if left out.
+    model : "auto", HMM, or a predictor trained elsewhere
+        What stands behind the score. "auto" chooses an `HMM` from the type of the observations,
+        refitted for every candidate; ``model_`` tells what it chose.
     score : {"path", "filter", "smoother", "joint", "band"} or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "shifts", "published"} or object
@@ -48,6 +51,9 @@ class ConformalHMM(BaseEstimator):
         Break ties at random: the coverage is then exactly the level, and the sets are smaller.
     n_resamples : int, default 999
         How many rearrangements are drawn where they are too many to be counted.
+    train_size : float or int, optional
+        Fix the model on the first stretch, a share or a number of steps, and calibrate on the
+        rest: nothing is refitted. The way to use anything expensive.
     states : list of labels, optional
         The state space, if it is larger than what the history shows.
     max_candidates : int, default 100000
@@ -59,7 +65,8 @@ class ConformalHMM(BaseEstimator):
 
     Attributes
     ----------
-    states_, symbols_ : the labels of the states and of the observations, in the order of codes
+    states_ : the labels of the states, in the order in which they were declared or first met
+    symbols_ : the observations there are, where they are symbols
     symmetry_, score_, model_ : what is used
     n_steps_ : the length of the labelled history
 
@@ -76,12 +83,13 @@ class ConformalHMM(BaseEstimator):
 
     def __init__(
         self,
-        model: HMM | None = None,
+        model: Any = "auto",
         score: str | Score | Callable[..., Any] = "path",
         symmetry: str | Symmetry = "auto",
         confidence_level: float = 0.9,
         smoothing: bool = False,
         n_resamples: int = 999,
+        train_size: float | None = None,
         states: Iterable[Hashable] | None = None,
         max_candidates: int = 100_000,
         random_state: Any = None,
@@ -93,6 +101,7 @@ class ConformalHMM(BaseEstimator):
         self.confidence_level = confidence_level
         self.smoothing = smoothing
         self.n_resamples = n_resamples
+        self.train_size = train_size
         self.states = states
         self.max_candidates = max_candidates
         self.random_state = random_state
@@ -106,23 +115,16 @@ class ConformalHMM(BaseEstimator):
         observations : (T,) symbols, None or NaN where missing; None for a plain Markov chain
         states : (T,) labels, any hashable values
         """
-        fitted = self._checked()
-        labels = checked_states(states)
-        if not labels:
-            raise ValueError("states is empty; a labelled history needs at least one step")
-        if self.states is None:
-            alphabet = Alphabet().extended(labels)
-        else:
-            alphabet = Alphabet(checked_states(self.states, "states"))
-        codes = alphabet.encode(labels, "states")
-        table, observed = self._encoded(fitted["model_"], observations, None, len(labels))
-        history = History(len(alphabet), fitted["model_"].emission_.symbols)
-        history.append(codes, observed)
+        if isinstance(observations, Iterator):
+            observations = list(observations)
+        fitted = self._checked(observations)
+        data = Labelled(
+            fitted["model_"], observations, states, self.states, train_size=self.train_size
+        )
+        fitted["model_"] = data.model
+        fitted["symmetry_"] = resolve_symmetry(self.symmetry, data.model.fixed)
         # Only now, with nothing left that could fail, does the new fit replace an old one.
-        self.__dict__.update(fitted)
-        self._plain = observations is None
-        self._alphabet, self._table, self._history = alphabet, table, history
-        self._statistics = self.model_.statistics(history, table)
+        self.__dict__.update(fitted, _data=data, _entropy=entropy_of(self.random_state))
         if not self.symmetry_.exact:
             warnings.warn(
                 f"symmetry={self.symmetry!r} does not guarantee the confidence level; use "
@@ -134,20 +136,9 @@ class ConformalHMM(BaseEstimator):
 
     def partial_fit(self, observations: Any, states: Any) -> ConformalHMM:
         """Let the labelled sequence go on with labels that came in later."""
-        if not hasattr(self, "_history"):
+        if not hasattr(self, "_data"):
             return self.fit(observations, states)
-        self._check_kind_of(observations)
-        labels = checked_states(states)
-        alphabet = self._alphabet
-        if self.states is None:
-            alphabet.check_kind(labels, "states")
-            alphabet = alphabet.extended(labels)
-        codes = alphabet.encode(labels, "states")
-        table, observed = self._encoded(self.model_, observations, self._table, len(labels))
-        added = self.model_.emission_.statistics(table, observed, codes, len(alphabet))
-        self._statistics = padded(self._statistics, *added.shape) + added
-        self._history.append(codes, observed, len(alphabet))
-        self._alphabet, self._table = alphabet, table
+        self._data.append(observations, states)
         return self
 
     def predict_set(
@@ -165,27 +156,34 @@ class ConformalHMM(BaseEstimator):
         confidence_level : float, optional
             Another level than the estimator's.
         horizon : int, optional
-            How many steps to forecast where there are no observations.
+            How many steps to forecast where there are no observations. With a fixed model and
+            "spaced" blocks it may also reach beyond the new observations.
+
+        A gap among the observations, None or NaN, is taken to come at random, as gaps in the
+        history do; for what is not observed *yet* use `horizon`.
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = miscoverage(level)
+        self._check_budget(horizon)
         question = self._question(new_observations, horizon)
-        return self._listed(question, *self._rank_all(question), level, alpha)
+        return self._listed(question, *self._rank_all(question), alpha)
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None
     ) -> PredictionSet:
         """Return every candidate sequence with its p-value."""
+        self._check_budget(horizon)
         question = self._question(new_observations, horizon)
-        return self._listed(question, *self._rank_all(question), None, None)
+        return self._listed(question, *self._rank_all(question), None)
 
     def predict_ranks(
         self, new_observations: Any = None, *, horizon: int | None = None
     ) -> dict[tuple[Hashable, ...], Rank]:
         """Return every candidate with the whole numbers that its p-value is made of."""
+        self._check_budget(horizon)
         question = self._question(new_observations, horizon)
         candidates, found, _ = self._rank_all(question)
-        labels = map(self._alphabet.decode, candidates)
+        labels = map(self._data.alphabet.decode, candidates)
         return dict(zip(labels, found, strict=True))
 
     def p_value(self, new_observations: Any, states: Any) -> float:
@@ -196,15 +194,11 @@ class ConformalHMM(BaseEstimator):
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; give one label per new observation")
-        check_is_fitted(self, "_history")
+        check_is_fitted(self, "_data")
         horizon = len(labels) if new_observations is None else None
-        alphabet = self._alphabet.extended(labels)
+        alphabet = self._data.alphabet.extended(labels)
         question = self._question(new_observations, horizon)._replace(labels=alphabet.labels)
-        if len(labels) != len(question.observations):
-            raise ValueError(
-                f"states has {len(labels)} labels for {len(question.observations)} "
-                "new_observations; give one label per observation"
-            )
+        self._check_length(labels, len(question.observations))
         found, _ = rank(question, alphabet.encode(labels, "states")[None])
         return found[0].p_value(self._uniform(question, found[0]))
 
@@ -223,140 +217,130 @@ class ConformalHMM(BaseEstimator):
         new_observations, states : (L,) what follows the labelled sequence, and its true states
         horizon : int, optional
             Cut the stretch into windows of so many steps and predict each from all before it; the
-            whole stretch is one window if left out. The estimator itself learns nothing.
+            whole stretch is one window if left out. Steps left over at the end are not judged.
+
+        The estimator itself learns nothing. A true state that the set could not list, never seen
+        and not declared, counts as not covered.
         """
-        check_is_fitted(self, "_history")
+        check_is_fitted(self, "_data")
         truth = checked_states(states)
-        observed = None if new_observations is None else list(new_observations)
-        if observed is not None and len(observed) != len(truth):
-            raise ValueError(
-                f"states has {len(truth)} labels for {len(observed)} new_observations; "
-                "give one label per observation"
-            )
+        if self.states is not None:
+            self._data.alphabet.encode(truth, "states")
         step = len(truth) if horizon is None else checked_number(horizon, "horizon")
         if not truth or len(truth) < step:
             raise ValueError(
                 f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
                 "give more, or shorten the horizon"
             )
+        if isinstance(new_observations, Iterator):
+            new_observations = list(new_observations)
+        if new_observations is not None:
+            self._check_length(truth, len(self._data.new(new_observations, None).codes))
+        elif step < len(truth):
+            self._data.check_plain(None, "new_observations")
         learner = copy.deepcopy(self)
         rows = []
         for begin in range(0, len(truth) - step + 1, step):
-            part = slice(begin, begin + step)
-            seen = None if observed is None else observed[part]
-            ahead = {"horizon": step} if observed is None else {}
-            s = learner.predict_set(seen, confidence_level, **ahead)
-            window = tuple(truth[part])
-            p = learner.p_value(seen, window)
-            rows.append((window in s, len(s), s.scaled_size, p))
-            learner.partial_fit(seen, window)
+            window = tuple(truth[begin : begin + step])
+            seen = (
+                None if new_observations is None else piece(new_observations, begin, begin + step)
+            )
+            s = learner.predict_set(seen, confidence_level, horizon=step)
+            rows.append((window in s, len(s), s.scaled_size, learner.p_value(seen, window)))
+            if begin + 2 * step <= len(truth):
+                learner.partial_fit(seen, window)
         covered, sizes, scaled, p_values = map(np.array, zip(*rows, strict=True))
         return Evaluation(covered, sizes, scaled, p_values)
 
     @property
     def states_(self) -> tuple[Hashable, ...]:
-        return self._alphabet.labels
+        check_is_fitted(self, "_data")
+        labels: tuple[Hashable, ...] = self._data.alphabet.labels
+        return labels
 
     @property
     def symbols_(self) -> tuple[Hashable, ...]:
-        labels: tuple[Hashable, ...] = self._table.labels
+        check_is_fitted(self, "_data")
+        labels: tuple[Hashable, ...] = getattr(self._data.table, "labels", ())
         return labels
 
     @property
     def n_steps_(self) -> int:
-        return len(self._history)
+        check_is_fitted(self, "_data")
+        return len(self._data.history)
 
-    def _checked(self) -> dict[str, Any]:
+    def _checked(self, observations: Any) -> dict[str, Any]:
         """Check the parameters and return what they stand for."""
         miscoverage(self.confidence_level)
         checked_flag(self.smoothing, "smoothing")
         checked_flag(self.verbose, "verbose")
         checked_number(self.n_resamples, "n_resamples")
         checked_number(self.max_candidates, "max_candidates")
-        model = HMM() if self.model is None else self.model
-        if not isinstance(model, HMM):
-            raise TypeError(f"model must be a definetti.HMM, got {type(model).__name__}")
+        model = resolve_model(self.model, observations)
         model.check()
         return {
             "model_": model,
             "score_": resolve_score(self.score),
-            "symmetry_": resolve_symmetry(self.symmetry),
-            "_entropy": entropy_of(self.random_state),
         }
 
-    def _encoded(
-        self, model: HMM, observations: Any, table: Any, length: int
-    ) -> tuple[Any, IntArray]:
-        """Code observations; a plain chain has none, and all are missing."""
-        if observations is None:
-            observations = [None] * length
-        table, codes = model.emission_.encode(observations, table, "observations")
-        if len(codes) != length:
+    def _check_length(self, labels: list[Any], length: int) -> None:
+        if len(labels) != length:
             raise ValueError(
-                f"observations has {len(codes)} elements and states has {length}; "
-                "they must be of equal length, one pair per step"
-            )
-        return table, codes
-
-    def _check_kind_of(self, observations: Any) -> None:
-        if self._plain and observations is not None:
-            raise ValueError(
-                "observations were given, but the history was fitted with observations=None; "
-                "fit again with observations, or give none"
-            )
-        if not self._plain and observations is None:
-            raise ValueError(
-                "observations is None, but the history was fitted with observations; give one "
-                "per step (None inside the list where one is missing)"
+                f"states has {len(labels)} labels for {length} new_observations; give one label "
+                "per observation"
             )
 
     def _question(self, new_observations: Any, horizon: int | None) -> Question:
-        check_is_fitted(self, "_history")
-        if new_observations is None:
-            if horizon is None:
-                raise ValueError(
-                    "new_observations is None and horizon is None; give the new observations, or "
-                    "horizon=3 to forecast three steps without any"
-                )
-            table, codes = self._table, np.full(checked_number(horizon, "horizon"), MISSING)
-            unseen = codes == MISSING
-        else:
-            self._check_kind_of(new_observations)
-            table, codes = self.model_.emission_.encode(
-                new_observations, self._table, "new_observations"
+        check_is_fitted(self, "_data")
+        checked_flag(self.smoothing, "smoothing")
+        data = self._data
+        new = data.new(new_observations, horizon)
+        if (
+            not new.unseen.all()
+            and new.unseen.any()
+            and not (self.model_.fixed and isinstance(self.symmetry_, Spaced))
+        ):
+            # What is not seen yet would be dealt out to times that must have an observation.
+            raise ValueError(
+                f"horizon={horizon} reaches beyond the {int((~new.unseen).sum())} new_observations, "
+                "which is exact with a fixed model and symmetry='spaced' only; set train_size=0.5, "
+                "or leave horizon out"
             )
-            if not len(codes):
-                raise ValueError("new_observations is empty; give at least one, or use horizon=")
-            if horizon is not None and horizon != len(codes):
-                raise ValueError(
-                    f"horizon={horizon} but new_observations has {len(codes)} elements; leave "
-                    "horizon out"
-                )
-            # What is missing now but never was in the past is not there yet, and is left out of
-            # all windows. Where the past has gaps too, a gap is an observation like any other.
-            unseen = (codes == MISSING) & (not self._history.emissions[:, 0].any())
         return Question(
-            self._history,
-            table,
-            self._statistics,
-            codes,
-            unseen,
-            self._alphabet.labels,
+            data.history,
+            new.table,
+            data.statistics,
+            new.codes,
+            new.unseen,
+            data.alphabet.labels,
             self.model_,
             self.score_,
             self.symmetry_,
-            self.n_resamples,
+            checked_number(self.n_resamples, "n_resamples"),
             self._entropy,
         )
 
-    def _rank_all(self, question: Question) -> tuple[IntArray, list[Rank], Any]:
-        n, horizon = len(question.labels), len(question.observations)
-        if n**horizon > self.max_candidates:
+    def _check_budget(self, horizon: int | None) -> None:
+        """Refuse to list more candidates than were allowed, before any memory is taken."""
+        check_is_fitted(self, "_data")
+        if horizon is None:
+            return
+        most = checked_number(self.max_candidates, "max_candidates")
+        n, steps = len(self.states_), checked_number(horizon, "horizon")
+        if n > 1 and (steps > most or n**steps > most):
             raise ValueError(
-                f"{n} states over {horizon} steps make {n**horizon:,} candidate sequences, more "
-                f"than max_candidates={self.max_candidates:,}; shorten the horizon, ask p_value "
+                f"{n} states over a horizon of {steps} steps make {powered(n, steps)} candidate "
+                f"sequences, more than max_candidates={most:,}; shorten the horizon, ask p_value "
                 "for single sequences, or raise max_candidates"
             )
+        if steps > most:
+            raise ValueError(
+                f"horizon is {steps:,}, more steps than max_candidates={most:,}; shorten it"
+            )
+
+    def _rank_all(self, question: Question) -> tuple[IntArray, list[Rank], Any]:
+        n, horizon = len(question.labels), len(question.observations)
+        self._check_budget(horizon)
         candidates = np.array(list(product(range(n), repeat=horizon)), dtype=np.int64)
         return candidates, *rank(question, candidates, self.verbose)
 
@@ -369,8 +353,7 @@ class ConformalHMM(BaseEstimator):
         candidates: IntArray,
         found: list[Rank],
         scores: Any,
-        level: float | None,
-        alpha: Any,
+        alpha: Fraction | None,
     ) -> PredictionSet:
         """Decode the candidates whose p-value exceeds alpha, most plausible first."""
         broken = [self._uniform(question, one) for one in found]
@@ -378,13 +361,12 @@ class ConformalHMM(BaseEstimator):
         order = np.lexsort((scores, -p_values)).tolist()
         kept = [k for k in order if alpha is None or found[k].exceeds(alpha, broken[k])]
         name = type(self.symmetry_).__name__.lower()
-        score = type(self.score_).__name__.lower()
         return PredictionSet(
-            [self._alphabet.decode(candidates[k]) for k in kept],
+            [self._data.alphabet.decode(candidates[k]) for k in kept],
             p_values[kept],
             self.states_,
             candidates.shape[1],
-            level,
-            f"{score} score, {name} symmetry{', smoothed' if self.smoothing else ''}",
+            None if alpha is None else float(1 - alpha),
+            f"{self.score_.name} score, {name} symmetry{', smoothed' if self.smoothing else ''}",
             self.symmetry_.exact,
         )

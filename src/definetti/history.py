@@ -59,10 +59,12 @@ class History:
         self.symbols = symbols
         self.transitions: IntArray = np.zeros((n_states, n_states), dtype=np.int64)
         self.emissions: IntArray = np.zeros((n_states, 1), dtype=np.int64)
+        self.gaps = False  # whether any observation is missing
         self._states: IntArray = np.zeros(16, dtype=np.int64)
         self._observations: IntArray = np.zeros(16, dtype=np.int64)
         self.shelves = Shelves(np.zeros(0, dtype=np.int64), n_states)
         self._kept: dict[Hashable, Any] = {}
+        self._ledgers: dict[tuple[int, ...], FloatArray] = {}
 
     def __len__(self) -> int:
         return self.length
@@ -96,6 +98,7 @@ class History:
         self.n_states = n = max(self.n_states, n_states)
         self.transitions = padded(self.transitions, n, n)
         np.add.at(self.transitions, (joined[:-1], joined[1:]), 1)
+        self.gaps = self.gaps or bool((observations == MISSING).any())
         if self.symbols:
             self.emissions = padded(self.emissions, n, observations.max(initial=MISSING) + 2)
             np.add.at(self.emissions, (states, observations + 1), 1)
@@ -111,6 +114,14 @@ class History:
             self._kept[key] = make()
         value: Value = self._kept[key]
         return value
+
+    def ledger(self, *key: int) -> FloatArray:
+        """Return what was noted for each time, NaN where nothing was; it outlives growth."""
+        notes = self._ledgers.get(key, np.zeros(0))
+        if len(notes) < self.length:
+            notes = np.concatenate([notes, np.full(2 * self.length - len(notes), np.nan)])
+            self._ledgers[key] = notes
+        return notes
 
     def visits(self, state: int) -> IntArray:
         """Times at which the chain was in a state, in order."""

@@ -29,4 +29,5 @@ def watched(items: Iterable[Item], total: int, what: str, verbose: bool) -> Iter
             yield item
         bar.update(task, completed=total)
     finally:
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()

@@ -7,8 +7,10 @@ there is a set that is not valid.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,15 +75,12 @@ def miscoverage(confidence_level: Any) -> Fraction:
     >>> miscoverage(0.9)
     Fraction(1, 10)
     """
-    if isinstance(confidence_level, (str, bool)):
-        level = None
-    elif isinstance(confidence_level, (Fraction, Decimal)):
-        level = Fraction(confidence_level)
-    else:
-        try:
-            level = Fraction(repr(float(confidence_level)))
-        except (TypeError, ValueError):
-            level = None
+    level = None
+    given = confidence_level[()] if isinstance(confidence_level, np.ndarray) else confidence_level
+    if isinstance(given, (Real, Decimal)) and not isinstance(given, bool):
+        with suppress(ValueError):  # not a number, or infinite
+            # Its text, not its bits: 0.9 is nine tenths, in single precision too.
+            level = Fraction(str(given))
     if level is None or not 0 < level < 1:
         raise ValueError(
             f"confidence_level must be a number between 0 and 1, both excluded, "
@@ -94,14 +93,14 @@ def ranks(
     reference: FloatArray,
     weights: npt.NDArray[Any],
     candidates: FloatArray,
-    sampled: bool,
+    joins: bool,
 ) -> list[Rank]:
     """Rank candidates among weighted reference scores.
 
     Scores are tied when a chain of gaps of at most `TIE` joins them. Unlike "closer than a
     tolerance" this is an equivalence, and it treats all scores alike, as the proof of validity
-    needs. Where the reference was *sampled* the candidate joins it, with weight one; where it was
-    counted the candidate is in it already.
+    needs. Where the candidate *joins* the reference, it does so with weight one; else it is in it
+    already.
 
     Parameters
     ----------
@@ -111,9 +110,11 @@ def ranks(
 
     Examples
     --------
-    >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), sampled=True)
+    >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
     [Rank(greater=1, equal=2, total=4, randomised=False)]
     """
+    if not len(reference):
+        return [Rank(0, 1, 1)] * len(candidates)
     order = np.argsort(reference, kind="stable")
     scores = reference[order]
     below = np.concatenate([[0], np.cumsum(weights[order])])
@@ -127,7 +128,7 @@ def ranks(
     with_right = (place < len(scores)) & _tied(candidates, scores[right])
     low = np.where(with_left, begins[group[left]], place)
     high = np.where(with_right, ends[group[right]], place)
-    own, total = int(sampled), int(below[-1])
+    own, total = int(joins), int(below[-1])
     return [
         Rank(total - int(below[j]), int(below[j] - below[i]) + own, total + own)
         for i, j in zip(low.tolist(), high.tolist(), strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +10,13 @@ import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.history import Completion, History
-from definetti.hmm.model import HMM, Parameters
+from definetti.hmm.estimate import Estimate
+from definetti.hmm.model import Model
 from definetti.progress import watched
 from definetti.pvalue import Rank, ranks
 from definetti.scores.contract import Score, evaluate
 from definetti.sequence import MISSING
-from definetti.symmetry.contract import Symmetry
+from definetti.symmetry.contract import Reference, Symmetry
 from definetti.windows import Windows
 
 
@@ -38,20 +38,24 @@ class Question(NamedTuple):
     observations: IntArray
     unseen: npt.NDArray[np.bool_]
     labels: tuple[Hashable, ...]
-    model: HMM
+    model: Model
     score: Score
     symmetry: Symmetry
     n_resamples: int
     entropy: int
 
-    def generator(self, *key: int) -> np.random.Generator:
-        """Return a stream of its own for each key: draws do not depend on who else draws."""
-        place = (len(self.history), len(self.observations), *key)
+    def generator(self, use: int = 0) -> np.random.Generator:
+        """Return the stream of this prediction, from its beginning.
+
+        All candidates draw the same stream, so a p-value does not depend on who else is asked
+        about; each by itself compares with independent draws, which is all that validity needs.
+        """
+        place = (len(self.history), len(self.observations), use)
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
 
     def uniform(self) -> float:
         """Return the one uniform number that breaks the ties of this prediction."""
-        return float(self.generator().random())
+        return float(self.generator(use=1).random())
 
     def seen(self, windows: Windows) -> Windows:
         """Leave out of all windows what the new ones do not have."""
@@ -69,30 +73,47 @@ def rank(
     orbits: dict[tuple[int, ...], list[int]] = {}
     for index, completion in enumerate(completions):
         orbits.setdefault(question.symmetry.orbit(completion), []).append(index)
-    estimates: dict[tuple[int, ...], Parameters] = {}
+    estimates: dict[tuple[int, ...], Estimate] = {}
     found: list[Rank] = [Rank(0, 0, 1)] * len(completions)
     scores = np.empty(len(completions))
-    todo = watched(orbits.items(), len(orbits), "ranking candidates", verbose)
-    for orbit, members in todo:
+    todo = watched(orbits.values(), len(orbits), "ranking candidates", verbose)
+    for members in todo:
         completion = completions[members[0]]
-        key = completion.counts_key
+        key = () if question.model.fixed else completion.counts_key
         if key not in estimates:
-            estimates[key] = question.model.parameters(  # Step 2
+            estimates[key] = question.model.estimate(  # Step 2
                 completion, question.table, question.statistics, question.labels
             )
         reference = question.symmetry.reference(  # Steps 3 and 4
-            completion, question.n_resamples, partial(question.generator, *orbit)
+            completion, question.n_resamples, question.generator
         )
         own = Windows(
             np.full(len(members), question.history.last),
             candidates[members],
             np.broadcast_to(question.observations, (len(members), completion.horizon)),
         )
-        values = evaluate(question.score, estimates[key], question.seen(own + reference.windows))
-        scores[members] = values[: len(members)]
-        placed = ranks(  # Step 5
-            values[len(members) :], reference.weights, scores[members], reference.sampled
-        )
+        scores[members], others = _scored(question, estimates[key], own, reference)
+        placed = ranks(others, reference.weights, scores[members], reference.joins)  # Step 5
         for index, place in zip(members, placed, strict=True):
             found[index] = place._replace(randomised=reference.randomised)
     return found, scores
+
+
+def _scored(
+    question: Question, estimate: Estimate, own: Windows, reference: Reference
+) -> tuple[FloatArray, FloatArray]:
+    """Score the candidates and what they are compared with."""
+    if not question.model.fixed or reference.ends is None:
+        values = evaluate(question.score, estimate, question.seen(own + reference.windows))
+        return values[: len(own.start)], values[len(own.start) :]
+    # A fixed model scores a stretch of the history once and for all, but for two events: a state
+    # or a symbol that comes up for the first time changes what it knows of them.
+    symbols = len(question.table) if question.model.emission_.symbols else 0
+    ledger = question.history.ledger(
+        own.states.shape[1], len(question.labels), symbols, *question.unseen.tolist()
+    )
+    todo = reference.ends[np.isnan(ledger[reference.ends])]
+    if len(todo):
+        past = Windows(*(part[np.isnan(ledger[reference.ends])] for part in reference.windows))
+        ledger[todo] = evaluate(question.score, estimate, question.seen(past))
+    return evaluate(question.score, estimate, question.seen(own)), ledger[reference.ends]

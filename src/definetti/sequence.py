@@ -7,6 +7,8 @@ Everything below this module speaks of codes ``0, 1, 2, …``; a missing observa
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -18,10 +20,14 @@ MISSING = -1
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value stands for "not known": None, NaN, NaT or pandas' NA."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    """Tell whether a value stands for "not known": None, NaN, NaT, masked or pandas' NA."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, (float, complex, np.inexact)) and bool(np.isnan(value))
 
 
 def listed(values: Any, name: str) -> list[Any]:
@@ -30,20 +36,48 @@ def listed(values: Any, name: str) -> list[Any]:
     >>> listed(np.array(["sun", "rain"]), "states")
     ['sun', 'rain']
     """
-    if isinstance(values, (str, bytes, dict, set, frozenset)) or not isinstance(values, Iterable):
-        raise TypeError(
-            f"{name} must be a sequence with one label per step, got {type(values).__name__}; "
-            "pass a list, a NumPy array or a series"
-        )
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise ValueError(
                 f"{name} must have one label per step, got an array of shape {values.shape}; "
                 "pass one dimension"
             )
+        if values.dtype.kind == "M":  # nanoseconds would come out as numbers
+            coarser = values.astype("datetime64[us]") if values.dtype != "M8[D]" else values
+            exact = (coarser == values) | np.isnat(values)
+            return list(coarser.tolist() if exact.all() else values)
         return list(values.tolist())
-    native = nw.from_native(values, series_only=True, pass_through=True)
-    return list(native.to_list() if isinstance(native, nw.Series) else values)
+    native = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        return list(native.to_list())
+    refused = (str, bytes, dict, set, frozenset, type, nw.DataFrame, nw.LazyFrame)
+    if isinstance(native, refused) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"{name} must be a sequence with one label per step, got {type(values).__name__}; "
+            "pass a list, a NumPy array or a series"
+        )
+    return list(values)
+
+
+def hashable(label: object) -> bool:
+    """Tell whether a value can serve as a label, down to what it is made of."""
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
+
+
+def piece(values: Any, begin: int, end: int) -> Any:
+    """Return a stretch of a sequence or of a frame, of the type that it has.
+
+    >>> piece(np.array([1, 2, 3]), 1, 3)
+    array([2, 3])
+    """
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, (nw.DataFrame, nw.Series)):
+        return native[begin:end].to_native()
+    return values[begin:end] if hasattr(values, "__getitem__") else list(values)[begin:end]
 
 
 def _kind(label: object) -> str:
@@ -51,6 +85,8 @@ def _kind(label: object) -> str:
         return "text"
     if isinstance(label, (bool, int, float, np.number, np.bool_)):
         return "numbers"
+    if isinstance(label, date):
+        return "dates"
     return type(label).__name__
 
 
@@ -79,9 +115,13 @@ class Alphabet:
         return len(self.codes)
 
     def extended(self, labels: Iterable[Hashable]) -> Alphabet:
-        """Return an alphabet that has the new labels too, in a stable order."""
-        new = {label for label in labels if label not in self.codes and not is_missing(label)}
-        return Alphabet([*self.codes, *in_order(new)]) if new else self
+        """Return an alphabet that has the new labels too, missing ones left out."""
+        new = [label for label in labels if not is_missing(label) and label not in self.codes]
+        return self.joined(new) if new else self
+
+    def joined(self, labels: Iterable[Hashable]) -> Alphabet:
+        """Return an alphabet with the new labels at its end."""
+        return Alphabet([*self.codes, *labels])
 
     def encode(self, labels: list[Any], name: str) -> IntArray:
         """Translate labels to codes; every label must be known."""
@@ -120,14 +160,6 @@ class Alphabet:
                 )
 
 
-def in_order(labels: set[Hashable]) -> list[Hashable]:
-    """Sort labels where they can be compared, else by their text: the codes are reproducible."""
-    try:
-        return sorted(labels)  # type: ignore[type-var]
-    except TypeError:
-        return sorted(labels, key=lambda x: (type(x).__name__, repr(x)))
-
-
 def checked_states(states: Any, name: str = "states") -> list[Any]:
     """Read state labels; each must be there and be hashable."""
     labels = listed(states, name)
@@ -137,9 +169,9 @@ def checked_states(states: Any, name: str = "states") -> list[Any]:
                 f"{name}[{row}] is missing ({label!r}); a labelled history has a state at every "
                 "step: drop the step at one of the ends, or fill it in"
             )
-        if not isinstance(label, Hashable):
+        if not hashable(label):
             raise TypeError(
-                f"{name}[{row}] is a {type(label).__name__}, which cannot serve as a label; "
-                "use text, numbers or tuples"
+                f"{name}[{row}] is a {type(label).__name__}, {label!r}, which cannot serve as a "
+                "label; use text, numbers or tuples"
             )
     return labels

@@ -51,7 +51,7 @@ def weather(length: int, random_state: int | None = None) -> Sample:
     """Draw days that are sunny or rainy, and what a neighbour carries.
 
     >>> weather(3, random_state=1).states
-    ['sun', 'sun', 'sun']
+    ['sun', 'rain', 'sun']
     """
     rng = np.random.default_rng(random_state)
     transition = np.array([[0.9, 0.1], [0.2, 0.8]])

@@ -87,7 +87,7 @@ def agree_in_logs(got, expected):
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=2e-12)
 
 
-exactly = settings(max_examples=80, deadline=None, derandomize=True, database=None)
+exactly = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
 @exactly

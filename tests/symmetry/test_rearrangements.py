@@ -87,8 +87,10 @@ def weights(symmetry, sequence, horizon, draws=0, seed=0) -> dict[Window, Fracti
     reference = symmetry.reference(
         completed(sequence, horizon), draws, lambda: np.random.default_rng(seed)
     )
-    assert reference.sampled == (draws > 0)
+    assert reference.joins == (draws > 0 or isinstance(symmetry, Spaced))
     total: Counter[Window] = Counter()
+    if isinstance(symmetry, Spaced):
+        total[window(sequence, horizon)] = 1
     rows = zip(*(part.tolist() for part in reference.windows), strict=True)
     for (start, x, y), weight in zip(rows, reference.weights.tolist(), strict=True):
         total[start, tuple(x), tuple(y)] += weight

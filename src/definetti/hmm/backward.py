@@ -169,10 +169,11 @@ def _scaled_backward(
     logarithmic: BoolArray,
     pairs: FloatArray,
     keep: bool,
-    states: tuple[bool, ...],
+    unroll: tuple[bool, ...],
 ) -> None:
+    """Walk back; pairs that are not kept are all written to one place."""
     windows, steps, _ = filtered.shape
-    n = len(states) or len(transition)
+    n = len(unroll) or len(transition)
     ratios = np.empty(n)
     for b in range(windows):
         if logarithmic[b]:
@@ -207,6 +208,7 @@ def _log_backward(
     pairs: FloatArray,
     keep: bool,
 ) -> None:
+    """The same on windows that hold logarithms."""
     windows, steps, n = filtered.shape
     log_transition = np.log(transition)
     for b in range(windows):
@@ -240,6 +242,7 @@ def _log_backward(
 
 @kernel
 def _runs(backward: FloatArray, smoothed: FloatArray, states: IntArray, order: int) -> FloatArray:
+    """Probability of the end of each run, times that of the steps back from it."""
     windows, steps = states.shape
     runs = np.empty((windows, steps - order))
     for b in range(windows):

@@ -24,10 +24,10 @@ BoolArray = npt.NDArray[np.bool_]
 SMALLEST_TRANSITION = 1e-100
 SMALLEST_WEIGHT = 1e-200
 
-# A total that is not divided out at every step keeps the division off the critical path.
+# Weights are rescaled only below this: a division at every step would hold up the next.
 SMALLEST_TOTAL = 1e-20
 
-# A likelihood ratio stays positive where it is, and below every safe weight.
+# Ratios are cut off here, still positive but too small to be safe: zero is for the impossible.
 SMALLEST_LOG_RATIO = -700.0
 
 
@@ -70,9 +70,10 @@ def forward(
     >>> forward(certain, np.array([[[-np.inf, 0.0]]]), np.array([0]))
     (array([[[  0., -inf]]]), array([ True]))
     """
-    filtered = _log_likelihood_ratios(log_likelihood)
+    unroll = unrolled(len(transition))
+    filtered = _log_likelihood_ratios(log_likelihood, unroll)
     np.exp(filtered, out=filtered)
-    logarithmic = _scaled_forward(transition, start, filtered, unrolled(len(transition)))
+    logarithmic = _scaled_forward(transition, start, filtered, unroll)
     if logarithmic.any():
         _log_forward(transition, log_likelihood, start, logarithmic, False, filtered)
     return filtered, logarithmic
@@ -93,10 +94,11 @@ def best_paths(transition: FloatArray, log_likelihood: FloatArray, start: IntArr
 
 
 @kernel
-def _log_likelihood_ratios(log_likelihood: FloatArray) -> FloatArray:
+def _log_likelihood_ratios(log_likelihood: FloatArray, unroll: tuple[bool, ...]) -> FloatArray:
     """Log-likelihoods less the largest at their step."""
-    windows, steps, n = log_likelihood.shape
-    ratios = np.empty((windows, steps, n))
+    windows, steps, states = log_likelihood.shape
+    n = len(unroll) or states
+    ratios = np.empty((windows, steps, states))
     for b in range(windows):
         for k in range(steps):
             top = log_likelihood[b, k, 0]
@@ -112,11 +114,11 @@ def _log_likelihood_ratios(log_likelihood: FloatArray) -> FloatArray:
 
 @kernel
 def _scaled_forward(
-    transition: FloatArray, start: IntArray, filtered: FloatArray, states: tuple[bool, ...]
+    transition: FloatArray, start: IntArray, filtered: FloatArray, unroll: tuple[bool, ...]
 ) -> BoolArray:
     """Replace likelihood ratios by filtered probabilities; mark windows that need logarithms."""
     windows, steps, _ = filtered.shape
-    n = len(states) or len(transition)
+    n = len(unroll) or len(transition)
     into = transition.T.copy()
     positive = transition.ravel()[transition.ravel() > 0.0]
     unsafe = np.full(windows, positive.min() < SMALLEST_TRANSITION)
@@ -188,6 +190,7 @@ def _log_forward(
 
 @kernel
 def _log_sum(terms: FloatArray, maximum: bool) -> float:
+    """Log of the sum of exponentials, or the largest term."""
     top = -np.inf
     for i in range(len(terms)):
         top = max(top, terms[i])

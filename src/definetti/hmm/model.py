@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from contextlib import suppress
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,27 +15,41 @@ from definetti.arrays import FloatArray, IntArray
 from definetti.history import Completion, History, padded
 from definetti.hmm.emissions import Categorical, Emission
 from definetti.hmm.emissions.categorical import log_frequencies
+from definetti.hmm.estimate import Estimate, Parameters
 
 
-class Parameters(NamedTuple):
-    """An estimated model: what a score may ask.
+class Model(Protocol):
+    """What stands behind the score: an `Estimate` for every completed sequence.
 
     Attributes
     ----------
-    transition : (n, n) row-stochastic matrix
-    emission, table, statistics : the estimate of the law of the observations
-    labels : the labels of the states
+    emission_ : how observations are told apart, and counted
+    states, table : the labels and the observations that the model knows already, if it does
+    fixed : whether the estimate is the same for every completed sequence
     """
 
-    transition: FloatArray
-    emission: Emission
-    table: Any
-    statistics: FloatArray
-    labels: tuple[Hashable, ...]
+    @property
+    def emission_(self) -> Emission: ...
+    @property
+    def states(self) -> tuple[Hashable, ...] | None: ...
+    @property
+    def table(self) -> Any: ...
+    @property
+    def fixed(self) -> bool: ...
 
-    def log_likelihood(self, observations: IntArray) -> FloatArray:
-        """Log-likelihood of coded observations in each state: ``observations.shape + (n,)``."""
-        return self.emission.log_likelihood(self.table, self.statistics, observations)
+    def check(self) -> None:
+        """Refuse parameters that make no model."""
+        ...
+
+    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> Model:
+        """Return the model fixed on a labelled stretch."""
+        ...
+
+    def estimate(
+        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
+    ) -> Estimate:
+        """Return the estimate for a completed sequence, given its history's statistics."""
+        ...
 
 
 class HMM(BaseEstimator):
@@ -52,35 +69,93 @@ class HMM(BaseEstimator):
     HMM(prior=0)
     """
 
+    states = None
+    table = None
+    fixed = False
+
     def __init__(self, prior: float = 0.5, emission: Emission | None = None) -> None:
         self.prior = prior
         self.emission = emission
 
     def check(self) -> None:
-        """Refuse parameters that make no model."""
-        if not isinstance(self.prior, (int, float)) or not 0 <= self.prior < np.inf:
+        prior = np.nan
+        if isinstance(self.prior, Real) and not isinstance(self.prior, bool):
+            with suppress(OverflowError):
+                prior = float(self.prior)
+        if not 0 <= prior < np.inf:
             raise ValueError(f"prior must be a finite number ≥ 0, got {self.prior!r}; try 0.5")
+        methods = ("encode", "decode", "statistics", "log_likelihood", "symbols")
+        if not all(hasattr(self.emission_, name) for name in methods):
+            raise TypeError(
+                f"emission must have the methods of definetti.hmm.emissions.Emission, such as "
+                f"Categorical(), got {self.emission!r}"
+            )
 
     @property
     def emission_(self) -> Emission:
-        return Categorical(self.prior) if self.emission is None else self.emission
+        return Categorical(float(self.prior)) if self.emission is None else self.emission
 
-    def statistics(self, history: History, table: Any) -> FloatArray:
-        """Sum up the observations of a labelled history."""
-        return self.emission_.statistics(
+    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
+        emission = self.emission_
+        if learn := getattr(emission, "learned", None):
+            emission = learn(table, history.observations, history.states, labels)
+        statistics = emission.statistics(
             table, history.observations, history.states, history.n_states
         )
+        counts = history.transitions.astype(np.float64)
+        return TrainedHMM(counts, statistics, float(self.prior), emission, labels, table)
 
-    def parameters(
-        self,
-        completion: Completion,
-        table: Any,
-        statistics: FloatArray,
-        labels: tuple[Hashable, ...],
+    def estimate(
+        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Parameters:
-        """Estimate from a completed sequence, given the statistics of its history."""
-        n = completion.n_states
-        added = self.emission_.statistics(table, completion.observations, completion.states, n)
-        transition = np.exp(log_frequencies(completion.transitions.astype(float), self.prior))
+        n, emission = completion.n_states, self.emission_
+        added = emission.statistics(table, completion.observations, completion.states, n)
+        counts = completion.transitions.astype(np.float64)
         statistics = padded(statistics, *added.shape) + added
-        return Parameters(transition, self.emission_, table, statistics, labels)
+        transition = probabilities(counts, float(self.prior))
+        return Parameters(transition, emission, table, statistics, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedHMM:
+    """A hidden Markov model that no longer changes: the paper's "pre-trained predictor".
+
+    Attributes
+    ----------
+    transitions : (n, n) counts, or probabilities
+    statistics : what is known of the observations in each state
+    prior : added to each of `transitions`
+    emission_, states, table : the law of the observations, the labels, the observations known
+    """
+
+    transitions: FloatArray
+    statistics: FloatArray
+    prior: float
+    emission_: Emission
+    states: tuple[Hashable, ...]
+    table: Any
+
+    fixed = True
+
+    def check(self) -> None:
+        """Nothing to refuse: it was checked when it was made."""
+
+    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
+        raise ValueError("train_size is given, but the model is trained already; leave it out")
+
+    def estimate(
+        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
+    ) -> Parameters:
+        n = completion.n_states
+        transition = probabilities(padded(self.transitions, n, n), self.prior)
+        width = self.emission_.statistics(table, NONE, NONE, n).shape
+        known = padded(self.statistics, *width)
+        return Parameters(transition, self.emission_, table, known, labels)
+
+
+NONE: IntArray = np.zeros(0, dtype=np.int64)
+
+
+def probabilities(counts: FloatArray, prior: float) -> FloatArray:
+    """Normalise rows of counts; a row of nothing is uniform."""
+    return np.exp(log_frequencies(counts, prior))

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from definetti.arrays import FloatArray
-from definetti.hmm.model import Parameters
+from definetti.hmm.estimate import Estimate
 from definetti.windows import Windows
 
 
@@ -20,14 +20,22 @@ class Score(ABC):
     matter of size.
     """
 
+    @property
+    def name(self) -> str:
+        """What to call it in a result."""
+        return type(self).__name__.lower()
+
     @abstractmethod
-    def __call__(self, parameters: Parameters, windows: Windows) -> FloatArray:
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         """Return ``(B,)`` numbers, large where a window is strange; infinity is allowed."""
 
 
-def evaluate(score: Score, parameters: Parameters, windows: Windows) -> FloatArray:
+def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
     """Score windows and refuse an answer that cannot be ranked."""
-    values = np.asarray(score(parameters, windows), dtype=np.float64)
+    try:
+        values = np.asarray(score(estimate, windows), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"score must return one number per window: {error}") from error
     if values.shape != windows.start.shape:
         raise ValueError(
             f"score returned shape {values.shape} for {len(windows.start)} windows; "

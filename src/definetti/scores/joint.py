@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti.arrays import FloatArray
-from definetti.hmm import backward
-from definetti.hmm.model import Parameters
+from definetti.hmm.estimate import Estimate
 from definetti.scores.contract import Score
 from definetti.windows import Windows
 
@@ -26,10 +25,6 @@ class Joint(Score):
         if not isinstance(self.order, int) or self.order < 0:
             raise ValueError(f"order must be a whole number ≥ 0, got {self.order!r}; try 1")
 
-    def __call__(self, parameters: Parameters, windows: Windows) -> FloatArray:
-        likelihood = parameters.log_likelihood(windows.observations)
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         order = min(self.order, windows.states.shape[1] - 1)
-        runs = backward.joint(
-            parameters.transition, likelihood, windows.start, windows.states, order
-        )
-        return np.asarray(1.0 - runs.mean(axis=1))
+        return np.asarray(1.0 - estimate.joint(windows, order).mean(axis=1))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray
-from definetti.hmm.model import Parameters
+from definetti.hmm.estimate import Estimate
 from definetti.scores.contract import Score
 from definetti.windows import Windows
 
@@ -36,8 +36,12 @@ class OnWindows(Score):
 
     function: Callable[[LabelledWindows], Any]
 
-    def __call__(self, parameters: Parameters, windows: Windows) -> FloatArray:
-        labels = np.fromiter(parameters.labels, dtype=object, count=len(parameters.labels))
-        observations = parameters.emission.decode(parameters.table, windows.observations)
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        labels = np.fromiter(estimate.labels, dtype=object, count=len(estimate.labels))
+        observations = estimate.decode(windows.observations)
         labelled = LabelledWindows(labels[windows.start], labels[windows.states], observations)
         return np.asarray(self.function(labelled), dtype=np.float64)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from definetti.arrays import FloatArray
-from definetti.hmm.model import Parameters
-from definetti.hmm.paths import log_posterior
+from definetti.hmm.estimate import Estimate
 from definetti.scores.contract import Score
 from definetti.windows import Windows
 
@@ -15,6 +14,5 @@ from definetti.windows import Windows
 class Path(Score):
     """Minus the log-probability of the path given all observations: the smallest sets."""
 
-    def __call__(self, parameters: Parameters, windows: Windows) -> FloatArray:
-        likelihood = parameters.log_likelihood(windows.observations)
-        return -log_posterior(parameters.transition, likelihood, windows.start, windows.states)
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        return -estimate.log_posterior(windows)

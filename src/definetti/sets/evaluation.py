@@ -34,6 +34,14 @@ class Evaluation(NamedTuple):
     scaled_sizes: FloatArray
     p_values: FloatArray
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Evaluation):
+            return NotImplemented
+        return all(map(np.array_equal, tuple(self), tuple(other)))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     @property
     def coverage(self) -> float:
         """The share of windows whose set held the truth."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from definetti.arrays import FloatArray
-from definetti.sequence import listed
+from definetti.sequence import hashable, listed
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -74,7 +75,10 @@ class PredictionSet:
         return iter(self.sequences)
 
     def __contains__(self, sequence: Any) -> bool:
-        return self._key(sequence) in self._rows
+        try:
+            return self._key(sequence) in self._rows
+        except (TypeError, ValueError):  # nothing that could be a sequence of labels
+            return False
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PredictionSet):
@@ -111,28 +115,28 @@ class PredictionSet:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame; the first of these that is installed if left out.
         """
-        columns: dict[str, Any] = {
-            f"step_{k + 1}": [s[k] for s in self.sequences] for k in range(self.horizon)
-        }
-        columns["p_value"] = self.p_values
-        return nw.from_dict(columns, backend=backend or _installed()).to_native()
+        steps = {f"step_{k + 1}": [s[k] for s in self.sequences] for k in range(self.horizon)}
+        backend = backend or installed()
+        if backend != "pandas" and not _one_type(self.states):
+            # Typed columns have no room for labels of several kinds: their text goes in.
+            steps = {name: [repr(label) for label in column] for name, column in steps.items()}
+        return nw.from_dict({**steps, "p_value": self.p_values}, backend=backend).to_native()
 
     def _key(self, sequence: Any) -> Sequence:
         """Read a sequence of labels; at horizon 1 the bare label will do."""
-        if isinstance(sequence, tuple) and sequence in self._rows:
-            return sequence
-        if self.horizon == 1 and isinstance(sequence, Hashable) and (sequence,) in self._rows:
-            return (sequence,)
-        try:
-            return tuple(listed(sequence, "sequence"))
-        except TypeError:
-            return (sequence,)
+        if hashable(sequence):
+            if isinstance(sequence, tuple) and sequence in self._rows:
+                return sequence
+            if self.horizon == 1 and (sequence,) in self._rows:
+                return (sequence,)
+        return tuple(listed(sequence, "sequence"))
 
     def _headline(self) -> str:
-        what = f"{len(self):,} of {len(self.states) ** self.horizon:,} sequences of {self.horizon}"
-        line = f"{what} step{'s' if self.horizon > 1 else ''}"
+        number = powered(len(self.states), self.horizon)
+        line = f"{len(self):,} of {number} sequences of {self.horizon:,}"
+        line += f" step{'s' if self.horizon > 1 else ''}"
         if self.confidence_level is None:
-            return f"{line}, all candidates"
+            return f"{line}, all candidates{'' if self.exact else ', p-values NOT valid'}"
         if self.exact:
             return f"{line}, holding the truth with probability ≥ {self.confidence_level}"
         return f"{line}, level {self.confidence_level} NOT guaranteed"
@@ -159,7 +163,23 @@ class PredictionSet:
         )
 
 
-def _installed() -> Backend:
+def powered(base: int, exponent: int) -> str:
+    """Write a power in full where a person could read it.
+
+    >>> powered(3, 4), powered(20, 1000)
+    ('81', '20^1000')
+    """
+    readable = exponent * np.log10(max(base, 1)) < 15
+    return f"{base**exponent:,}" if readable else f"{base}^{exponent}"
+
+
+def _one_type(labels: tuple[Hashable, ...]) -> bool:
+    """Tell whether a typed column has room for all labels."""
+    plain = (str, bytes, bool, int, float, date, datetime)
+    return len({type(x) for x in labels}) <= 1 and all(type(x) in plain for x in labels)
+
+
+def installed() -> Backend:
     names: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
     for name in names:
         if find_spec(name):

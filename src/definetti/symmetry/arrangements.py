@@ -16,5 +16,5 @@ def all_orders(
     horizon = blocks.completion.horizon
     counted = count_windows(blocks, horizon, max_windows)
     if counted is not None:
-        return Reference(*counted, sampled=False)
+        return Reference(*counted, joins=False)
     return Reference.drawn(blocks.drawn(generator(), n_resamples, horizon))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from definetti.arrays import IntArray
 from definetti.history import Completion
 from definetti.windows import Windows
 
@@ -21,24 +22,26 @@ class Reference(NamedTuple):
     ----------
     windows : the ``R`` windows of rearranged sequences
     weights : (R,) how often each occurs, whole numbers (of any size, if need be)
-    sampled : whether they were drawn at random, or counted, the candidate among them
+    joins : whether the candidate joins them, with weight one; else it is among them already
     randomised : whether ties are broken at random even where no smoothing was asked for
+    ends : where the windows are stretches of the history itself, the times at which they end
     """
 
     windows: Windows
     weights: npt.NDArray[Any]
-    sampled: bool
+    joins: bool
     randomised: bool = False
+    ends: IntArray | None = None
 
     @classmethod
     def alone(cls, completion: Completion) -> Reference:
         """Return the reference when nothing can be rearranged: the p-value is one."""
-        return cls(completion.window, np.ones(1, dtype=np.int64), sampled=False)
+        return cls(completion.window, np.ones(1, dtype=np.int64), joins=False)
 
     @classmethod
     def drawn(cls, windows: Windows) -> Reference:
         """Return the reference made of independent draws."""
-        return cls(windows, np.ones(len(windows.start), dtype=np.int64), sampled=True)
+        return cls(windows, np.ones(len(windows.start), dtype=np.int64), joins=True)
 
 
 class Symmetry(Protocol):
@@ -54,7 +57,7 @@ class Symmetry(Protocol):
     def exact(self) -> bool: ...
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
-        """Name what candidates share: equal names, equal reference. Made of whole numbers ≥ 0."""
+        """Name what candidates share: equal names, equal reference."""
         ...
 
     def reference(

@@ -26,7 +26,6 @@ def _pick(weights: IntArray, ticket: int) -> int:
 @kernel
 def _grow(
     rng: np.random.Generator,
-    exits: IntArray,
     outward: IntArray,
     root: int,
     v: int,
@@ -37,14 +36,9 @@ def _grow(
     """Join `v` to the tree by a loop-erased walk; `grown` lists the states joined in this draw."""
     u = v
     while u != root and tree[u] < 0:
-        # Self-loops never enter a tree: leaving them out keeps sticky chains from crawling.
-        ticket = rng.integers(0, outward[u])
-        for w in range(len(outward)):
-            if w != u:
-                ticket -= exits[u, w]
-                if ticket < 0:
-                    tree[u] = -2 - w  # provisional: the walk's latest exit from u
-                    break
+        ticket = rng.integers(0, outward[u, -1])
+        # Provisional, and so below −1: the walk's latest exit from u.
+        tree[u] = -2 - np.searchsorted(outward[u], ticket, side="right")
         u = -2 - tree[u]
     u = v
     while u != root and tree[u] < 0:
@@ -88,9 +82,14 @@ def draw_windows(
     n = len(exits)
     left = exits.copy()
     total = left.sum(axis=1)
-    outward = total.copy()
+    # Cumulated exits for the walk. Self-loops never enter a tree: leaving them out keeps sticky
+    # chains from crawling.
+    outward = np.empty((n, n), dtype=np.int64)
     for v in range(n):
-        outward[v] -= exits[v, v]
+        so_far = 0
+        for u in range(n):
+            so_far += exits[v, u] if u != v else 0
+            outward[v, u] = so_far
     own = np.zeros(n, dtype=np.int64)
     own[: len(sizes)] = sizes
     for v in new_states:
@@ -110,7 +109,7 @@ def draw_windows(
                 u = _pick(left[v], rng.integers(0, total[v]))
             else:
                 if tree[v] < 0:
-                    n_grown = _grow(rng, exits, outward, root, v, tree, grown, n_grown)
+                    n_grown = _grow(rng, outward, root, v, tree, grown, n_grown)
                 if total[v] == 1:
                     u = tree[v]
                 else:  # the tree edge is the last exit: it waits until nothing else is left

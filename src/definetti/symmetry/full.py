@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from definetti.checks import checked_limit
 from definetti.history import Completion
 from definetti.symmetry.contract import Generator, Reference, candidate_key
 from definetti.symmetry.euler import draw_windows
@@ -32,6 +33,9 @@ class Full:
 
     exact = True
 
+    def __post_init__(self) -> None:
+        checked_limit(self.max_windows, "max_windows")
+
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return candidate_key(completion) if _once(completion) else completion.counts_key
 
@@ -47,8 +51,10 @@ class Full:
             windows, weights = count_windows(
                 exits, history.first, completion.last, completion.horizon, completion.emissions
             )
-            return Reference(windows, weights, sampled=False)
+            return Reference(windows, weights, joins=False)
         shelves = history.shelves
+        # In an order that all candidates of the class share: so are the draws.
+        order = np.lexsort((completion.observations, completion.states))
         drawn = draw_windows(
             generator(),
             exits,
@@ -59,8 +65,8 @@ class Full:
             shelves.begins,
             shelves.sizes,
             history.observations,
-            completion.states,
-            completion.observations,
+            completion.states[order],
+            completion.observations[order],
             n_resamples,
         )
         return Reference.drawn(Windows(*drawn))

@@ -72,7 +72,7 @@ class BlockGroup:
         cut = cut_at_state if self.blocks == "returns" else cut_at_pair
         blocks = cut(completion)
         windows = blocks.arranged(self.orders(blocks.number), completion.horizon)
-        return Reference(windows, np.ones(len(windows.start), dtype=np.int64), sampled=False)
+        return Reference(windows, np.ones(len(windows.start), dtype=np.int64), joins=False)
 
 
 def check_group(permutations: Permutations) -> None:

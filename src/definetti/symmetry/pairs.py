@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from definetti.checks import checked_limit
 from definetti.history import Completion
 from definetti.symmetry.arrangements import MAX_WINDOWS, all_orders
 from definetti.symmetry.blocks import cut_at_pair
@@ -27,6 +28,9 @@ class Pairs:
     max_windows: int = MAX_WINDOWS
 
     exact = True
+
+    def __post_init__(self) -> None:
+        checked_limit(self.max_windows, "max_windows")
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return candidate_key(completion)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from definetti.checks import checked_limit
 from definetti.history import Completion
 from definetti.symmetry.arrangements import MAX_WINDOWS
 from definetti.symmetry.blocks import cut_at_pair
@@ -34,6 +35,9 @@ class Published:
 
     exact = False
 
+    def __post_init__(self) -> None:
+        checked_limit(self.max_windows, "max_windows")
+
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return candidate_key(completion)
 
@@ -55,4 +59,4 @@ class Published:
         else:
             longer, weights = counted
         windows = Windows(longer.start, longer.states[:, :-1], longer.observations[:, :-1])
-        return Reference(windows, weights, sampled=False)
+        return Reference(windows, weights, joins=False)

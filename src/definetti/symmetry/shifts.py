@@ -46,7 +46,7 @@ class Shifts:
         last = np.arange(max(horizon, len(past) - offset), len(states))
         windows = windows + windows_at(last, states, observations, horizon)
         ones = np.ones(len(last), dtype=np.int64)
-        return Reference(windows, np.concatenate([weights, ones]), sampled=False)
+        return Reference(windows, np.concatenate([weights, ones]), joins=False)
 
 
 def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:

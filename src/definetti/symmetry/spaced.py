@@ -33,12 +33,12 @@ class Spaced:
     ) -> Reference:
         history, horizon, state = completion.history, completion.horizon, completion.last
 
-        def past() -> Windows:
+        def past() -> tuple[Windows, IntArray]:
             ends = spaced_ends(history.visits(state), len(history), horizon)
-            return windows_at(ends, history.states, history.observations, horizon)
+            return windows_at(ends, history.states, history.observations, horizon), ends
 
-        windows = completion.window + history.kept(("spaced", horizon, state), past)
-        return Reference(windows, np.ones(len(windows.start), dtype=np.int64), sampled=False)
+        windows, ends = history.kept(("spaced", horizon, state), past)
+        return Reference(windows, np.ones(len(ends), dtype=np.int64), joins=True, ends=ends)
 
 
 @kernel

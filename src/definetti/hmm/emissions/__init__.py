@@ -1,6 +1,11 @@
 """How observations are told apart, counted and judged: one emission a file, one contract."""
 
+from definetti.hmm.emissions.bernoulli import Bernoulli
 from definetti.hmm.emissions.categorical import Categorical
 from definetti.hmm.emissions.contract import Emission
+from definetti.hmm.emissions.gaussian import Gaussian
+from definetti.hmm.emissions.mixed import Mixed
+from definetti.hmm.emissions.poisson import Poisson
+from definetti.hmm.emissions.words import Words
 
-__all__ = ["Categorical", "Emission"]
+__all__ = ["Bernoulli", "Categorical", "Emission", "Gaussian", "Mixed", "Poisson", "Words"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.sequence import MISSING, Alphabet, listed
+from definetti.sequence import MISSING, Alphabet, hashable, listed
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,9 @@ class Categorical:
     ) -> tuple[Alphabet, IntArray]:
         symbols = listed(observations, name)
         for row, symbol in enumerate(symbols):
-            if not isinstance(symbol, Hashable):
+            if not hashable(symbol):
                 raise TypeError(
-                    f"{name}[{row}] is a {type(symbol).__name__}, which cannot serve as a symbol; "
+                    f"{name}[{row}] is a {type(symbol).__name__}, {symbol!r}, which cannot serve as a symbol; "
                     "use text, numbers or tuples"
                 )
         table = Alphabet() if table is None else table

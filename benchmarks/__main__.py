@@ -1,0 +1,48 @@
+"""Run the benchmarks: all of them, or those named, as in `python -m benchmarks pairs growth`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from importlib import import_module
+from importlib.metadata import version
+
+from rich.console import Console
+
+MODULES = {
+    "filter": "filter_smoother",
+    "pairs": "pairs",
+    "one_step": "crepes_p_values",
+    "growth": "growth",
+    "symmetries": "symmetries",
+    "imports": "imports",
+}
+LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(MODULES)}")
+    names = parser.parse_args().names
+    for name in names:
+        if name not in MODULES:
+            parser.error(f"no benchmark is called {name!r}; there are {', '.join(MODULES)}")
+    console = Console()
+    # Where the output is kept in a file there is no terminal to fit, and tables stay whole.
+    if not console.is_terminal:
+        console = Console(width=140)
+    _machine(console)
+    for name in names or MODULES:
+        import_module(f"benchmarks.{MODULES[name]}").run(console)
+
+
+def _machine(console: Console) -> None:
+    system = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
+    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    console.print(f"{system}, Python {platform.python_version()}, {libraries}", highlight=False)
+    console.print("Ratios say how many times faster definetti is.\n", highlight=False)
+
+
+if __name__ == "__main__":
+    main()

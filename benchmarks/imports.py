@@ -1,0 +1,49 @@
+"""What it costs to import the package, each time in a fresh process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from rich.console import Console
+
+from benchmarks.tables import show, span, table
+
+ROUNDS = 7
+STATEMENTS = (
+    "import definetti",
+    "from definetti import ConformalHMM",
+    "import sklearn.base",
+    "import numba",
+)
+FIRST_PREDICTION = """
+from definetti import ConformalHMM
+from definetti.simulate import weather
+observations, states = weather(300, random_state=0)
+ConformalHMM(random_state=0).fit(observations[:298], states[:298]).predict_set(observations[298:])
+"""
+
+
+def run(console: Console) -> None:
+    made = table("Import time, in a fresh process", "statement", "best", "worst")
+    for statement in STATEMENTS:
+        made.add_row(statement, *_spans(statement))
+    made.add_section()
+    made.add_row("import, fit and predict_set", *_spans(FIRST_PREDICTION))
+    show(
+        console,
+        made,
+        f"Best and worst of {ROUNDS}, after one that fills the disk cache; the start of Python "
+        "itself is not included.",
+        "Kernels are compiled once per machine and then loaded from disk when first used.",
+    )
+
+
+def _spans(program: str) -> tuple[str, str]:
+    timed = f"import time\nbegin = time.perf_counter()\n{program}\n"
+    command = [sys.executable, "-c", f"{timed}\nprint(time.perf_counter() - begin)"]
+    found = [
+        float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        for _ in range(ROUNDS + 1)
+    ][1:]
+    return span(min(found)), span(max(found))

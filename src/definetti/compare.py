@@ -1,0 +1,137 @@
+"""Which predictor can be trusted? The paper's risk argument, made usable."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import narwhals as nw
+
+from definetti.conformal import ConformalHMM
+from definetti.intervals import exact_interval
+from definetti.labelled import training_length
+from definetti.progress import watched
+from definetti.sequence import checked_states, piece
+from definetti.sets.prediction import Backend, installed
+
+
+class Row(NamedTuple):
+    """How one predictor fared.
+
+    Attributes
+    ----------
+    predictor : its name
+    coverage, low, high : the share of windows whose set held the truth, and its exact interval
+    size, scaled_size : how many sequences a set held on average, and which share of all
+    singletons, full : the share of sets with one sequence, and with all
+    seconds : time per prediction
+    """
+
+    predictor: str
+    coverage: float
+    low: float
+    high: float
+    size: float
+    scaled_size: float
+    singletons: float
+    full: float
+    seconds: float
+
+
+class Comparison(NamedTuple):
+    """Predictors calibrated to one level on the same data, the smallest sets first."""
+
+    rows: list[Row]
+    confidence_level: float
+    windows: int
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return the table as a data frame."""
+        columns = {name: [getattr(row, name) for row in self.rows] for name in Row._fields}
+        return nw.from_dict(columns, backend=backend or installed()).to_native()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw coverage, with its interval, against scaled size; returns the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
+        for marker, row in zip("os^Dv<>pPX*hd" * len(self.rows), self.rows, strict=False):
+            error = [[row.coverage - row.low], [row.high - row.coverage]]
+            ax.errorbar(row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3,
+                        label=row.predictor)  # fmt: skip
+        ax.axhline(self.confidence_level, color="0.4", linestyle="--", linewidth=1)
+        ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
+        ax.legend(frameon=False)
+        return ax
+
+    def __repr__(self) -> str:
+        width = max([9, *(len(row.predictor) for row in self.rows)])
+        lines = [
+            f"{self.windows} windows at level {self.confidence_level}, smallest sets first",
+            f"{'predictor':<{width}}  coverage  [95 % interval]    size  scaled  single   full",
+        ]
+        lines += [
+            f"{r.predictor:<{width}}  {r.coverage:8.3f}  [{r.low:.3f}, {r.high:.3f}]  {r.size:7.2f}"
+            f"  {r.scaled_size:6.3f}  {r.singletons:6.3f}  {r.full:5.3f}"
+            for r in self.rows
+        ]
+        return "\n".join(lines)
+
+
+def compare_predictors(
+    predictors: Mapping[str, Any],
+    observations: Any,
+    states: Any,
+    *,
+    confidence_level: float = 0.8,
+    horizon: int = 1,
+    test_size: float = 0.5,
+    verbose: bool = False,
+    **params: Any,
+) -> Comparison:
+    """Calibrate each predictor to the same level on the same data, and compare the sets.
+
+    All sets hold the truth with the level's probability; a predictor that needs large sets for
+    that is one that should not be relied on.
+
+    Parameters
+    ----------
+    predictors : dict from names to models, or to whole `ConformalHMM` estimators
+    observations, states : a labelled sequence
+    confidence_level, horizon : for every predictor
+    test_size : the share at the end that is predicted, window after window, each from all before
+    params : further parameters of `ConformalHMM`, for models; ``train_size=0.5``, say
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from definetti import HMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(300, random_state=1)
+    >>> fair = lambda start, windows: np.full((*windows.shape, 2), 0.5)
+    >>> result = compare_predictors({"counted": HMM(), "coin": fair}, y, x, random_state=0)
+    >>> [row.predictor for row in result.rows]
+    ['counted', 'coin']
+    """
+    labels = checked_states(states)
+    cut = len(labels) - training_length(test_size, len(labels))
+    if not predictors:
+        raise ValueError("predictors is empty; give a dict from names to models")
+    rows = []
+    for name, model in watched(predictors.items(), len(predictors), "comparing", verbose):
+        cp = model if isinstance(model, ConformalHMM) else ConformalHMM(model, **params)
+        seen = None if observations is None else piece(observations, 0, cut)
+        rest = None if observations is None else piece(observations, cut, len(labels))
+        cp.fit(seen, labels[:cut])
+        began = time.perf_counter()
+        found = cp.evaluate(rest, labels[cut:], confidence_level, horizon=horizon)
+        seconds = time.perf_counter() - began
+        number = len(found.covered)
+        low, high = exact_interval(int(found.covered.sum()), number)
+        singletons = float((found.sizes == 1).mean())
+        full = float((found.scaled_sizes == 1).mean())
+        means = (found.size, found.scaled_size, singletons, full, seconds / number)
+        rows.append(Row(str(name), found.coverage, low, high, *means))
+    rows.sort(key=lambda row: row.size)
+    return Comparison(rows, confidence_level, number)

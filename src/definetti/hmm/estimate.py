@@ -1,0 +1,125 @@
+"""What a score may ask of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.hmm import backward, forward, paths
+from definetti.hmm.emissions import Emission
+from definetti.windows import Windows
+
+
+class Estimate(Protocol):
+    """Probabilities of the states in ``B`` windows of ``h`` steps.
+
+    Attributes
+    ----------
+    labels : the labels of the ``n`` states
+    """
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]: ...
+
+    def filtering(self, windows: Windows) -> FloatArray:
+        """Probability of each state given the observations so far: ``(B, h, n)``."""
+        ...
+
+    def smoothing(self, windows: Windows) -> FloatArray:
+        """Probability of each state given all observations of the window: ``(B, h, n)``."""
+        ...
+
+    def joint(self, windows: Windows, order: int) -> FloatArray:
+        """Probability of each run of ``order + 1`` states of the window: ``(B, h − order)``."""
+        ...
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        """Log-probability of the states of the window given its observations: ``(B,)``."""
+        ...
+
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        """Observations as they came."""
+        ...
+
+
+class Parameters(NamedTuple):
+    """A hidden Markov model.
+
+    Attributes
+    ----------
+    transition : (n, n) row-stochastic matrix
+    emission, table, statistics : the estimate of the law of the observations
+    labels : the labels of the states
+    """
+
+    transition: FloatArray
+    emission: Emission
+    table: Any
+    statistics: FloatArray
+    labels: tuple[Hashable, ...]
+
+    def log_likelihood(self, observations: IntArray) -> FloatArray:
+        """Log-likelihood of coded observations in each state: ``observations.shape + (n,)``."""
+        return self.emission.log_likelihood(self.table, self.statistics, observations)
+
+    def filtering(self, windows: Windows) -> FloatArray:
+        return forward.filtering(*self._seen(windows))
+
+    def smoothing(self, windows: Windows) -> FloatArray:
+        return backward.smoothing(*self._seen(windows))
+
+    def joint(self, windows: Windows, order: int) -> FloatArray:
+        return backward.joint(*self._seen(windows), windows.states, order)
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        return paths.log_posterior(*self._seen(windows), windows.states)
+
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        return self.emission.decode(self.table, codes)
+
+    def _seen(self, windows: Windows) -> tuple[FloatArray, FloatArray, IntArray]:
+        return self.transition, self.log_likelihood(windows.observations), windows.start
+
+
+class Marginals(NamedTuple):
+    """Probabilities of each state by itself, from a function that knows no chain.
+
+    A run of states has the product of its probabilities: a poor estimate of the joint law makes
+    larger sets, not invalid ones.
+
+    Attributes
+    ----------
+    probabilities : function from `Windows` to ``(B, h, n)``
+    """
+
+    probabilities: Callable[[Windows], FloatArray]
+    decoded: Callable[[IntArray], npt.NDArray[Any]]
+    labels: tuple[Hashable, ...]
+
+    def filtering(self, windows: Windows) -> FloatArray:
+        return self.probabilities(windows)
+
+    def smoothing(self, windows: Windows) -> FloatArray:
+        return self.probabilities(windows)
+
+    def joint(self, windows: Windows, order: int) -> FloatArray:
+        at = at_states(self.probabilities(windows), windows)
+        runs = np.lib.stride_tricks.sliding_window_view(at, order + 1, axis=1)
+        return np.asarray(runs.prod(axis=2))
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        with np.errstate(divide="ignore"):  # an impossible state makes an impossible path
+            logs = np.log(at_states(self.probabilities(windows), windows))
+        return np.asarray(logs.sum(axis=1))
+
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        return self.decoded(codes)
+
+
+def at_states(probabilities: FloatArray, windows: Windows) -> FloatArray:
+    """Pick, at each step, the probability of the state that the window has there: ``(B, h)``."""
+    return np.take_along_axis(probabilities, windows.states[:, :, None], axis=2)[:, :, 0]

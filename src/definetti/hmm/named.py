@@ -1,0 +1,33 @@
+"""Models by what the user gives."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from definetti.hmm.emissions.choice import choose
+from definetti.hmm.foreign import FromHmmlearn, is_hmmlearn
+from definetti.hmm.model import HMM, Model
+from definetti.hmm.predictor import Predictor
+
+
+def resolve(model: Any, observations: Any) -> Model:
+    """Find the model that a user means, given what is observed.
+
+    >>> resolve("auto", ["wet", "dry"])
+    HMM(emission=Categorical(prior=0.5))
+    """
+    if isinstance(model, str) and model == "auto":
+        return HMM(emission=choose(observations))
+    if not isinstance(model, type) and hasattr(model, "trained") and hasattr(model, "estimate"):
+        # A copy: what becomes of the user's own later is of no concern to the fit.
+        found: Model = copy.deepcopy(model)
+        return found
+    if is_hmmlearn(model):
+        return FromHmmlearn(model)
+    if callable(model) and not isinstance(model, type):
+        return Predictor(model, choose(observations))
+    raise TypeError(
+        "model must be 'auto', a definetti.HMM, a fitted hmmlearn model or a function from start "
+        f"states and observations to probabilities, got {model!r}"
+    )

@@ -1,0 +1,178 @@
+"""A labelled sequence taken in: checked, coded, and counted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.checks import GapWarning, checked_number
+from definetti.history import History, padded
+from definetti.hmm.model import Model
+from definetti.sequence import MISSING, Alphabet, checked_states
+
+
+class New(NamedTuple):
+    """Observations that came without labels.
+
+    Attributes
+    ----------
+    table : the observations known, these included
+    codes : (h,) their codes
+    unseen : (h,) which of them are not there yet, and are to be left out of every window
+    """
+
+    table: Any
+    codes: IntArray
+    unseen: npt.NDArray[np.bool_]
+
+
+class Labelled:
+    """The labelled sequence of a fit, in codes.
+
+    Attributes
+    ----------
+    model : the model, fixed on the first stretch where the sequence is split
+    alphabet, table : labels and observations, in the order of their codes
+    history : the sequence, without the stretch that the model was fixed on
+    statistics : what the model needs to know of its observations
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        observations: Any,
+        states: Any,
+        declared: Iterable[Hashable] | None = None,
+        train_size: float | None = None,
+    ) -> None:
+        labels = checked_states(states)
+        if not labels:
+            raise ValueError("states is empty; a labelled history needs at least one step")
+        self.plain = observations is None
+        self.closed = declared is not None
+        self.alphabet = Alphabet(model.states or ())
+        if declared is None:
+            self.alphabet = self.alphabet.extended(labels)
+        else:
+            self.alphabet = self.alphabet.joined(checked_states(declared))
+        codes = self.alphabet.encode(labels, "states")
+        self.model = model
+        self.table, observed = self._encoded(observations, model.table, len(labels))
+        if train_size is not None:
+            cut = training_length(train_size, len(labels))
+            stretch = self._history(codes[:cut], observed[:cut])
+            self.model = model.trained(stretch, self.table, self.alphabet.labels)
+            codes, observed = codes[cut:], observed[cut:]
+        self.history = self._history(codes, observed)
+        self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
+
+    def append(self, observations: Any, states: Any) -> None:
+        """Let the sequence go on; nothing changes if anything is wrong."""
+        self.check_plain(observations, "observations")
+        labels = checked_states(states)
+        alphabet = self.alphabet
+        if not self.closed:
+            alphabet.check_kind(labels, "states")
+            alphabet = alphabet.extended(labels)
+        codes = alphabet.encode(labels, "states")
+        table, observed = self._encoded(observations, self.table, len(labels))
+        added = self._statistics(table, codes, observed, len(alphabet))
+        self.alphabet, self.table = alphabet, table
+        self.statistics = padded(self.statistics, *added.shape) + added
+        self.history.append(codes, observed, len(alphabet))
+
+    def new(self, observations: Any, horizon: int | None) -> New:
+        """Take in observations without labels; those up to the horizon are not there yet."""
+        if horizon is not None:
+            checked_number(horizon, "horizon")
+        if observations is None:
+            if horizon is None:
+                raise ValueError(
+                    "new_observations is None and horizon is None; give the new observations, or "
+                    "horizon=3 to forecast three steps without any"
+                )
+            table, codes = self.table, np.zeros(0, dtype=np.int64)
+        else:
+            self.check_plain(observations, "new_observations")
+            table, codes = self.model.emission_.encode(observations, self.table, "new_observations")
+            if not len(codes):
+                raise ValueError("new_observations is empty; give at least one, or use horizon=")
+            if horizon is not None and horizon < len(codes):
+                raise ValueError(
+                    f"horizon={horizon}, but new_observations has {len(codes)} elements; leave "
+                    "horizon out, or let it reach beyond them"
+                )
+        if (codes == MISSING).any() and not self.history.gaps:
+            warnings.warn(
+                "new_observations has gaps and the history has none: the sets are valid if gaps "
+                "come at random; for steps that are not observed yet use horizon=",
+                GapWarning,
+                stacklevel=4,
+            )
+        ahead = np.full((horizon or len(codes)) - len(codes), MISSING)
+        unseen = np.arange(len(codes) + len(ahead)) >= len(codes)
+        return New(table, np.concatenate([codes, ahead]), unseen)
+
+    def _history(self, codes: IntArray, observed: IntArray) -> History:
+        history = History(len(self.alphabet), self.model.emission_.symbols)
+        history.append(codes, observed)
+        return history
+
+    def _statistics(
+        self, table: Any, codes: IntArray, observed: IntArray, n_states: int
+    ) -> FloatArray:
+        if self.model.fixed:  # nothing that comes later changes the model
+            return np.zeros((n_states, 0))
+        return self.model.emission_.statistics(table, observed, codes, n_states)
+
+    def _encoded(self, observations: Any, table: Any, length: int) -> tuple[Any, IntArray]:
+        """Code observations; a plain chain has none, and all are missing."""
+        if observations is None:
+            observations = [None] * length
+        table, codes = self.model.emission_.encode(observations, table, "observations")
+        if len(codes) != length:
+            raise ValueError(
+                f"observations has {len(codes)} elements and states has {length}; "
+                "they must be of equal length, one pair per step"
+            )
+        return table, codes
+
+    def check_plain(self, observations: Any, name: str) -> None:
+        """Refuse observations where there were none, and none where there were some."""
+        if self.plain and observations is not None:
+            raise ValueError(
+                f"{name} were given, but the history was fitted with observations=None; "
+                "fit again with observations, or give none"
+            )
+        if not self.plain and observations is None:
+            raise ValueError(
+                f"{name} is None, but the history was fitted with observations; give one "
+                "per step (None inside the list where one is missing)"
+            )
+
+
+def training_length(train_size: Any, length: int) -> int:
+    """Return how many steps a share, or a number, of a sequence is; some must remain.
+
+    >>> training_length(0.5, 301)
+    150
+    """
+    share = isinstance(train_size, (float, np.floating)) and 0 < train_size < 1
+    number = isinstance(train_size, (int, np.integer)) and not isinstance(train_size, bool)
+    if not share and not (number and train_size >= 1):
+        raise ValueError(
+            f"train_size must be a share between 0 and 1 or a whole number ≥ 1, got "
+            f"{train_size!r}; 0.5 trains on the first half and calibrates on the second"
+        )
+    cut = int(train_size * length) if share else int(train_size)
+    if not 1 <= cut < length:
+        raise ValueError(
+            f"train_size={train_size!r} leaves {cut} of {length} steps to train on and "
+            f"{max(length - cut, 0)} to calibrate on; each needs at least one"
+        )
+    return cut

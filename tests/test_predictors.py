@@ -1,0 +1,293 @@
+"""Predictors trained elsewhere: however bad, the sets are valid."""
+
+import numpy as np
+import pytest
+
+from definetti import HMM, ConformalHMM, compare_predictors, given_hmm
+from definetti.hmm.emissions.classifier import Classifier
+from definetti.hmm.emissions.matrix import LogLikelihood
+from definetti.hmm.foreign import FromHmmlearn
+from definetti.hmm.predictor import Predictor
+from definetti.intervals import exact_interval
+from definetti.simulate import sample, weather
+from definetti.verify import enumerate_ranks
+
+TWO = [
+    ([0.5, 0.5], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]]),
+    ([0.9, 0.1], [[0.8, 0.2], [0.0, 1.0]], [[0.7, 0.3], [0.2, 0.8]]),
+    ([0.3, 0.7], [[0.6, 0.4], [0.3, 0.7]], [[0.9, 0.1], [0.2, 0.8]]),
+]
+WRONG = given_hmm([[0.05, 0.95], [0.99, 0.01]], [[0.1, 0.9], [1.0, 0.0]])
+
+
+def stubborn(start, observations):
+    """A predictor that never listens."""
+    return np.broadcast_to([0.9, 0.1], (*observations.shape, 2))
+
+
+def erratic(start, observations):
+    """A random classifier: any probability, but the same for the same input."""
+    first = (np.asarray(start, float)[:, None] * 7.3 + observations.astype(float) * 3.1) % 1.0
+    return np.stack([first, 1 - first], axis=-1)
+
+
+def impossible(start, observations):
+    """A predictor that is sure, and wrong half of the time."""
+    sure = observations.astype(int) == 1
+    return np.stack([sure, ~sure], axis=-1).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("symmetry", "score"),
+    [
+        ("auto", "path"),
+        ("auto", "band"),
+        ("full", "joint"),
+        ("returns", "filter"),
+        ("pairs", "path"),
+    ],
+)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"model": WRONG},
+        {"model": stubborn},
+        {"model": erratic},
+        {"model": impossible},
+        {"train_size": 2},
+        {"model": HMM(prior=0), "train_size": 0.5},
+    ],
+    ids=["wrong model", "stubborn", "erratic", "impossible", "split", "split, no prior"],
+)
+def test_coverage_is_exact_whatever_the_predictor(params, score, symmetry):
+    predictor = ConformalHMM(symmetry=symmetry, score=score, **params)
+    for shape in [(2, 2, 4, 1), (2, 2, 3, 2)]:
+        everything = enumerate_ranks(predictor, *shape)
+        for model in TWO:
+            law = [np.array(part) for part in model]
+            for level in (0.5, 0.8):
+                assert everything.coverage(*law, level) >= level - 1e-12
+                smoothed = everything._replace(smoothing=True)
+                assert smoothed.coverage(*law, level) == pytest.approx(level, abs=1e-9)
+                given = smoothed.coverage_given_last(*law, level)
+                assert given[~np.isnan(given)] == pytest.approx(level, abs=1e-9)
+
+
+def gaussian(length, seed=0, width=2):
+    rng = np.random.default_rng(seed)
+    x = sample(
+        np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]]), np.eye(2), length, rng
+    ).states
+    return rng.normal(2.0 * x[:, None], 1.0, (length, width)), np.array(["low", "high"])[x]
+
+
+def test_a_split_fits_on_the_first_stretch_only():
+    y, x = weather(200, random_state=0)
+    cp = ConformalHMM(train_size=0.5).fit(y, x)
+    assert cp.n_steps_ == 100
+    assert type(cp.symmetry_).__name__ == "Spaced"
+    changed = ConformalHMM(train_size=0.5).fit(y, x[:100] + x[100:][::-1])
+    assert (cp.model_.transitions == changed.model_.transitions).all()
+    assert (cp.model_.statistics == changed.model_.statistics).all()
+
+
+def test_a_fixed_model_scores_each_stretch_once():
+    """However many predictions are made, and whatever came in between."""
+    y, x = gaussian(600)
+    asked = []
+
+    def probabilities(start, observations):
+        asked.append(len(start))
+        high = 1 / (1 + np.exp(2 - observations.sum(axis=-1)))
+        return np.stack([1 - high, high], axis=-1)
+
+    model = Predictor(probabilities, LogLikelihood())
+    cp = ConformalHMM(model, states=["low", "high"]).fit(y[:500], x[:500])
+    cp.predict_set(y[500:501])
+    first = sum(asked)
+    assert first >= 400
+    for t in range(500, 550):
+        cp.predict_set(y[t : t + 1])
+        cp.partial_fit(y[t : t + 1], x[t : t + 1])
+    assert sum(asked) - first < 50 * 8
+    fresh = ConformalHMM(model, states=["low", "high"]).fit(y[:550], x[:550])
+    assert cp.predict_p(y[550:551]) == fresh.predict_p(y[550:551])
+
+
+@pytest.mark.parametrize("model", ["auto", HMM()])
+def test_a_vocabulary_that_grows_is_no_stale_score(model):
+    """The law of symbols changes with the first sight of a symbol; scores noted before do not."""
+    y, x = weather(120, random_state=3)
+    cp = ConformalHMM(model, train_size=0.5).fit(y, x)
+    cp.predict_p(["hat"])
+    cp.partial_fit(["sombrero", "hat"], ["sun", "sun"])
+    whole = ConformalHMM(model, train_size=60).fit([*y, "sombrero", "hat"], [*x, "sun", "sun"])
+    assert cp.predict_p(["umbrella"]).p_values == pytest.approx(
+        whole.predict_p(["umbrella"]).p_values
+    )
+
+
+def test_any_classifier_and_pipelines():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    y, x = gaussian(400)
+    model = HMM(emission=Classifier(make_pipeline(StandardScaler(), LogisticRegression())))
+    cp = ConformalHMM(model, train_size=0.5, confidence_level=0.8).fit(y[:300], x[:300])
+    judged = cp.evaluate(y[300:], x[300:], horizon=1)
+    assert judged.coverage > 0.7
+    assert judged.size < 1.5
+    with pytest.raises(ValueError, match=r"train_size=0\.5"):
+        ConformalHMM(model).fit(y, x)
+
+
+def test_a_classifier_that_has_not_seen_a_state():
+    from sklearn.linear_model import LogisticRegression
+
+    y, x = gaussian(100)
+    x[:60] = "low"
+    model = HMM(emission=Classifier(LogisticRegression()))
+    with pytest.raises(ValueError, match="never has state 'high'"):
+        ConformalHMM(model, train_size=0.5).fit(y, x)
+
+
+def test_a_ready_log_likelihood():
+    y, x = gaussian(300, width=1)
+    judged = np.stack([-(y[:, 0] ** 2) / 2, -((y[:, 0] - 2) ** 2) / 2], axis=1)
+    cp = ConformalHMM(HMM(emission=LogLikelihood()), states=["low", "high"], random_state=0)
+    s = cp.fit(judged[:299], x[:299]).predict_p(judged[299:])
+    moved = cp.fit(judged[:299] + 5.0, x[:299]).predict_p(judged[299:] - 3.0)
+    assert s.sequences == moved.sequences
+    assert s.p_values == pytest.approx(moved.p_values)
+    with pytest.raises(ValueError, match="2 columns for 1 states"):
+        ConformalHMM(HMM(emission=LogLikelihood())).fit(judged[:1], x[:1])
+
+
+def hmmlearn_models():
+    hmm = pytest.importorskip("hmmlearn.hmm")
+    y, x = gaussian(600, seed=1)
+    symbols = (y[:, :1] > 1).astype(int) + (y[:, :1] > 2)
+    counts = np.random.default_rng(0).poisson(2 + 6 * (x == "high"))[:, None]
+    return {
+        "gaussian": (hmm.GaussianHMM(2, random_state=0).fit(y), y, x),
+        "gmm": (hmm.GMMHMM(2, n_mix=2, random_state=0).fit(y), y, x),
+        "categorical": (hmm.CategoricalHMM(2, random_state=3, n_iter=50).fit(symbols), symbols, x),
+        "poisson": (hmm.PoissonHMM(2, random_state=0).fit(counts), counts, x),
+    }
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "gmm", "categorical", "poisson"])
+def test_a_fitted_hmmlearn_model(kind):
+    model, y, x = hmmlearn_models()[kind]
+    cp = ConformalHMM(model, train_size=0.3, confidence_level=0.8).fit(y[:500], x[:500])
+    judged = cp.evaluate(y[500:], x[500:], horizon=1)
+    assert judged.coverage > 0.68
+    assert judged.size < 1.7
+    order = cp.model_.emission_.order
+    named = FromHmmlearn(model, states=tuple(np.array(cp.states_)[np.argsort(order)]))
+    again = ConformalHMM(named, confidence_level=0.8).fit(y[150:500], x[150:500])
+    found, expected = again.predict_p(y[500:502]), cp.predict_p(y[500:502])
+    assert {s: found.p_value(s) for s in found} == {s: expected.p_value(s) for s in expected}
+    with pytest.raises(ValueError, match="train_size"):
+        ConformalHMM(model).fit(y, x).predict_set(y[:1])
+
+
+def test_a_torch_module():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(2, 2)
+            self.dropout = torch.nn.Dropout(0.5)
+
+        def forward(self, start, observations):
+            return torch.softmax(self.dropout(self.linear(observations)), dim=-1)
+
+    y, x = gaussian(200)
+    net = Net()
+    cp = ConformalHMM(net, states=["low", "high"]).fit(y[:198], x[:198])
+    assert cp.predict_p(y[198:]) == cp.predict_p(y[198:])  # dropout is off
+    assert net.training
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda s, y: np.full((len(s), 2), 0.5), "shape"),
+        (lambda s, y: np.full((*y.shape, 3), 1 / 3), "declare states"),
+        (lambda s, y: np.full((*y.shape, 2), np.nan), "nan for window 0, step 0, column 0"),
+        (lambda s, y: np.broadcast_to([1.5, -0.5], (*y.shape, 2)), "-0.5 for window 0"),
+        (lambda s, y: np.broadcast_to([0.5, 0.6], (*y.shape, 2)), "sum to 1.1 .* softmax"),
+    ],
+)  # fmt: skip
+def test_functions_that_give_no_probabilities(function, message):
+    y, x = weather(30, random_state=0)
+    cp = ConformalHMM(function, states=["sun", "rain"]).fit(y, x)
+    with pytest.raises(ValueError, match=message):
+        cp.predict_set(["hat"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[0.5, 0.6], [0.5, 0.5]], [[1.0], [1.0]]), r"transition\[0\] sums to 1.1"),
+        (([[0.5, 0.5], [-0.1, 1.1]], [[1.0], [1.0]]), r"transition\[1, 0\] is -0.1"),
+        (([[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8]]), "they must be"),
+        (([[1.0]], [[np.nan]]), r"emission\[0, 0\] is nan"),
+        (([[1.0]], [[1.0]], ["a", "b"]), "one label per row"),
+    ],
+)
+def test_matrices_that_are_no_model(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        given_hmm(*arguments)
+
+
+@pytest.mark.parametrize("size", [0, 1.0, -1, 30, "half", True, None.__class__])
+def test_splits_that_are_none(size):
+    with pytest.raises(ValueError, match="train_size"):
+        ConformalHMM(train_size=size).fit(*weather(30, random_state=0))
+
+
+def test_what_is_trained_is_not_trained_again():
+    with pytest.raises(ValueError, match="trained already"):
+        ConformalHMM(stubborn, train_size=0.5).fit(*weather(30, random_state=0))
+
+
+def test_a_comparison_is_a_table_best_first():
+    y, x = weather(400, random_state=2)
+    true = given_hmm(
+        [[0.9, 0.1], [0.2, 0.8]], [[0.1, 0.7, 0.2], [0.8, 0.05, 0.15]],
+        states=["sun", "rain"], symbols=["umbrella", "hat", "nothing"],
+    )  # fmt: skip
+    found = compare_predictors(
+        {"coin": lambda s, o: np.full((*o.shape, 2), 0.5), "true": true, "counted": HMM()},
+        y, x, confidence_level=0.9, smoothing=True, random_state=0,
+    )  # fmt: skip
+    assert [row.predictor for row in found.rows][-1] == "coin"
+    assert found.windows == 200
+    for row in found.rows:
+        assert row.low <= row.coverage <= row.high
+        assert row.high > 0.9 - 0.02
+    assert len(found.to_frame("pandas")) == 3
+    assert "coin" in repr(found)
+    with pytest.raises(ValueError, match="predictors"):
+        compare_predictors({}, y, x)
+
+
+def test_a_comparison_can_be_drawn():
+    pytest.importorskip("matplotlib").use("Agg")
+    found = compare_predictors({"counted": HMM()}, *weather(60, random_state=2), random_state=0)
+    assert found.plot().get_ylabel() == "coverage"
+
+
+def test_the_interval_is_that_of_clopper_and_pearson():
+    """Its ends are the probabilities at which the count becomes improbable."""
+    from scipy.stats import binom
+
+    low, high = exact_interval(7, 20)
+    assert binom.sf(6, 20, low) == pytest.approx(0.025)
+    assert binom.cdf(7, 20, high) == pytest.approx(0.025)
+    assert exact_interval(0, 5)[0] == 0
+    assert exact_interval(5, 5)[1] == 1
