@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import NotFittedError
 
 from definetti.arrays import IntArray
 from definetti.checks import NotExactWarning, checked_flag, checked_number, entropy_of
@@ -194,7 +194,7 @@ class ConformalHMM(BaseEstimator):
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; give one label per new observation")
-        check_is_fitted(self, "_data")
+        self._check_fitted()
         horizon = len(labels) if new_observations is None else None
         alphabet = self._data.alphabet.extended(labels)
         question = self._question(new_observations, horizon)._replace(labels=alphabet.labels)
@@ -222,7 +222,7 @@ class ConformalHMM(BaseEstimator):
         The estimator itself learns nothing. A true state that the set could not list, never seen
         and not declared, counts as not covered.
         """
-        check_is_fitted(self, "_data")
+        self._check_fitted()
         truth = checked_states(states)
         if self.states is not None:
             self._data.alphabet.encode(truth, "states")
@@ -254,20 +254,26 @@ class ConformalHMM(BaseEstimator):
 
     @property
     def states_(self) -> tuple[Hashable, ...]:
-        check_is_fitted(self, "_data")
+        self._check_fitted()
         labels: tuple[Hashable, ...] = self._data.alphabet.labels
         return labels
 
     @property
     def symbols_(self) -> tuple[Hashable, ...]:
-        check_is_fitted(self, "_data")
+        self._check_fitted()
         labels: tuple[Hashable, ...] = getattr(self._data.table, "labels", ())
         return labels
 
     @property
     def n_steps_(self) -> int:
-        check_is_fitted(self, "_data")
+        self._check_fitted()
         return len(self._data.history)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_data"):
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet; call fit(observations, states)"
+            )
 
     def _checked(self, observations: Any) -> dict[str, Any]:
         """Check the parameters and return what they stand for."""
@@ -291,7 +297,7 @@ class ConformalHMM(BaseEstimator):
             )
 
     def _question(self, new_observations: Any, horizon: int | None) -> Question:
-        check_is_fitted(self, "_data")
+        self._check_fitted()
         checked_flag(self.smoothing, "smoothing")
         data = self._data
         new = data.new(new_observations, horizon)
@@ -302,9 +308,9 @@ class ConformalHMM(BaseEstimator):
         ):
             # What is not seen yet would be dealt out to times that must have an observation.
             raise ValueError(
-                f"horizon={horizon} reaches beyond the {int((~new.unseen).sum())} new_observations, "
-                "which is exact with a fixed model and symmetry='spaced' only; set train_size=0.5, "
-                "or leave horizon out"
+                f"horizon={horizon} reaches beyond the {int((~new.unseen).sum())} "
+                "new_observations, which is exact with a fixed model and symmetry='spaced' only; "
+                "set train_size=0.5, or leave horizon out"
             )
         return Question(
             data.history,
@@ -322,7 +328,7 @@ class ConformalHMM(BaseEstimator):
 
     def _check_budget(self, horizon: int | None) -> None:
         """Refuse to list more candidates than were allowed, before any memory is taken."""
-        check_is_fitted(self, "_data")
+        self._check_fitted()
         if horizon is None:
             return
         most = checked_number(self.max_candidates, "max_candidates")

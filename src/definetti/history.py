@@ -8,11 +8,13 @@ past is worked out once and kept until the history grows.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.compiled import kernel
 from definetti.sequence import MISSING
 from definetti.windows import Windows
 
@@ -166,6 +168,13 @@ class Shelves:
         return self.times[begin : begin + self.sizes[state]]
 
 
+@kernel
+def _count(counts: IntArray, last: int, states: IntArray) -> None:
+    for state in states:
+        counts[last, state] += 1
+        last = state
+
+
 class Completion(NamedTuple):
     """A history completed with a candidate: the sequence ``z`` that is put to the test."""
 
@@ -191,7 +200,7 @@ class Completion(NamedTuple):
     def transitions(self) -> IntArray:
         """Transition counts ``F`` of the completed sequence."""
         counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
-        np.add.at(counts, self.moves, 1)
+        _count(counts, self.history.last, self.states)
         return counts
 
     @property
@@ -205,9 +214,10 @@ class Completion(NamedTuple):
     @property
     def counts_key(self) -> tuple[int, ...]:
         """What the candidate adds to the counts: equal keys, equal likelihood."""
-        moves = sorted(int(i * self.n_states + j) for i, j in zip(*self.moves, strict=True))
-        pairs = sorted(zip(self.states.tolist(), (self.observations + 1).tolist(), strict=True))
-        return (self.last, *moves, *(code for pair in pairs for code in pair))
+        states = self.states.tolist()
+        moves = sorted(zip([self.history.last, *states], states, strict=False))
+        pairs = sorted(zip(states, (self.observations + 1).tolist(), strict=True))
+        return (states[-1], *chain.from_iterable(moves), *chain.from_iterable(pairs))
 
     @property
     def window(self) -> Windows:

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from definetti.arrays import FloatArray
+from definetti.arrays import FloatArray, IntArray
+from definetti.compiled import kernel
 
 # Scores closer than this, relative to their size where they are larger than one, are tied:
 # a hundred times the rounding error of the kernels on a thousand steps, and far below any
@@ -51,10 +52,14 @@ class Rank(NamedTuple):
 
     def p_value(self, uniform: float | None = None) -> float:
         """Conservative p-value; with a uniform number that breaks ties, the smoothed one."""
+        if uniform is None:  # the quotient of two whole numbers is rounded correctly
+            return (self.greater + self.equal) / self.total
         return float(self._exact(uniform))
 
     def exceeds(self, alpha: Fraction, uniform: float | None = None) -> bool:
         """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
+        if uniform is None:
+            return (self.greater + self.equal) * alpha.denominator > alpha.numerator * self.total
         return self._exact(uniform) > alpha
 
     def chance(self, alpha: Fraction) -> Fraction:
@@ -64,9 +69,8 @@ class Rank(NamedTuple):
         inside = (self.greater + self.equal - alpha * self.total) / Fraction(self.equal)
         return min(max(inside, Fraction(0)), Fraction(1))
 
-    def _exact(self, uniform: float | None) -> Fraction:
-        share = Fraction(1) if uniform is None else Fraction(uniform)
-        return (self.greater + share * self.equal) / self.total
+    def _exact(self, uniform: float) -> Fraction:
+        return (self.greater + Fraction(uniform) * self.equal) / self.total
 
 
 def miscoverage(confidence_level: Any) -> Fraction:
@@ -115,19 +119,10 @@ def ranks(
     """
     if not len(reference):
         return [Rank(0, 1, 1)] * len(candidates)
-    order = np.argsort(reference, kind="stable")
-    scores = reference[order]
-    below = np.concatenate([[0], np.cumsum(weights[order])])
-    apart = np.flatnonzero(~_tied(scores[:-1], scores[1:]))
-    begins, ends = np.concatenate([[0], apart + 1]), np.concatenate([apart + 1, [len(scores)]])
-    group = np.repeat(np.arange(len(begins)), ends - begins)
-    # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
-    place = np.searchsorted(scores, candidates, side="left")
-    left, right = np.maximum(place - 1, 0), np.minimum(place, len(scores) - 1)
-    with_left = (place > 0) & _tied(scores[left], candidates)
-    with_right = (place < len(scores)) & _tied(candidates, scores[right])
-    low = np.where(with_left, begins[group[left]], place)
-    high = np.where(with_right, ends[group[right]], place)
+    order = np.argsort(reference)
+    below = np.zeros(len(order) + 1, dtype=weights.dtype)
+    np.cumsum(weights[order], out=below[1:])
+    low, high = _tied_stretches(reference[order], candidates)
     own, total = int(joins), int(below[-1])
     return [
         Rank(total - int(below[j]), int(below[j] - below[i]) + own, total + own)
@@ -135,8 +130,29 @@ def ranks(
     ]
 
 
-def _tied(lower: FloatArray, upper: FloatArray) -> npt.NDArray[np.bool_]:
-    finite = np.isfinite(lower)
-    gap = np.subtract(upper, lower, out=np.zeros_like(lower), where=finite)
-    near = gap <= TIE * np.maximum(1.0, np.abs(lower, where=finite, out=np.zeros_like(lower)))
-    return np.asarray(np.where(finite, near, lower == upper))
+@kernel
+def _tied(lower: float, upper: float) -> bool:
+    if np.isfinite(lower):
+        return upper - lower <= TIE * max(1.0, abs(lower))
+    return lower == upper
+
+
+@kernel
+def _tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
+    """Find, among sorted scores, where those tied with each candidate begin and end."""
+    size = len(scores)
+    begins, ends = np.zeros(size, dtype=np.int64), np.full(size, size)
+    for k in range(1, size):
+        begins[k] = begins[k - 1] if _tied(scores[k - 1], scores[k]) else k
+    for k in range(size - 1, 0, -1):
+        ends[k - 1] = ends[k] if begins[k] < k else k
+    # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
+    low = np.searchsorted(scores, candidates)
+    high = low.copy()
+    for c in range(len(candidates)):
+        place = low[c]
+        if place > 0 and _tied(scores[place - 1], candidates[c]):
+            low[c] = begins[place - 1]
+        if place < size and _tied(candidates[c], scores[place]):
+            high[c] = ends[place]
+    return low, high

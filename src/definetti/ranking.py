@@ -59,6 +59,8 @@ class Question(NamedTuple):
 
     def seen(self, windows: Windows) -> Windows:
         """Leave out of all windows what the new ones do not have."""
+        if not self.unseen.any():
+            return windows
         return windows._replace(observations=np.where(self.unseen, MISSING, windows.observations))
 
 
@@ -90,7 +92,7 @@ def rank(
         own = Windows(
             np.full(len(members), question.history.last),
             candidates[members],
-            np.broadcast_to(question.observations, (len(members), completion.horizon)),
+            question.observations[None].repeat(len(members), axis=0),
         )
         scores[members], others = _scored(question, estimates[key], own, reference)
         placed = ranks(others, reference.weights, scores[members], reference.joins)  # Step 5

@@ -59,6 +59,15 @@ def listed(values: Any, name: str) -> list[Any]:
     return list(values)
 
 
+def all_hashable(labels: list[Any]) -> bool:
+    """Tell whether all labels can serve as such, at the speed of a dictionary."""
+    try:
+        dict.fromkeys(labels)
+    except TypeError:
+        return False
+    return True
+
+
 def hashable(label: object) -> bool:
     """Tell whether a value can serve as a label, down to what it is made of."""
     try:
@@ -116,7 +125,8 @@ class Alphabet:
 
     def extended(self, labels: Iterable[Hashable]) -> Alphabet:
         """Return an alphabet that has the new labels too, missing ones left out."""
-        new = [label for label in labels if not is_missing(label) and label not in self.codes]
+        seen = dict.fromkeys(labels)  # each distinct label is looked at once
+        new = [label for label in seen if not is_missing(label) and label not in self.codes]
         return self.joined(new) if new else self
 
     def joined(self, labels: Iterable[Hashable]) -> Alphabet:
@@ -126,7 +136,7 @@ class Alphabet:
     def encode(self, labels: list[Any], name: str) -> IntArray:
         """Translate labels to codes; every label must be known."""
         try:
-            return np.fromiter((self.codes[x] for x in labels), dtype=np.int64, count=len(labels))
+            return np.fromiter(map(self.codes.__getitem__, labels), np.int64, len(labels))
         except KeyError:
             row = next(k for k, x in enumerate(labels) if x not in self.codes)
             known = ", ".join(map(repr, list(self.codes)[:8]))
@@ -138,21 +148,21 @@ class Alphabet:
 
     def encode_missing(self, labels: list[Any]) -> IntArray:
         """Translate labels to codes, `MISSING` where a label is missing."""
-        return np.fromiter(
-            (MISSING if is_missing(x) else self.codes[x] for x in labels),
-            dtype=np.int64,
-            count=len(labels),
-        )
+        # A NaN is found again because it is the same object.
+        codes = {x: MISSING if is_missing(x) else self.codes[x] for x in dict.fromkeys(labels)}
+        return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels))
 
     def decode(self, codes: Iterable[int]) -> tuple[Hashable, ...]:
         """Translate codes back to labels."""
         labels = self.labels
         return tuple(labels[code] for code in codes)
 
-    def check_kind(self, labels: Iterable[Any], name: str) -> None:
+    def check_kind(self, labels: list[Any], name: str) -> None:
         """Refuse labels of a kind never seen: words where numbers were fitted, say."""
         known = {_kind(label) for label in self.codes}
-        for row, label in enumerate(labels if known else ()):
+        if all(_kind(label) in known or is_missing(label) for label in dict.fromkeys(labels)):
+            return
+        for row, label in enumerate(labels if known else []):
             if not is_missing(label) and _kind(label) not in known:
                 raise TypeError(
                     f"{name}[{row}] is {label!r} ({_kind(label)}), but the fitted ones are "
@@ -163,6 +173,8 @@ class Alphabet:
 def checked_states(states: Any, name: str = "states") -> list[Any]:
     """Read state labels; each must be there and be hashable."""
     labels = listed(states, name)
+    if all_hashable(labels) and not any(map(is_missing, dict.fromkeys(labels))):
+        return labels
     for row, label in enumerate(labels):
         if is_missing(label):
             raise ValueError(

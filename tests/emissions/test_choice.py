@@ -39,6 +39,7 @@ CHOICES = [
     (REAL.tolist(), Gaussian),
     (list(REAL), Gaussian),
     (list(map(tuple, REAL)), Gaussian),
+    ([(1.0, 2.0), (0.5, 2.0)], Gaussian),
     ([None, *REAL.tolist()], Gaussian),
     (pd.DataFrame(REAL), Gaussian),
     (pl.DataFrame(REAL), Gaussian),
@@ -67,6 +68,20 @@ def test_choices(observations, expected):
     if observations is not None:  # and what is chosen can read it
         _, codes = chosen.encode(observations, None, "observations")
         assert len(codes) == len(observations)
+
+
+@pytest.mark.parametrize(
+    "observations", [5, "text", {"a": [1]}, np.zeros((2, 2, 2)), np.array(1.0), object()]
+)
+def test_what_cannot_be_read_is_refused_by_what_is_chosen(observations):
+    with pytest.raises((TypeError, ValueError), match="observations must"):
+        choose(observations).encode(observations, None, "observations")
+
+
+def test_an_iterator_is_not_used_up():
+    words = iter(["a", "b"])
+    choose(words)
+    assert list(words) == ["a", "b"]
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.compiled import kernel, unrolled
-from definetti.hmm.forward import BoolArray, forward
+from definetti.hmm.forward import BoolArray, Likelihood, forward
 
 
-def smoothing(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> FloatArray:
+def smoothing(transition: FloatArray, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
     """Probability of each state given all observations of the window.
 
     Parameters
@@ -42,7 +42,7 @@ def smoothing(transition: FloatArray, log_likelihood: FloatArray, start: IntArra
     return filtered
 
 
-def pairwise(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> FloatArray:
+def pairwise(transition: FloatArray, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
     """Probability of each two successive states given all observations of the window.
 
     Parameters
@@ -72,7 +72,7 @@ def pairwise(transition: FloatArray, log_likelihood: FloatArray, start: IntArray
 
 def joint(
     transition: FloatArray,
-    log_likelihood: FloatArray,
+    log_likelihood: Likelihood,
     start: IntArray,
     states: IntArray,
     order: int,

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.compiled import kernel
 from definetti.hmm import backward, forward, paths
 from definetti.hmm.emissions import Emission
+from definetti.sequence import MISSING
 from definetti.windows import Windows
 
 
@@ -81,8 +83,15 @@ class Parameters(NamedTuple):
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         return self.emission.decode(self.table, codes)
 
-    def _seen(self, windows: Windows) -> tuple[FloatArray, FloatArray, IntArray]:
-        return self.transition, self.log_likelihood(windows.observations), windows.start
+    def _seen(self, windows: Windows) -> tuple[FloatArray, forward.Coded, IntArray]:
+        # Each distinct observation is judged once.
+        if self.emission.symbols and len(self.table) < windows.observations.size:
+            distinct, places = np.append(np.arange(len(self.table)), MISSING), windows.observations
+        else:
+            distinct, places = np.unique(windows.observations, return_inverse=True)
+        logs = self.log_likelihood(distinct)
+        coded = forward.Coded(logs, places.reshape(windows.observations.shape))
+        return self.transition, coded, windows.start
 
 
 class Marginals(NamedTuple):
@@ -120,6 +129,12 @@ class Marginals(NamedTuple):
         return self.decoded(codes)
 
 
+@kernel
 def at_states(probabilities: FloatArray, windows: Windows) -> FloatArray:
     """Pick, at each step, the probability of the state that the window has there: ``(B, h)``."""
-    return np.take_along_axis(probabilities, windows.states[:, :, None], axis=2)[:, :, 0]
+    size, steps = windows.states.shape
+    picked = np.empty((size, steps))
+    for b in range(size):
+        for k in range(steps):
+            picked[b, k] = probabilities[b, k, windows.states[b, k]]
+    return picked

@@ -10,6 +10,7 @@ one with an impossible observation, is done again on logarithms.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,13 +32,30 @@ SMALLEST_TOTAL = 1e-20
 SMALLEST_LOG_RATIO = -700.0
 
 
-def filtering(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> FloatArray:
+class Coded(NamedTuple):
+    """Log-likelihoods of the distinct observations, (m, n), and which of them come when, (B, h)."""
+
+    logs: FloatArray
+    codes: IntArray
+
+
+def coded(log_likelihood: FloatArray) -> Coded:
+    """Take every step's observation for a distinct one."""
+    windows, steps, n = log_likelihood.shape
+    return Coded(log_likelihood.reshape(-1, n), np.arange(windows * steps).reshape(windows, steps))
+
+
+Likelihood = FloatArray | Coded
+
+
+def filtering(transition: FloatArray, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
     """Probability of each state given the observations so far.
 
     Parameters
     ----------
     transition : (n, n) row-stochastic matrix
-    log_likelihood : (B, h, n), a row of zeros where an observation is missing
+    log_likelihood : (B, h, n), a row of zeros where an observation is missing; or `Coded`, where
+        few distinct observations come again and again
     start : (B,) the state before the first step
 
     Returns
@@ -60,7 +78,7 @@ def filtering(transition: FloatArray, log_likelihood: FloatArray, start: IntArra
 
 
 def forward(
-    transition: FloatArray, log_likelihood: FloatArray, start: IntArray
+    transition: FloatArray, log_likelihood: Likelihood, start: IntArray
 ) -> tuple[FloatArray, BoolArray]:
     """Filtered probabilities, (B, h, n), and a mark, (B,), on windows that hold their logarithms.
 
@@ -71,11 +89,13 @@ def forward(
     (array([[[  0., -inf]]]), array([ True]))
     """
     unroll = unrolled(len(transition))
-    filtered = _log_likelihood_ratios(log_likelihood, unroll)
-    np.exp(filtered, out=filtered)
-    logarithmic = _scaled_forward(transition, start, filtered, unroll)
+    logs, codes = log_likelihood if isinstance(log_likelihood, Coded) else coded(log_likelihood)
+    ratios = _log_likelihood_ratios(logs, unroll)
+    np.exp(ratios, out=ratios)
+    filtered, logarithmic = _scaled_forward(transition, start, ratios, codes, unroll)
     if logarithmic.any():
-        _log_forward(transition, log_likelihood, start, logarithmic, False, filtered)
+        dense = logs.take(codes, axis=0)
+        _log_forward(transition, dense, start, logarithmic, False, filtered)
     return filtered, logarithmic
 
 
@@ -94,30 +114,34 @@ def best_paths(transition: FloatArray, log_likelihood: FloatArray, start: IntArr
 
 
 @kernel
-def _log_likelihood_ratios(log_likelihood: FloatArray, unroll: tuple[bool, ...]) -> FloatArray:
-    """Log-likelihoods less the largest at their step."""
-    windows, steps, states = log_likelihood.shape
+def _log_likelihood_ratios(logs: FloatArray, unroll: tuple[bool, ...]) -> FloatArray:
+    """Log-likelihoods less the largest of each row."""
+    rows, states = logs.shape
     n = len(unroll) or states
-    ratios = np.empty((windows, steps, states))
-    for b in range(windows):
-        for k in range(steps):
-            top = log_likelihood[b, k, 0]
-            for j in range(1, n):
-                top = max(top, log_likelihood[b, k, j])
-            for j in range(n):
-                ratio = log_likelihood[b, k, j] - top
-                if -np.inf < ratio < SMALLEST_LOG_RATIO:
-                    ratio = SMALLEST_LOG_RATIO
-                ratios[b, k, j] = ratio
+    ratios = np.empty((rows, states))
+    for y in range(rows):
+        top = logs[y, 0]
+        for j in range(1, n):
+            top = max(top, logs[y, j])
+        for j in range(n):
+            ratio = logs[y, j] - top
+            if -np.inf < ratio < SMALLEST_LOG_RATIO:
+                ratio = SMALLEST_LOG_RATIO
+            ratios[y, j] = ratio
     return ratios
 
 
 @kernel
 def _scaled_forward(
-    transition: FloatArray, start: IntArray, filtered: FloatArray, unroll: tuple[bool, ...]
-) -> BoolArray:
-    """Replace likelihood ratios by filtered probabilities; mark windows that need logarithms."""
-    windows, steps, _ = filtered.shape
+    transition: FloatArray,
+    start: IntArray,
+    ratios: FloatArray,
+    codes: IntArray,
+    unroll: tuple[bool, ...],
+) -> tuple[FloatArray, BoolArray]:
+    """Filtered probabilities from likelihood ratios; mark windows that need logarithms."""
+    windows, steps = codes.shape
+    filtered = np.empty((windows, steps, len(transition)))
     n = len(unroll) or len(transition)
     into = transition.T.copy()
     positive = transition.ravel()[transition.ravel() > 0.0]
@@ -130,12 +154,13 @@ def _scaled_forward(
         for k in range(steps):
             old, new = k & 1, 1 - (k & 1)
             total = 0.0
+            y = codes[b, k]
             for j in range(n):
                 predicted = weights[old, 0] * into[j, 0]
                 for i in range(1, n):
                     predicted += weights[old, i] * into[j, i]
-                weight = predicted * filtered[b, k, j]
-                if weight < SMALLEST_WEIGHT and predicted > 0.0 and filtered[b, k, j] > 0.0:
+                weight = predicted * ratios[y, j]
+                if weight < SMALLEST_WEIGHT and predicted > 0.0 and ratios[y, j] > 0.0:
                     unsafe[b] = True
                 weights[new, j] = weight
                 total += weight
@@ -148,7 +173,7 @@ def _scaled_forward(
             if total < SMALLEST_TOTAL:
                 for j in range(n):
                     weights[new, j] *= scale
-    return unsafe
+    return filtered, unsafe
 
 
 @kernel

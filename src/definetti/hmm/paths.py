@@ -7,11 +7,11 @@ import numpy as np
 from definetti.arrays import FloatArray, IntArray
 from definetti.compiled import kernel
 from definetti.hmm.backward import log_backward_kernel
-from definetti.hmm.forward import best_paths, forward
+from definetti.hmm.forward import Likelihood, best_paths, forward
 
 
 def log_posterior(
-    transition: FloatArray, log_likelihood: FloatArray, start: IntArray, states: IntArray
+    transition: FloatArray, log_likelihood: Likelihood, start: IntArray, states: IntArray
 ) -> FloatArray:
     """Log-probability of a path given all observations of its window.
 

@@ -180,6 +180,7 @@ def _one_type(labels: tuple[Hashable, ...]) -> bool:
 
 
 def installed() -> Backend:
+    """Return the data frame library to use where none is asked for."""
     names: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
     for name in names:
         if find_spec(name):

@@ -13,6 +13,7 @@ import numpy as np
 
 from definetti.arrays import IntArray
 from definetti.compiled import kernel
+from definetti.drawing import below
 from definetti.history import Completion
 from definetti.windows import Windows
 
@@ -61,6 +62,11 @@ def cut_at_state(completion: Completion) -> Blocks:
 def cut_at_pair(completion: Completion, step: int = -1) -> Blocks:
     """Cut after every occurrence of the pair of state and observation at a step of the window."""
     past, new = completion.history, completion
+    if not past.symbols:
+        raise ValueError(
+            "symmetry cuts at pairs of state and observation, which occur again only where "
+            "observations are symbols; use symmetry='returns' or 'full' for vectors"
+        )
     state, symbol = int(new.states[step]), int(new.observations[step])
     visits = past.visits(state)
     found = past.kept(("pair", state, symbol), lambda: visits[past.observations[visits] == symbol])
@@ -76,7 +82,7 @@ def _random_orders(rng: np.random.Generator, number: int, blocks: int, size: int
         for k in range(blocks):
             fresh = False
             while not fresh:
-                orders[b, k] = rng.integers(0, number)
+                orders[b, k] = below(rng, number)
                 fresh = True
                 for j in range(k):
                     if orders[b, j] == orders[b, k]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from definetti.arrays import IntArray
 from definetti.compiled import kernel
+from definetti.drawing import below
 
 
 @kernel
@@ -36,7 +37,7 @@ def _grow(
     """Join `v` to the tree by a loop-erased walk; `grown` lists the states joined in this draw."""
     u = v
     while u != root and tree[u] < 0:
-        ticket = rng.integers(0, outward[u, -1])
+        ticket = below(rng, outward[u, -1])
         # Provisional, and so below −1: the walk's latest exit from u.
         tree[u] = -2 - np.searchsorted(outward[u], ticket, side="right")
         u = -2 - tree[u]
@@ -106,7 +107,7 @@ def draw_windows(
         for k in range(horizon - 1, -1, -1):
             states[b, k] = v
             if v == root:
-                u = _pick(left[v], rng.integers(0, total[v]))
+                u = _pick(left[v], below(rng, total[v]))
             else:
                 if tree[v] < 0:
                     n_grown = _grow(rng, outward, root, v, tree, grown, n_grown)
@@ -114,14 +115,14 @@ def draw_windows(
                     u = tree[v]
                 else:  # the tree edge is the last exit: it waits until nothing else is left
                     left[v, tree[v]] -= 1
-                    u = _pick(left[v], rng.integers(0, total[v] - 1))
+                    u = _pick(left[v], below(rng, total[v] - 1))
                     left[v, tree[v]] += 1
             left[v, u] -= 1
             total[v] -= 1
             # An observation of v's own that the window has not used yet.
             fresh = False
             while not fresh:
-                ticket = rng.integers(0, own[v])
+                ticket = below(rng, own[v])
                 fresh = True
                 for later in range(k + 1, horizon):
                     if states[b, later] == v and taken[later] == ticket:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from definetti.arrays import IntArray
+from definetti.arrays import IntArray, _distinct, distinct_rows
 from definetti.compiled import kernel
 from definetti.symmetry.blocks import Blocks
 from definetti.windows import Windows
@@ -76,13 +76,17 @@ def cut_tails(
 def distinct_tails(cuts: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Tails:
     """Group the blocks of a history by their ends."""
     length, tail, codes = cut_tails(cuts, states, observations, horizon)
-    rows = np.concatenate([tail, codes], axis=1)
-    _, first, count = np.unique(rows, axis=0, return_index=True, return_counts=True)
+    first, _, count = distinct_rows(np.concatenate([tail, codes], axis=1))
     return Tails(length[first], tail[first], codes[first], count)
 
 
 def levels(tails: Tails) -> Levels:
     """Group tails by their last ``r`` elements and the state before, for each ``r``."""
+    rows = np.concatenate([tails.states, tails.observations], axis=1)
+    low = int(rows.min(initial=0))
+    base = int(rows.max(initial=0)) - low + 1
+    if base ** rows.shape[1] < 2**62:
+        return Levels(*_levels(tails.states - low, tails.observations - low, tails.number, base))
     size, width = tails.states.shape
     group = np.zeros((width, size), dtype=np.int64)
     first = np.zeros((width, size), dtype=np.int64)
@@ -92,12 +96,34 @@ def levels(tails: Tails) -> Levels:
         rows = np.concatenate(
             [tails.states[:, width - 1 - r :], tails.observations[:, width - r :]], axis=1
         )
-        _, index, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        index, inverse, _ = distinct_rows(rows)
         number[r] = len(index)
-        group[r] = inverse.ravel()
+        group[r] = inverse
         first[r, : len(index)] = index
         np.add.at(weight[r], group[r], tails.number)
     return Levels(group, first, weight, number)
+
+
+@kernel
+def _levels(
+    states: IntArray, observations: IntArray, numbers: IntArray, base: int
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    size, width = states.shape
+    group = np.zeros((width, size), dtype=np.int64)
+    first = np.zeros((width, size), dtype=np.int64)
+    weight = np.zeros((width, size), dtype=np.int64)
+    number = np.zeros(width, dtype=np.int64)
+    ends = np.zeros(size, dtype=np.int64)
+    for r in range(1, width):
+        # `ends` writes the last r elements as one number; the state before comes on top.
+        ends = (ends * base + states[:, width - r]) * base + observations[:, width - r]
+        index, inverse, _ = _distinct(ends * base + states[:, width - 1 - r])
+        number[r] = len(index)
+        first[r, : len(index)] = index
+        for d in range(size):
+            group[r, d] = inverse[d]
+            weight[r, inverse[d]] += numbers[d]
+    return group, first, weight, number
 
 
 @kernel
@@ -180,11 +206,17 @@ def count_windows(blocks: Blocks, horizon: int, limit: int) -> tuple[Windows, In
     """
     if perm(blocks.number, min(horizon, blocks.number)) >= 2**62:
         return None
-    found, start, window, codes, ways = walk(
-        *_joined(_past(blocks, horizon), _new(blocks, horizon)),
-        *_prefix(blocks, horizon),
+    history, new = blocks.completion.history, blocks.completion
+    found, start, window, codes, ways = _walked(
+        _past(blocks, horizon),
+        blocks.past,
+        blocks.new,
+        history.states,
+        history.observations,
+        new.states,
+        new.observations,
         blocks.key[0],
-        blocks.number,
+        horizon,
         limit,
     )
     if found < 0:
@@ -204,25 +236,52 @@ def _past(blocks: Blocks, horizon: int) -> tuple[IntArray, ...]:
     return history.kept(("tails", horizon, *blocks.key), make)
 
 
-def _new(blocks: Blocks, horizon: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the tails of the blocks that end in the candidate."""
-    past, new = blocks.completion.history, blocks.completion
-    offset = max(len(past) - horizon, 0)  # no tail of these blocks reaches further back
-    states = np.concatenate([past.states[offset:], new.states])
-    observations = np.concatenate([past.observations[offset:], new.observations])
-    cuts = np.concatenate([blocks.past[-1:], blocks.new]) - offset
-    length, tail, codes = cut_tails(cuts, states, observations, horizon)
-    return length, tail, codes
-
-
-def _prefix(blocks: Blocks, horizon: int) -> tuple[IntArray, IntArray]:
-    """Return the end of what stays in place: all up to the first cut."""
-    cut = int(blocks.past[0]) if len(blocks.past) else int(blocks.new[0])
-    times = range(max(cut - horizon, 0), cut + 1)
-    elements = np.array([blocks.completion.element(time) for time in times], dtype=np.int64)
-    padded = np.full((horizon + 1, 2), PAD, dtype=np.int64)
-    padded[horizon + 1 - len(elements) :] = elements
-    return padded[:, 0].copy(), padded[:, 1].copy()
+@kernel
+def _walked(
+    tails: tuple[IntArray, ...],
+    past: IntArray,
+    new: IntArray,
+    states: IntArray,
+    observations: IntArray,
+    new_states: IntArray,
+    new_observations: IntArray,
+    cut_state: int,
+    horizon: int,
+    limit: int,
+) -> tuple[int, IntArray, IntArray, IntArray, IntArray]:
+    """Add the candidate's blocks to those of the history, and visit every distinct window."""
+    length = len(states)
+    # No tail of the candidate's blocks reaches further back.
+    offset = max(length - horizon, 0)
+    near_states = np.concatenate((states[offset:], new_states))
+    near_observations = np.concatenate((observations[offset:], new_observations))
+    cuts = np.concatenate((past[len(past) - 1 :], new)) if len(past) else new
+    added = cut_tails(cuts - offset, near_states, near_observations, horizon)
+    # What stays in place: all up to the first cut.
+    cut = past[0] if len(past) else new[0]
+    prefix_states = np.full(horizon + 1, PAD, dtype=np.int64)
+    prefix_observations = np.full(horizon + 1, PAD, dtype=np.int64)
+    for k in range(min(cut, horizon) + 1):
+        t = cut - k
+        prefix_states[horizon - k] = states[t] if t < length else new_states[t - length]
+        prefix_observations[horizon - k] = (
+            observations[t] if t < length else new_observations[t - length]
+        )
+    size, first, weight, number, group, all_states, codes = _joined(tails, added)
+    return walk(
+        size,
+        first,
+        weight,
+        number,
+        group,
+        all_states,
+        codes,
+        prefix_states,
+        prefix_observations,
+        cut_state,
+        len(past) + len(new) - 1,
+        limit,
+    )
 
 
 @kernel

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import IntArray
+from definetti.compiled import kernel
 from definetti.windows import Windows
 
 Matrix = list[list[int]]
@@ -94,9 +95,8 @@ def count_windows(
     emissions : (n, m + 1) how often each state came with each code; the first column is for
         missing observations
     """
-    seen = [np.flatnonzero(row) for row in emissions]
     size = emissions.sum(axis=1).tolist()
-    starts, states, codes, weights = [], [], [], []
+    starts, paths, weights = [], [], []
     for trail in trails(exits.tolist(), root, last, horizon):
         window = trail.states[-2::-1]
         # Observations are drawn without replacement from each state's own. The factor makes
@@ -105,16 +105,60 @@ def count_windows(
             perm(size[v] - window.count(v), min(size[v], horizon) - window.count(v))
             for v in range(len(size))
         )
-        symbols = np.stack(np.meshgrid(*(seen[v] for v in window), indexing="ij"), axis=-1)
-        symbols = symbols.reshape(-1, horizon)
-        ways = np.full(len(symbols), trail.weight * factor, dtype=object)
-        for k, v in enumerate(window):
-            drawn = sum((symbols[:, j] == symbols[:, k]) * (window[j] == v) for j in range(k))
-            ways *= emissions[v, symbols[:, k]] - drawn
-        possible = np.flatnonzero(ways)
-        starts.append(np.full(len(possible), trail.states[-1]))
-        states.append(np.broadcast_to(window, (len(possible), horizon)))
-        codes.append(symbols[possible] - 1)
-        weights.append(ways[possible])
-    windows = Windows(np.concatenate(starts), np.concatenate(states), np.concatenate(codes))
-    return windows, np.concatenate(weights)
+        starts.append(trail.states[-1])
+        paths.append(window)
+        weights.append(trail.weight * factor)
+    states = np.array(paths, dtype=np.int64)
+    path, codes, ways = _with_symbols(states, emissions)
+    total = np.array(weights, dtype=object)[path]
+    for k in range(horizon):
+        total *= ways[:, k]
+    return Windows(np.array(starts, dtype=np.int64)[path], states[path], codes), total
+
+
+@kernel
+def _with_symbols(states: IntArray, emissions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """List the symbols that each path may come with, and the ways to draw each of them."""
+    paths, horizon = states.shape
+    width = emissions.shape[1]
+    room = 0
+    for r in range(paths):
+        here = 1
+        for k in range(horizon):
+            here *= int(np.count_nonzero(emissions[states[r, k]]))
+        room += here
+    path = np.empty(room, dtype=np.int64)
+    codes = np.empty((room, horizon), dtype=np.int64)
+    ways = np.empty((room, horizon), dtype=np.int64)
+    left = emissions.copy()
+    symbols = np.empty(horizon, dtype=np.int64)
+    found = 0
+    for r in range(paths):
+        k = 0
+        symbols[0] = -1
+        while k >= 0:
+            if k == horizon:
+                path[found] = r
+                for j in range(horizon):
+                    codes[found, j] = symbols[j] - 1
+                    ways[found, j] = left[states[r, j], symbols[j]] + 1
+                    for i in range(j + 1, horizon):
+                        same = states[r, i] == states[r, j] and symbols[i] == symbols[j]
+                        ways[found, j] += same
+                found += 1
+                k -= 1
+                continue
+            v = states[r, k]
+            if symbols[k] >= 0:
+                left[v, symbols[k]] += 1
+            symbols[k] += 1
+            while symbols[k] < width and left[v, symbols[k]] == 0:
+                symbols[k] += 1
+            if symbols[k] == width:
+                k -= 1
+                continue
+            left[v, symbols[k]] -= 1
+            k += 1
+            if k < horizon:
+                symbols[k] = -1
+    return path[:found], codes[:found], ways[:found]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.compiled import kernel
 from definetti.hmm.emissions.pooled import checked_prior, entry_sums, shrunk
 from definetti.hmm.emissions.rows import Rows
 
@@ -67,13 +68,22 @@ class Bernoulli:
         counts, sums = np.split(statistics, 2, axis=1)
         log_on = _logs(shrunk(counts, sums, 2 * self.prior))
         log_off = _logs(shrunk(counts, counts - sums, 2 * self.prior))
-        values = table.take(codes.ravel())[:, None]
-        # Picked, not multiplied: the logarithm may be −∞ where there is nothing to pick.
-        picked = np.where(values == 1, log_on, np.where(values == 0, log_off, 0.0))
-        return np.asarray(picked.sum(axis=2)).reshape(*codes.shape, len(statistics))
+        logs = _picked(table.take(codes.ravel()), log_on, log_off)
+        return logs.reshape(*codes.shape, len(statistics))
 
 
 def _logs(frequencies: FloatArray) -> FloatArray:
     """Take logarithms, but let what is never seen in any state speak for none of them."""
     with np.errstate(divide="ignore"):
         return np.where(frequencies.any(axis=0), np.log(frequencies), 0.0)
+
+
+@kernel
+def _picked(values: FloatArray, log_on: FloatArray, log_off: FloatArray) -> FloatArray:
+    """Sum the logarithms that rows of 0, 1 and NaN, ``(R, d)``, pick: ``(R, n)``."""
+    logs = np.zeros((len(values), len(log_on)))
+    for r in range(len(values)):
+        for k in range(values.shape[1]):
+            if not np.isnan(values[r, k]):
+                logs[r] += log_on[:, k] if values[r, k] else log_off[:, k]
+    return logs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.sequence import MISSING, Alphabet, hashable, listed
+from definetti.compiled import kernel
+from definetti.sequence import MISSING, Alphabet, all_hashable, hashable, listed
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,11 @@ class Categorical:
         self, observations: Any, table: Alphabet | None, name: str
     ) -> tuple[Alphabet, IntArray]:
         symbols = listed(observations, name)
-        for row, symbol in enumerate(symbols):
+        for row, symbol in enumerate([] if all_hashable(symbols) else symbols):
             if not hashable(symbol):
                 raise TypeError(
-                    f"{name}[{row}] is a {type(symbol).__name__}, {symbol!r}, which cannot serve as a symbol; "
-                    "use text, numbers or tuples"
+                    f"{name}[{row}] is a {type(symbol).__name__}, {symbol!r}, which cannot serve "
+                    "as a symbol; use text, numbers or tuples"
                 )
         table = Alphabet() if table is None else table
         table.check_kind(symbols, name)
@@ -70,9 +72,10 @@ class Categorical:
         # One row more than symbols: the code MISSING, −1, finds the last row, whose logs are 0.
         logs = np.zeros((len(table) + 1, len(statistics)))
         logs[:-1] = log_frequencies(statistics, self.prior).T
-        return logs[codes]
+        return logs.take(codes, axis=0)
 
 
+@kernel
 def log_frequencies(counts: FloatArray, prior: float) -> FloatArray:
     """Normalise rows of counts, with a prior on each cell; a row of nothing is uniform.
 
@@ -80,7 +83,13 @@ def log_frequencies(counts: FloatArray, prior: float) -> FloatArray:
     array([[0.75, 0.25],
            [0.5 , 0.5 ]])
     """
-    weights = counts + prior
-    weights[weights.sum(axis=1) == 0] = 1.0
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(weights / weights.sum(axis=1, keepdims=True)))
+    rows, columns = counts.shape
+    logs = np.empty((rows, columns))
+    for i in range(rows):
+        total = 0.0
+        for j in range(columns):
+            total += counts[i, j] + prior
+        for j in range(columns):
+            share = (counts[i, j] + prior) / total if total > 0.0 else 1.0 / columns
+            logs[i, j] = math.log(share) if share > 0.0 else -np.inf
+    return logs

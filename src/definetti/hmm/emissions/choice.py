@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from definetti.hmm.emissions.categorical import Categorical
 from definetti.hmm.emissions.contract import Emission
@@ -26,19 +27,14 @@ FEW_WORDS = 50
 def choose(observations: Any) -> Emission:
     """Choose an emission by the kind of values that observations hold.
 
-    =========================================  =============
-    single values: numbers with fractions      `Gaussian`
-    text, much of it met once only             `Words`
-    any others                                 `Categorical`
-    rows: numbers                              `Gaussian`
-    whole numbers from 0 on                    `Poisson`
-    True and False                             `Bernoulli`
-    columns of several kinds                   `Mixed`
-    =========================================  =============
+    Single values: `Gaussian` for numbers with fractions, `Words` for text of which much is met
+    once only, `Categorical` for all others. Rows: `Gaussian` for numbers, `Poisson` for whole
+    numbers from 0 on, `Bernoulli` for True and False, `Mixed` for columns of several kinds. A
+    tuple is a symbol, unless a number in it has a fraction.
 
-    Where the choice hinges on more than types (are all numbers whole, are words rare) it is made
-    from the labelled history alone, and the guarantee is exact given that choice only if the new
-    observations could not have changed it. Name the emission to leave no doubt.
+    The choice looks at the labelled history alone. Where it hinges on values, not types (are all
+    numbers whole, are many words rare), the new observations might have tipped it, and the
+    guarantee is exact but for that; name the emission to leave no doubt.
 
     Examples
     --------
@@ -47,29 +43,40 @@ def choose(observations: Any) -> Emission:
     >>> choose([[0.5, 1.0], [0.7, 1.2]])
     Gaussian(covariance='full', prior=0.1, shrinkage=None)
     """
-    if observations is None:
+    # What cannot be looked into, or only once, is left to `Categorical` to read or refuse.
+    if not isinstance(observations, Iterable) or isinstance(observations, (str, Mapping, Iterator)):
         return Categorical()
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return _for_columns([kind(series.to_native()) for series in native.iter_columns()])
     if isinstance(native, nw.Series):
         return _for_values(native.to_list(), kind(observations))
-    if isinstance(observations, np.ndarray) and observations.ndim == 2:
-        return _for_rows([kind(column) for column in observations.T])
+    if isinstance(observations, np.ndarray) and observations.ndim != 1:
+        return _for_array(observations)
     values = list(observations)
     known = [value for value in values if not is_missing(value)]
     if any(isinstance(value, Mapping) for value in known):
         return Mixed()
-    if known and all(_is_row(value) for value in known):
+    if _are_rows(known):
         return _for_rows([kind(column) for column in zip(*known, strict=False)])
     return _for_values(known, kind(known))
 
 
-def _is_row(value: Any) -> bool:
-    """Tell rows from symbols: a tuple is a symbol unless a number in it has a fraction."""
-    if isinstance(value, tuple):
-        return any(isinstance(x, (float, np.floating)) and x % 1 != 0 for x in value)
-    return isinstance(value, (list, np.ndarray)) and np.ndim(value) > 0
+def _are_rows(values: list[Any]) -> bool:
+    """Tell rows from symbols: tuples are symbols unless a number in them has a fraction."""
+    if not all(isinstance(value, (tuple, list, np.ndarray)) for value in values):
+        return False
+    return any(
+        not isinstance(value, tuple)
+        or any(isinstance(x, (float, np.floating)) and x % 1 != 0 for x in value)
+        for value in values
+    )
+
+
+def _for_array(array: npt.NDArray[Any]) -> Emission:
+    if array.ndim != 2:
+        return Gaussian()  # which says what shape it wants
+    return _for_rows([kind(column) for column in array.T])
 
 
 def _for_columns(kinds: list[str]) -> Emission:

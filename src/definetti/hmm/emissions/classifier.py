@@ -17,7 +17,7 @@ from definetti.sequence import MISSING
 
 @dataclass(frozen=True)
 class Classifier:
-    """The likelihood of an observation, up to a factor, is what a classifier makes of it:
+    """The likelihood of an observation is, up to a factor, what a classifier makes of it.
 
         likelihood(y | i)  ∝  Pr(i | y) / Pr(i)
 

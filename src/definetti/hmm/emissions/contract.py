@@ -30,7 +30,7 @@ class Emission(Protocol):
         ...
 
     def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
-        """Return coded observations as they came, None where missing."""
+        """Return coded observations as they came, None (NaN among numbers) where missing."""
         ...
 
     def statistics(

@@ -2,63 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.hmm.emissions.normal import estimate
+from definetti.hmm.emissions.centred import Centred
 from definetti.hmm.emissions.pooled import checked_prior, entry_sums, summed
-from definetti.hmm.emissions.reading import Vectors
-from definetti.hmm.emissions.rows import Rows
+from definetti.hmm.emissions.shrinkage import estimate
 
 COVARIANCES = ("full", "diagonal", "tied")
 
 
-@dataclass(frozen=True, eq=False)
-class Centred:
-    """Rows, and the point that they are measured from.
-
-    In exact arithmetic the estimate is the same wherever data are measured from: means follow, and
-    scatter is taken about means. So the point is no part of the estimate, and no matter to
-    validity; it only keeps the squares of data that lie far from zero from drowning in rounding.
-    It has to stay the same, for sums to add up. The median of the first data is the same in
-    whatever order they came, no single wild value moves it, and a column that does not vary is
-    zero as seen from there.
-    """
-
-    rows: Rows = field(default_factory=Rows)
-    point: FloatArray = field(default_factory=lambda: np.zeros(0))
-
-    def added(self, vectors: Vectors, used: FloatArray) -> tuple[Centred, IntArray]:
-        """Return a table that also holds what was read, given the rows of it that are summed up."""
-        rows, codes = self.rows.added(vectors)
-        point = self.point if len(self.point) else np.full(rows.width or 0, np.nan)
-        unknown = np.isnan(point) & (len(used) > 0)
-        for k in np.flatnonzero(unknown):
-            known = used[~np.isnan(used[:, k]), k]
-            if len(known):
-                point = point.copy()
-                point[k] = np.median(known)
-        return Centred(rows, point), codes
-
-    def take(self, codes: IntArray) -> FloatArray:
-        """Return rows as seen from the point."""
-        return self.rows.take(codes) - self.point
-
-
 @dataclass(frozen=True)
 class Gaussian:
-    r"""Normal laws, with means and covariances of their own or a common covariance.
+    """Normal laws, with means and covariances of their own or a common covariance.
 
-    With ``N`` points of mean ``y`` and scatter ``W`` in a state, the estimate is
+    With ``N`` points of mean ``y`` and scatter matrix ``W`` in a state, the estimate is
 
-    .. math::
-
-        \mu = \frac{N y + p\,m}{N + p}, \qquad
-        \Sigma = \frac{W + s\,D}{(N - 1)_+ + s},
+        mean        =  (N y + p m) / (N + p)
+        covariance  =  (W + s D) / (max(N - 1, 0) + s)
 
     where ``m`` is the mean of all data, and ``D`` the diagonal matrix of the variances within
     states and, with the weight that ``m`` has, of those of all data. A state with fewer points
@@ -75,8 +40,8 @@ class Gaussian:
     prior : float, default 0.1
         ``p``, the weight of the pooled mean, in observations.
     shrinkage : float, optional
-        ``s``, the weight of the pooled variances, in observations. One more than the columns
-        that a variance has to be told apart from, if left out: ``d + 1``, or 2 for "diagonal".
+        ``s``, the weight of the pooled variances, in observations. If left out, as many as a
+        scatter matrix needs to be invertible: ``d + 1``, or 2 for "diagonal".
 
     Examples
     --------

@@ -32,7 +32,7 @@ class LogLikelihood:
     symbols = False
 
     def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        return (Rows() if table is None else table).encoded(observations, name)
+        return (Rows() if table is None else table).encoded(observations, name, infinite=True)
 
     def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
         return table.decoded(codes)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lgamma
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.compiled import kernel
 from definetti.hmm.emissions.pooled import checked_prior, entry_sums, shrunk
 from definetti.hmm.emissions.rows import Rows
 
@@ -67,7 +68,28 @@ class Poisson:
     def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
         counts, sums = np.split(statistics, 2, axis=1)
         rates = shrunk(counts, sums, self.prior)
-        known = rates.any(axis=0)
-        values = table.take(codes.ravel())[:, None, known]
-        logs: FloatArray = xlogy(values, rates[:, known]) - rates[:, known] - gammaln(values + 1.0)
-        return np.asarray(np.nansum(logs, axis=2)).reshape(*codes.shape, len(statistics))
+        logs = _log_poisson(table.take(codes.ravel()), rates)
+        return logs.reshape(*codes.shape, len(statistics))
+
+
+@kernel
+def _log_poisson(values: FloatArray, rates: FloatArray) -> FloatArray:
+    """Log-probability of rows of counts, ``(R, d)``, at rates ``(n, d)``: ``(R, n)``.
+
+    NaN is left out, and so is a column whose rate is zero in every state.
+    """
+    logs = np.zeros((len(values), len(rates)))
+    for k in range(values.shape[1]):
+        log_rates = np.log(rates[:, k])
+        if log_rates.max() == -np.inf:
+            continue
+        for r in range(len(values)):
+            count = values[r, k]
+            if np.isnan(count):
+                continue
+            constant = lgamma(count + 1.0)
+            for i in range(len(rates)):
+                logs[r, i] -= rates[i, k] + constant
+                if count > 0.0:
+                    logs[r, i] += count * log_rates[i]
+    return logs

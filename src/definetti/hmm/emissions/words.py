@@ -16,16 +16,14 @@ from definetti.hmm.emissions.pooled import checked_prior
 
 @dataclass(frozen=True)
 class Words:
-    r"""Relative frequencies of words in each state, with a rule for words that are rare.
+    """Relative frequencies of words in each state, with a rule for words that are rare.
 
     A word met once in a state tells of it no more than the word's shape does: its last three
     letters, and whether it has a capital, all capitals, digits, or no letters at all. With ``c``
     its count in a state that has ``N`` words, ``D`` of them distinct, and ``K`` known words of its
     shape, its probability is
 
-    .. math::
-
-        P(w) = \frac{(c - 1)_+ + (D + \lambda)\, q(\mathrm{shape}) / K}{N + \lambda},
+        P(word)  =  (max(c - 1, 0) + (D + w) q(shape) / K) / (N + w)
 
     where ``q`` is made in the same way of the shapes of the ``D`` distinct words, and rests in
     turn on what they are made of. This is absolute discounting (Ney, Essen and Kneser 1994). The
@@ -38,7 +36,7 @@ class Words:
         Added to the number of distinct words in a state that are lower case, capitalised, and so
         on.
     weight : float, default 1
-        ``λ``, the weight of the shape even where every word is frequent, in words.
+        ``w``, the weight of the shape even where every word is frequent, in words.
 
     Examples
     --------
