@@ -7,9 +7,10 @@ from crepes import ConformalClassifier
 from rich.console import Console
 
 from benchmarks.models import drawn, random_model
-from benchmarks.one_step import Floats, Ints, one_step_p_values, step_counts, step_ranks
 from benchmarks.tables import goal, show, span, table, times
 from benchmarks.timing import race
+from definetti.arrays import FloatArray, IntArray
+from definetti.one_step import step_ranks
 from definetti.pvalue import ranks
 
 STATES, SYMBOLS, LABELLED, NEW = 10, 10, 10_000, 1_000
@@ -20,15 +21,15 @@ def run(console: Console) -> None:
     data = drawn(random_model(STATES, SYMBOLS, seed=3), LABELLED + NEW, seed=4)
     past, symbols = data.states[:LABELLED], data.observations[:LABELLED]
     previous, new = data.states[LABELLED - 1 : -1], data.observations[LABELLED:]
-    scores = _scores(step_counts(past, symbols, STATES, SYMBOLS))
+    scores = _scores(_counts(past, symbols))
     calibration = scores[past[:-1], past[1:], symbols[1:]]
     candidates = scores[previous, :, new]  # (NEW, STATES): each new step, each state
 
-    def ours() -> Floats:
-        counts = step_counts(past, symbols, STATES, SYMBOLS)
-        return one_step_p_values(counts, scores)[previous, :, new]
+    def ours() -> FloatArray:
+        greater, equal, total = step_ranks(_counts(past, symbols), scores)
+        return ((greater + equal) / total[:, None])[previous, :, new]
 
-    def theirs() -> Floats:
+    def theirs() -> FloatArray:
         classifier = ConformalClassifier().fit(calibration, bins=past[1:])
         columns = [
             classifier.predict_p(candidates[:, i], bins=np.full(NEW, i), smoothing=False)
@@ -37,7 +38,7 @@ def run(console: Console) -> None:
         return np.stack(columns, axis=1)
 
     np.testing.assert_allclose(ours(), theirs(), rtol=0, atol=1e-12)
-    _check_ranks(step_counts(past, symbols, STATES, SYMBOLS), scores)
+    _check_ranks(_counts(past, symbols), scores)
 
     mine, others = race(ours, theirs, rounds=ROUNDS)
     ratio = others / mine
@@ -63,7 +64,17 @@ def run(console: Console) -> None:
     )
 
 
-def _scores(counts: Ints) -> Floats:
+def _counts(states: IntArray, symbols: IntArray) -> IntArray:
+    """Count the labelled steps: previous state, state, symbol.
+
+    All of them, as crepes does; `definetti.one_step.step_counts` leaves out the first into each
+    state, as exactness asks for.
+    """
+    cells = (states[:-1] * STATES + states[1:]) * SYMBOLS + symbols[1:]
+    return np.bincount(cells, minlength=STATES**2 * SYMBOLS).reshape(STATES, STATES, SYMBOLS)
+
+
+def _scores(counts: IntArray) -> FloatArray:
     """One minus the posterior of each state, given the one before and the symbol; then fixed."""
     transition = counts.sum(axis=2) + 0.5
     emission = counts.sum(axis=0) + 0.5
@@ -73,7 +84,7 @@ def _scores(counts: Ints) -> Floats:
     return np.asarray(1.0 - joint / joint.sum(axis=1, keepdims=True))
 
 
-def _check_ranks(counts: Ints, scores: Floats) -> None:
+def _check_ranks(counts: IntArray, scores: FloatArray) -> None:
     greater, equal, total = step_ranks(counts, scores)
     for i in range(len(counts)):
         seen = counts[:, i] > 0

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from definetti.arrays import IntArray
+from definetti.arrays import FloatArray, IntArray
+from definetti.candidates import all_candidates, check_budget
 from definetti.checks import NotExactWarning, checked_flag, checked_number, entropy_of
 from definetti.hmm.named import resolve as resolve_model
 from definetti.labelled import Labelled
 from definetti.pvalue import Rank, miscoverage
 from definetti.ranking import Question, rank
+from definetti.rolling import judged
 from definetti.scores import Score
 from definetti.scores import resolve as resolve_score
-from definetti.sequence import checked_states, piece
+from definetti.sequence import checked_states
 from definetti.sets import Evaluation, PredictionSet
-from definetti.sets.prediction import powered
 from definetti.symmetry import Spaced, Symmetry
 from definetti.symmetry import resolve as resolve_symmetry
 
@@ -164,25 +163,19 @@ class ConformalHMM(BaseEstimator):
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = miscoverage(level)
-        self._check_budget(horizon)
-        question = self._question(new_observations, horizon)
-        return self._listed(question, *self._rank_all(question), alpha)
+        return self._listed(*self._ranked(new_observations, horizon), alpha)
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None
     ) -> PredictionSet:
         """Return every candidate sequence with its p-value."""
-        self._check_budget(horizon)
-        question = self._question(new_observations, horizon)
-        return self._listed(question, *self._rank_all(question), None)
+        return self._listed(*self._ranked(new_observations, horizon), None)
 
     def predict_ranks(
         self, new_observations: Any = None, *, horizon: int | None = None
     ) -> dict[tuple[Hashable, ...], Rank]:
         """Return every candidate with the whole numbers that its p-value is made of."""
-        self._check_budget(horizon)
-        question = self._question(new_observations, horizon)
-        candidates, found, _ = self._rank_all(question)
+        _, candidates, found, _ = self._ranked(new_observations, horizon)
         labels = map(self._data.alphabet.decode, candidates)
         return dict(zip(labels, found, strict=True))
 
@@ -200,7 +193,7 @@ class ConformalHMM(BaseEstimator):
         question = self._question(new_observations, horizon)._replace(labels=alphabet.labels)
         self._check_length(labels, len(question.observations))
         found, _ = rank(question, alphabet.encode(labels, "states")[None])
-        return found[0].p_value(self._uniform(question, found[0]))
+        return found[0].p_value(self._uniforms(question, found)[0])
 
     def evaluate(
         self,
@@ -238,19 +231,7 @@ class ConformalHMM(BaseEstimator):
             self._check_length(truth, len(self._data.new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
-        learner = copy.deepcopy(self)
-        rows = []
-        for begin in range(0, len(truth) - step + 1, step):
-            window = tuple(truth[begin : begin + step])
-            seen = (
-                None if new_observations is None else piece(new_observations, begin, begin + step)
-            )
-            s = learner.predict_set(seen, confidence_level, horizon=step)
-            rows.append((window in s, len(s), s.scaled_size, learner.p_value(seen, window)))
-            if begin + 2 * step <= len(truth):
-                learner.partial_fit(seen, window)
-        covered, sizes, scaled, p_values = map(np.array, zip(*rows, strict=True))
-        return Evaluation(covered, sizes, scaled, p_values)
+        return judged(self, new_observations, truth, confidence_level, step)
 
     @property
     def states_(self) -> tuple[Hashable, ...]:
@@ -326,43 +307,34 @@ class ConformalHMM(BaseEstimator):
             self._entropy,
         )
 
-    def _check_budget(self, horizon: int | None) -> None:
-        """Refuse to list more candidates than were allowed, before any memory is taken."""
+    def _ranked(
+        self, new_observations: Any, horizon: int | None
+    ) -> tuple[Question, IntArray, list[Rank], FloatArray]:
+        """Rank all candidates; the budget is looked at before anything else."""
         self._check_fitted()
-        if horizon is None:
-            return
-        most = checked_number(self.max_candidates, "max_candidates")
-        n, steps = len(self.states_), checked_number(horizon, "horizon")
-        if n > 1 and (steps > most or n**steps > most):
-            raise ValueError(
-                f"{n} states over a horizon of {steps} steps make {powered(n, steps)} candidate "
-                f"sequences, more than max_candidates={most:,}; shorten the horizon, ask p_value "
-                "for single sequences, or raise max_candidates"
-            )
-        if steps > most:
-            raise ValueError(
-                f"horizon is {steps:,}, more steps than max_candidates={most:,}; shorten it"
-            )
+        n = len(self._data.alphabet)
+        if horizon is not None:
+            check_budget(n, horizon, self.max_candidates)
+        question = self._question(new_observations, horizon)
+        check_budget(n, len(question.observations), self.max_candidates)
+        candidates = all_candidates(n, len(question.observations))
+        return question, candidates, *rank(question, candidates, self.verbose)
 
-    def _rank_all(self, question: Question) -> tuple[IntArray, list[Rank], Any]:
-        n, horizon = len(question.labels), len(question.observations)
-        self._check_budget(horizon)
-        candidates = np.array(list(product(range(n), repeat=horizon)), dtype=np.int64)
-        return candidates, *rank(question, candidates, self.verbose)
-
-    def _uniform(self, question: Question, found: Rank) -> float | None:
-        return question.uniform() if self.smoothing or found.randomised else None
+    def _uniforms(self, question: Question, found: list[Rank]) -> list[float | None]:
+        """Return the number that breaks the ties of each rank, if it is to: the same for all."""
+        uniform = question.uniform()
+        return [uniform if self.smoothing or one.randomised else None for one in found]
 
     def _listed(
         self,
         question: Question,
         candidates: IntArray,
         found: list[Rank],
-        scores: Any,
+        scores: FloatArray,
         alpha: Fraction | None,
     ) -> PredictionSet:
         """Decode the candidates whose p-value exceeds alpha, most plausible first."""
-        broken = [self._uniform(question, one) for one in found]
+        broken = self._uniforms(question, found)
         p_values = np.array([one.p_value(u) for one, u in zip(found, broken, strict=True)])
         order = np.lexsort((scores, -p_values)).tolist()
         kept = [k for k in order if alpha is None or found[k].exceeds(alpha, broken[k])]

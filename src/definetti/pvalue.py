@@ -131,7 +131,8 @@ def ranks(
 
 
 @kernel
-def _tied(lower: float, upper: float) -> bool:
+def tied(lower: float, upper: float) -> bool:
+    """Tell whether two scores, the lower first, are equal but for rounding."""
     if np.isfinite(lower):
         return upper - lower <= TIE * max(1.0, abs(lower))
     return lower == upper
@@ -143,7 +144,7 @@ def _tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArra
     size = len(scores)
     begins, ends = np.zeros(size, dtype=np.int64), np.full(size, size)
     for k in range(1, size):
-        begins[k] = begins[k - 1] if _tied(scores[k - 1], scores[k]) else k
+        begins[k] = begins[k - 1] if tied(scores[k - 1], scores[k]) else k
     for k in range(size - 1, 0, -1):
         ends[k - 1] = ends[k] if begins[k] < k else k
     # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
@@ -151,8 +152,8 @@ def _tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArra
     high = low.copy()
     for c in range(len(candidates)):
         place = low[c]
-        if place > 0 and _tied(scores[place - 1], candidates[c]):
+        if place > 0 and tied(scores[place - 1], candidates[c]):
             low[c] = begins[place - 1]
-        if place < size and _tied(candidates[c], scores[place]):
+        if place < size and tied(candidates[c], scores[place]):
             high[c] = ends[place]
     return low, high

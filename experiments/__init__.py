@@ -1,0 +1,1 @@
+"""Experiments on data that nobody simulated; run from a checkout, not installed."""

@@ -1,0 +1,46 @@
+"""What a window is compared with when the predictor is fixed: ours, and the classical way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from definetti.history import Completion
+from definetti.symmetry import Reference, Spaced
+from definetti.symmetry.contract import Generator
+from definetti.symmetry.shifts import windows_at
+
+
+@dataclass(frozen=True)
+class Classical:
+    """Split conformal prediction that ignores time: **not valid** for a Markov chain.
+
+    All windows of the calibration stretch, overlapping ones too, are taken for exchangeable with
+    the new one, whatever states they end in.
+    """
+
+    exact = False
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return ()
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        past, horizon = completion.history, completion.horizon
+        ends = np.arange(horizon, len(past))
+        windows = windows_at(ends, past.states, past.observations, horizon)
+        return Reference(windows, np.ones(len(ends), dtype=np.int64), joins=True, ends=ends)
+
+
+@dataclass(frozen=True)
+class SpacedByLast(Spaced):
+    """`Spaced`, asked once for each last state rather than once for each candidate.
+
+    The same p-values: with a fixed model nothing else of a candidate matters to its reference.
+    Three words have 4,913 candidates, and 17 last states.
+    """
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return (completion.last,)

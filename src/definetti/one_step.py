@@ -1,0 +1,141 @@
+"""One step ahead with a fixed model: all p-values from a table of counts.
+
+The score of a step takes one value for each previous state, state and symbol. How often the past
+has had each is all that a p-value depends on, so the table of all p-values costs the same
+whatever the length of the past.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.compiled import kernel
+from definetti.history import Completion, History
+from definetti.pvalue import tied
+from definetti.scores.contract import evaluate
+from definetti.sequence import MISSING
+from definetti.symmetry import Returns, Spaced
+from definetti.windows import Windows
+
+if TYPE_CHECKING:
+    from definetti.conformal import ConformalHMM
+
+
+def step_counts(history: History, n_symbols: int) -> IntArray:
+    """Count the steps that a new one is compared with: previous state, state, symbol.
+
+    The first step into a state is left out: it ends the prefix, which stays in place. The last
+    column is for missing observations.
+
+    >>> history = History(n_states=2)
+    >>> history.append(np.array([0, 1, 1, 0]), np.array([0, 0, 1, 0]))
+    >>> step_counts(history, 2)[1]
+    array([[1, 0, 0],
+           [0, 1, 0]])
+    """
+    n, width = history.n_states, n_symbols + 1
+    states, codes = (
+        history.states,
+        np.where(history.observations < 0, n_symbols, history.observations),
+    )
+    counts = np.zeros((n, n, width), dtype=np.int64)
+    np.add.at(counts, (states[:-1], states[1:], codes[1:]), 1)
+    for state in range(n):
+        visits = history.visits(state)
+        if len(visits) and visits[0]:
+            counts[states[visits[0] - 1], state, codes[visits[0]]] -= 1
+    return counts
+
+
+@kernel
+def step_ranks(counts: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Rank each cell among the past steps into the same state, as `definetti.pvalue.ranks` does.
+
+    Parameters
+    ----------
+    counts, scores : (n, n, m) by previous state, state and symbol
+
+    Returns
+    -------
+    greater, equal : (n, n, m) past steps that are stranger, and as strange, the new one included
+    total : (n,) all steps into a state, the new one included
+    """
+    n, _, m = counts.shape
+    greater, equal = np.empty(counts.shape, dtype=np.int64), np.empty(counts.shape, dtype=np.int64)
+    total = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        score = scores[:, i].copy().ravel()
+        count = counts[:, i].copy().ravel()
+        total[i] = count.sum() + 1
+        order = np.argsort(score)
+        # A cell is tied with the nearest one that did occur, on either side, and with all that
+        # this one is tied to. Cells that never occurred tie nothing together.
+        near, outside, so_far = np.nan, 0, 0
+        for cell in order:
+            joined = tied(near, score[cell])
+            equal[cell // m, i, cell % m] = total[i] - (outside if joined else so_far)
+            if count[cell]:
+                outside = outside if joined else so_far
+                near = score[cell]
+                so_far += count[cell]
+        near, outside, so_far = np.nan, 0, 0
+        for cell in order[::-1]:
+            joined = tied(score[cell], near)
+            greater[cell // m, i, cell % m] = outside if joined else so_far
+            equal[cell // m, i, cell % m] -= greater[cell // m, i, cell % m]
+            if count[cell]:
+                outside = outside if joined else so_far
+                near = score[cell]
+                so_far += count[cell]
+    return greater, equal, total
+
+
+def p_value_table(predictor: ConformalHMM) -> FloatArray:
+    """Return the p-value of each next state for each symbol that may come: ``(m, n)``.
+
+    One step ahead, with a fixed model and symbols, all that can happen is a table: worked out
+    now, a set is a look-up when the symbol comes.
+
+    Parameters
+    ----------
+    predictor : fitted `ConformalHMM` with a fixed model and symmetry "spaced" or "returns"
+
+    Returns
+    -------
+    p-values by the predictor's ``symbols_`` and ``states_``; not smoothed
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> cp = ConformalHMM(train_size=0.5).fit(*weather(400, random_state=0))
+    >>> table = p_value_table(cp)
+    >>> hat, rain = cp.symbols_.index("hat"), cp.states_.index("rain")
+    >>> float(table[hat, rain]) == cp.p_value(["hat"], ["rain"])
+    True
+    """
+    data = predictor._data
+    if not (predictor.model_.fixed and data.history.symbols):
+        raise ValueError(
+            "predictor must have a fixed model and symbols for observations; set train_size=0.5"
+        )
+    if not isinstance(predictor.symmetry_, (Spaced, Returns)):
+        raise ValueError(
+            f"symmetry must be 'spaced' or 'returns', which agree one step ahead, got "
+            f"{predictor.symmetry!r}"
+        )
+    n, m = len(data.alphabet), len(data.table)
+    start, state, code = (axis.ravel() for axis in np.indices((n, n, m + 1)))
+    code = np.where(code == m, MISSING, code)
+    windows = Windows(start, state[:, None], code[:, None])
+    completion = Completion(data.history, windows.states[0], windows.observations[0], n)
+    estimate = predictor.model_.estimate(
+        completion, data.table, data.statistics, data.alphabet.labels
+    )
+    scores = evaluate(predictor.score_, estimate, windows).reshape(n, n, m + 1)
+    greater, equal, total = step_ranks(step_counts(data.history, m), scores)
+    p_values = (greater + equal) / total[:, None]
+    return np.asarray(p_values[data.history.last, :, :m].T)
