@@ -16,6 +16,7 @@ MODULES = {
     "one_step": "crepes_p_values",
     "growth": "growth",
     "symmetries": "symmetries",
+    "sizes": "sizes",
     "imports": "imports",
 }
 LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes")

@@ -77,9 +77,7 @@ def rolled(history: History, method: Method, horizon: int, count: int) -> list[O
         seconds = time.perf_counter() - started
         truth = tuple(history.states[begin : begin + horizon])
         uniform = float(rng.random())
-        found.append(
-            Outcome(truth[-1], list(ranks.values()), ranks.get(truth), uniform, seconds)
-        )
+        found.append(Outcome(truth[-1], list(ranks.values()), ranks.get(truth), uniform, seconds))
     return found
 
 

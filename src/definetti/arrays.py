@@ -23,13 +23,14 @@ def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     base = int(rows.max()) - low + 1
     if base ** rows.shape[1] < 2**62:
         places = base ** np.arange(rows.shape[1] - 1, -1, -1)
-        return _distinct((rows - low) @ places)
+        return distinct_numbers((rows - low) @ places)
     _, first, inverse, count = np.unique(rows, True, True, True, axis=0)
     return first, inverse.ravel(), count
 
 
 @kernel
-def _distinct(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def distinct_numbers(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Do as `distinct_rows` does, for numbers."""
     order = np.argsort(numbers, kind="mergesort")
     first = np.empty(len(numbers), dtype=np.int64)
     inverse = np.empty(len(numbers), dtype=np.int64)

@@ -322,8 +322,9 @@ class ConformalHMM(BaseEstimator):
 
     def _uniforms(self, question: Question, found: list[Rank]) -> list[float | None]:
         """Return the number that breaks the ties of each rank, if it is to: the same for all."""
-        uniform = question.uniform()
-        return [uniform if self.smoothing or one.randomised else None for one in found]
+        broken = [self.smoothing or one.randomised for one in found]
+        uniform = question.uniform() if any(broken) else None
+        return [uniform if one else None for one in broken]
 
     def _listed(
         self,

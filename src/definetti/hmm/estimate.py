@@ -86,7 +86,8 @@ class Parameters(NamedTuple):
     def _seen(self, windows: Windows) -> tuple[FloatArray, forward.Coded, IntArray]:
         # Each distinct observation is judged once.
         if self.emission.symbols and len(self.table) < windows.observations.size:
-            distinct, places = np.append(np.arange(len(self.table)), MISSING), windows.observations
+            distinct, places = np.arange(len(self.table) + 1), windows.observations
+            distinct[-1] = MISSING  # −1, which finds the last row
         else:
             distinct, places = np.unique(windows.observations, return_inverse=True)
         logs = self.log_likelihood(distinct)
@@ -116,13 +117,13 @@ class Marginals(NamedTuple):
         return self.probabilities(windows)
 
     def joint(self, windows: Windows, order: int) -> FloatArray:
-        at = at_states(self.probabilities(windows), windows)
+        at = at_states(self.probabilities(windows), windows.states)
         runs = np.lib.stride_tricks.sliding_window_view(at, order + 1, axis=1)
         return np.asarray(runs.prod(axis=2))
 
     def log_posterior(self, windows: Windows) -> FloatArray:
         with np.errstate(divide="ignore"):  # an impossible state makes an impossible path
-            logs = np.log(at_states(self.probabilities(windows), windows))
+            logs = np.log(at_states(self.probabilities(windows), windows.states))
         return np.asarray(logs.sum(axis=1))
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
@@ -130,11 +131,23 @@ class Marginals(NamedTuple):
 
 
 @kernel
-def at_states(probabilities: FloatArray, windows: Windows) -> FloatArray:
+def at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
     """Pick, at each step, the probability of the state that the window has there: ``(B, h)``."""
-    size, steps = windows.states.shape
+    size, steps = states.shape
     picked = np.empty((size, steps))
     for b in range(size):
         for k in range(steps):
-            picked[b, k] = probabilities[b, k, windows.states[b, k]]
+            picked[b, k] = probabilities[b, k, states[b, k]]
     return picked
+
+
+@kernel
+def mean_at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
+    """Average over the steps what `at_states` picks: ``(B,)``."""
+    size, steps = states.shape
+    mean = np.zeros(size)
+    for b in range(size):
+        for k in range(steps):
+            mean[b] += probabilities[b, k, states[b, k]]
+    mean /= steps
+    return mean

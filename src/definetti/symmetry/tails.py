@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from definetti.arrays import IntArray, _distinct, distinct_rows
+from definetti.arrays import IntArray, distinct_numbers, distinct_rows
 from definetti.compiled import kernel
 from definetti.symmetry.blocks import Blocks
 from definetti.windows import Windows
@@ -82,11 +82,6 @@ def distinct_tails(cuts: IntArray, states: IntArray, observations: IntArray, hor
 
 def levels(tails: Tails) -> Levels:
     """Group tails by their last ``r`` elements and the state before, for each ``r``."""
-    rows = np.concatenate([tails.states, tails.observations], axis=1)
-    low = int(rows.min(initial=0))
-    base = int(rows.max(initial=0)) - low + 1
-    if base ** rows.shape[1] < 2**62:
-        return Levels(*_levels(tails.states - low, tails.observations - low, tails.number, base))
     size, width = tails.states.shape
     group = np.zeros((width, size), dtype=np.int64)
     first = np.zeros((width, size), dtype=np.int64)
@@ -105,10 +100,18 @@ def levels(tails: Tails) -> Levels:
 
 
 @kernel
-def _levels(
-    states: IntArray, observations: IntArray, numbers: IntArray, base: int
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    size, width = states.shape
+def _packed(
+    cuts: IntArray, states: IntArray, observations: IntArray, horizon: int, base: int
+) -> tuple[IntArray, ...]:
+    """Do as `distinct_tails` and `levels` do, with each tail written as one number."""
+    length, tail, codes = cut_tails(cuts, states, observations, horizon)
+    width = horizon + 1
+    numbers = np.zeros(len(length), dtype=np.int64)
+    for k in range(width):
+        numbers = (numbers * base + tail[:, k] - PAD) * base + codes[:, k] - PAD
+    chosen, _, count = distinct_numbers(numbers)
+    length, tail, codes = length[chosen], tail[chosen], codes[chosen]
+    size = len(chosen)
     group = np.zeros((width, size), dtype=np.int64)
     first = np.zeros((width, size), dtype=np.int64)
     weight = np.zeros((width, size), dtype=np.int64)
@@ -116,14 +119,14 @@ def _levels(
     ends = np.zeros(size, dtype=np.int64)
     for r in range(1, width):
         # `ends` writes the last r elements as one number; the state before comes on top.
-        ends = (ends * base + states[:, width - r]) * base + observations[:, width - r]
-        index, inverse, _ = _distinct(ends * base + states[:, width - 1 - r])
+        ends = (ends * base + tail[:, width - r] - PAD) * base + codes[:, width - r] - PAD
+        index, inverse, _ = distinct_numbers(ends * base + tail[:, width - 1 - r] - PAD)
         number[r] = len(index)
         first[r, : len(index)] = index
         for d in range(size):
             group[r, d] = inverse[d]
-            weight[r, inverse[d]] += numbers[d]
-    return group, first, weight, number
+            weight[r, inverse[d]] += count[d]
+    return length, tail, codes, group, first, weight, number
 
 
 @kernel
@@ -230,6 +233,9 @@ def _past(blocks: Blocks, horizon: int) -> tuple[IntArray, ...]:
 
     def make() -> tuple[IntArray, ...]:
         cuts = blocks.past if len(blocks.past) else np.zeros(1, dtype=np.int64)
+        base = max(history.n_states, history.emissions.shape[1]) - PAD
+        if history.symbols and base ** (2 * (horizon + 1)) < 2**62:
+            return _packed(cuts, history.states, history.observations, horizon, base)
         tails = distinct_tails(cuts, history.states, history.observations, horizon)
         return (*tails[:3], *levels(tails))
 
