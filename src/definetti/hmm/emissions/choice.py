@@ -16,7 +16,7 @@ from definetti.hmm.emissions.gaussian import Gaussian
 from definetti.hmm.emissions.kinds import emission_for, kind
 from definetti.hmm.emissions.mixed import Mixed
 from definetti.hmm.emissions.words import Words
-from definetti.sequence import is_missing
+from definetti.sequence import all_hashable, is_missing
 
 # The part of words met once only is about the chance that the next word is new (Good 1953).
 NEW_WORDS = 0.05
@@ -53,13 +53,15 @@ def choose(observations: Any) -> Emission:
         return _for_values(native.to_list(), kind(observations))
     if isinstance(observations, np.ndarray) and observations.ndim != 1:
         return _for_array(observations)
-    values = list(observations)
-    known = [value for value in values if not is_missing(value)]
+    values = observations.tolist() if isinstance(observations, np.ndarray) else list(observations)
+    # Each distinct value is looked at once, where values can be told apart by their hash.
+    seen = dict.fromkeys(values) if all_hashable(values) else values
+    known = [value for value in seen if not is_missing(value)]
     if any(isinstance(value, Mapping) for value in known):
         return Mixed()
     if _are_rows(known):
         return _for_rows([kind(column) for column in zip(*known, strict=False)])
-    return _for_values(known, kind(known))
+    return _for_values(values, kind(known))
 
 
 def _are_rows(values: list[Any]) -> bool:
@@ -92,12 +94,13 @@ def _for_rows(kinds: list[str]) -> Emission:
 
 
 def _for_values(values: list[Any], found: str) -> Emission:
-    known = [value for value in values if not is_missing(value)]
+    if found not in ("numbers", "text"):
+        return Categorical()
+    times = Counter(values)
+    known = {value: number for value, number in times.items() if not is_missing(value)}
     if found == "numbers" and any(value % 1 != 0 for value in known):
         return Gaussian()
-    if found == "text":
-        times = Counter(known)
-        once = sum(number == 1 for number in times.values())
-        if len(times) > FEW_WORDS and once > NEW_WORDS * len(known):
-            return Words()
+    once = sum(number == 1 for number in known.values())
+    if found == "text" and len(known) > FEW_WORDS and once > NEW_WORDS * sum(known.values()):
+        return Words()
     return Categorical()
