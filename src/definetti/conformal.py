@@ -158,6 +158,8 @@ class ConformalHMM(BaseEstimator):
             How many steps to forecast where there are no observations. With a fixed model and
             "spaced" blocks it may also reach beyond the new observations.
 
+        Notes
+        -----
         A gap among the observations, None or NaN, is taken to come at random, as gaps in the
         history do; for what is not observed *yet* use `horizon`.
         """
@@ -212,6 +214,8 @@ class ConformalHMM(BaseEstimator):
             Cut the stretch into windows of so many steps and predict each from all before it; the
             whole stretch is one window if left out. Steps left over at the end are not judged.
 
+        Notes
+        -----
         The estimator itself learns nothing. A true state that the set could not list, never seen
         and not declared, counts as not covered.
         """

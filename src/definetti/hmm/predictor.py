@@ -30,6 +30,8 @@ class Predictor:
     emission_ : Emission
         How the observations are read; only its coding is used.
 
+    Notes
+    -----
     However bad it is, the sets are valid; they are large where it is bad.
     """
 
