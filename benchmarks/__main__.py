@@ -15,6 +15,7 @@ MODULES = {
     "pairs": "pairs",
     "one_step": "crepes_p_values",
     "growth": "growth",
+    "rolling": "rolling",
     "symmetries": "symmetries",
     "sizes": "sizes",
     "imports": "imports",

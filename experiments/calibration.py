@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti.history import Completion
-from definetti.symmetry import Reference, Spaced
+from definetti.symmetry import Reference
 from definetti.symmetry.contract import Generator
 from definetti.symmetry.shifts import windows_at
 
@@ -32,15 +32,3 @@ class Classical:
         ends = np.arange(horizon, len(past))
         windows = windows_at(ends, past.states, past.observations, horizon)
         return Reference(windows, np.ones(len(ends), dtype=np.int64), joins=True, ends=ends)
-
-
-@dataclass(frozen=True)
-class SpacedByLast(Spaced):
-    """`Spaced`, asked once for each last state rather than once for each candidate.
-
-    The same p-values: with a fixed model nothing else of a candidate matters to its reference.
-    Three words have 4,913 candidates, and 17 last states.
-    """
-
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return (completion.last,)

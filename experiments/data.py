@@ -39,7 +39,7 @@ def sleep(path: Path) -> list[History]:
     Epochs that were not scored are left out and nights are joined end to end, so a few steps of a
     history are longer than 30 seconds and one of them is a day.
     """
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
 
     epochs = pd.read_csv(path).sort_values(["night", "epoch"], kind="stable")
     features = [name for name in epochs.columns if name not in ("night", "epoch", "stage")]

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from definetti import HMM, ConformalHMM
 from definetti.hmm.emissions import Gaussian, Words
-from experiments.calibration import Classical, SpacedByLast
+from experiments.calibration import Classical
 from experiments.data import SLEEP, WORDS, History, missing, sleep, words
 from experiments.report import explained, shown
 from experiments.rolling import TRAINED, Method, rolled
@@ -67,7 +67,7 @@ def methods(data: Data, horizon: int) -> list[list[Method]]:
 
         return Method("", make)
 
-    ours, classical = split(SpacedByLast()), split(Classical())
+    ours, classical = split("spaced"), split(Classical())
     found = [
         [ours._replace(name="spaced"), ours._replace(name="spaced, smoothed", smoothed=True)],
         [classical._replace(name="classical")],

@@ -68,16 +68,30 @@ def explained(name: str, histories: Sequence[History], table: Sequence[Row]) -> 
             f"correlation {linger:.2f}; it would be 0 if each depended on its own state alone."
         )
     parts.append(
-        "The promise is void in so far as these differ from chance, and coverage short of the "
-        "level is what comes of it." if short else
-        "The promise does not cover data that depart so, but here coverage did not suffer."
+        "The promise is not made for data that depart so"
+        + (": coverage short of the level is what can come of it." if short else
+           ", and yet coverage did not suffer here.")
     )  # fmt: skip
+    if smaller := [line for row in own if (line := _smaller(row, own))]:
+        parts.append(f"Smaller sets than 'spaced' at the same level: {'; '.join(smaller)}.")
     return " ".join(parts) + "\n"
 
 
 def _named(row: Row) -> str:
     steps = f"{row.horizon} step{'s' * (row.horizon > 1)}"
     return f"{row.method}, {steps}, {row.coverage:.3f} for {row.level:.2f}"
+
+
+def _smaller(row: Row, own: Sequence[Row]) -> str | None:
+    """Say what another method's smaller sets cost in the state that it treats worst."""
+    same = {r.method: r for r in own if (r.horizon, r.level) == (row.horizon, row.level)}
+    ours = same["spaced"]
+    if row.method.startswith("spaced") or row.size >= ours.size:
+        return None
+    line = f"{_named(row)}, {row.size:.2f} against {ours.size:.2f}"
+    if row.worst is None or ours.worst is None:
+        return line
+    return f"{line}, worst state {row.worst:.2f} against {ours.worst:.2f}"
 
 
 def _not(true: bool) -> str:

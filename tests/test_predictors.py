@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, compare_predictors, given_hmm
+from definetti.hmm.emissions import Categorical, Gaussian, Mixed
 from definetti.hmm.emissions.classifier import Classifier
 from definetti.hmm.emissions.matrix import LogLikelihood
 from definetti.hmm.foreign import FromHmmlearn
@@ -291,3 +292,42 @@ def test_the_interval_is_that_of_clopper_and_pearson():
     assert binom.cdf(7, 20, high) == pytest.approx(0.025)
     assert exact_interval(0, 5)[0] == 0
     assert exact_interval(5, 5)[1] == 1
+
+
+def test_a_mixed_model_keeps_no_stale_score():
+    """A new category changes the law of its column: what was asked before must not matter."""
+    y = [(s, float(k % 3)) for k, s in enumerate(weather(80, random_state=4).observations)]
+    x = weather(80, random_state=4).states
+    model = HMM(emission=Mixed({0: Categorical(), 1: Gaussian()}))
+    asked, fresh = (ConformalHMM(model, train_size=0.5, states=["sun", "rain"]) for _ in range(2))
+    asked.fit(y, x).predict_p([("hat", 1.0)])
+    asked.partial_fit([("sombrero", 1.0)], ["sun"])
+    fresh.fit(y, x).partial_fit([("sombrero", 1.0)], ["sun"])
+    assert asked.predict_p([("umbrella", 0.0)]) == fresh.predict_p([("umbrella", 0.0)])
+
+
+def test_a_state_that_a_function_never_heard_of_has_no_probability():
+    y, x = weather(60, random_state=5)
+    cp = ConformalHMM(lambda s, o: np.full((*o.shape, 2), 0.5)).fit(y, x)
+    cp.partial_fit(["hat"], ["snow"])
+    assert len(cp.predict_p(["hat"])) == 3
+
+
+def test_comparing_leaves_the_users_estimator_alone():
+    y, x = weather(100, random_state=6)
+    mine = ConformalHMM(random_state=0).fit(y, x)
+    compare_predictors({"mine": mine}, y, x)
+    assert mine.n_steps_ == 100
+
+
+def test_states_that_contradict_the_model_are_refused():
+    with pytest.raises(ValueError, match="states does not have 1"):
+        ConformalHMM(WRONG, states=[0]).fit([0, 1], [0, 0])
+
+
+def test_pairs_do_not_take_the_future_for_a_gap():
+    y, x = weather(40, random_state=7)
+    y[3] = None
+    cp = ConformalHMM(HMM(), symmetry="pairs").fit(y, x)
+    with pytest.raises(ValueError, match="symmetry='pairs'"):
+        cp.predict_set(horizon=2)

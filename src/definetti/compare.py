@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import narwhals as nw
+from sklearn.base import clone
 
 from definetti.conformal import ConformalHMM
 from definetti.intervals import exact_interval
@@ -120,7 +121,7 @@ def compare_predictors(
         raise ValueError("predictors is empty; give a dict from names to models")
     rows = []
     for name, model in watched(predictors.items(), len(predictors), "comparing", verbose):
-        cp = model if isinstance(model, ConformalHMM) else ConformalHMM(model, **params)
+        cp = clone(model) if isinstance(model, ConformalHMM) else ConformalHMM(model, **params)
         seen = None if observations is None else piece(observations, 0, cut)
         rest = None if observations is None else piece(observations, cut, len(labels))
         cp.fit(seen, labels[:cut])

@@ -21,9 +21,9 @@ from definetti.ranking import Question, rank
 from definetti.rolling import judged
 from definetti.scores import Score
 from definetti.scores import resolve as resolve_score
-from definetti.sequence import checked_states
+from definetti.sequence import MISSING, checked_states
 from definetti.sets import Evaluation, PredictionSet
-from definetti.symmetry import Spaced, Symmetry
+from definetti.symmetry import BlockGroup, Pairs, Published, Spaced, Symmetry
 from definetti.symmetry import resolve as resolve_symmetry
 
 
@@ -37,8 +37,10 @@ class ConformalHMM(BaseEstimator):
     Parameters
     ----------
     model : "auto", HMM, or a predictor trained elsewhere
-        What stands behind the score. "auto" chooses an `HMM` from the type of the observations,
-        refitted for every candidate; ``model_`` tells what it chose.
+        What stands behind the score. "auto" chooses an `HMM` from the observations of the
+        history, refitted for every candidate; ``model_`` tells what it chose. Symbols are exact
+        as they are; where the choice hinges on values (numbers of which all are whole or not,
+        text of which much is rare) name the model, for a guarantee with no reserve.
     score : {"path", "filter", "smoother", "joint", "band"} or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "shifts", "published"} or object
@@ -54,7 +56,8 @@ class ConformalHMM(BaseEstimator):
         Fix the model on the first stretch, a share or a number of steps, and calibrate on the
         rest: nothing is refitted. The way to use anything expensive.
     states : list of labels, optional
-        The state space, if it is larger than what the history shows.
+        The state space, if it is larger than what the history shows. A model that has labels of
+        its own comes first in their order.
     max_candidates : int, default 100000
         The most candidate sequences, ``n_states ** horizon``, that a prediction may list.
     random_state : int, numpy Generator or None
@@ -296,6 +299,15 @@ class ConformalHMM(BaseEstimator):
                 f"horizon={horizon} reaches beyond the {int((~new.unseen).sum())} "
                 "new_observations, which is exact with a fixed model and symmetry='spaced' only; "
                 "set train_size=0.5, or leave horizon out"
+            )
+        at_pairs = isinstance(self.symmetry_, (Pairs, Published)) or (
+            isinstance(self.symmetry_, BlockGroup) and self.symmetry_.blocks == "pairs"
+        )
+        gappy = data.history.gaps and bool((data.history.observations != MISSING).any())
+        if at_pairs and new.unseen.any() and gappy:
+            raise ValueError(
+                f"symmetry={self.symmetry!r} takes a step that is not observed yet for a gap, and "
+                "the history has gaps; use symmetry='returns' or 'full' with horizon="
             )
         return Question(
             data.history,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from definetti.arrays import FloatArray, IntArray
 from definetti.checks import GapWarning, checked_number
 from definetti.history import History, padded
 from definetti.hmm.model import Model
+from definetti.hmm.predictor import Predictor
 from definetti.sequence import MISSING, Alphabet, checked_states
 
 
@@ -59,8 +61,17 @@ class Labelled:
         if declared is None:
             self.alphabet = self.alphabet.extended(labels)
         else:
-            self.alphabet = self.alphabet.joined(checked_states(declared))
+            declared = checked_states(declared)
+            self.alphabet = self.alphabet.joined(declared)
+            missing = [label for label in model.states or () if label not in set(declared)]
+            if missing:
+                raise ValueError(
+                    f"states does not have {missing[0]!r}, a state that the model knows; declare "
+                    "all of the model's states, or none"
+                )
         codes = self.alphabet.encode(labels, "states")
+        if isinstance(model, Predictor):
+            model = replace(model, columns=len(self.alphabet))
         self.model = model
         self.table, observed = self._encoded(observations, model.table, len(labels))
         if train_size is not None:

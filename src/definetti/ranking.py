@@ -72,16 +72,17 @@ def rank(
         Completion(question.history, states, question.observations, len(question.labels))
         for states in candidates
     ]
-    orbits: dict[tuple[int, ...], list[int]] = {}
+    # Candidates that share the estimate and the rearrangements share their work.
+    groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for index, completion in enumerate(completions):
-        orbits.setdefault(question.symmetry.orbit(completion), []).append(index)
+        counts = () if question.model.fixed else completion.counts_key
+        groups.setdefault((counts, question.symmetry.orbit(completion)), []).append(index)
     estimates: dict[tuple[int, ...], Estimate] = {}
     found: list[Rank] = [Rank(0, 0, 1)] * len(completions)
     scores = np.empty(len(completions))
-    todo = watched(orbits.values(), len(orbits), "ranking candidates", verbose)
-    for members in todo:
+    todo = watched(groups.items(), len(groups), "ranking candidates", verbose)
+    for (key, _), members in todo:
         completion = completions[members[0]]
-        key = () if question.model.fixed else completion.counts_key
         if key not in estimates:
             estimates[key] = question.model.estimate(  # Step 2
                 completion, question.table, question.statistics, question.labels
@@ -105,7 +106,8 @@ def _scored(
     question: Question, estimate: Estimate, own: Windows, reference: Reference
 ) -> tuple[FloatArray, FloatArray]:
     """Score the candidates and what they are compared with."""
-    if not question.model.fixed or reference.ends is None:
+    grows = getattr(question.model.emission_, "grows", False)
+    if not question.model.fixed or reference.ends is None or grows:
         values = evaluate(question.score, estimate, question.seen(own + reference.windows))
         return values[: len(own.start)], values[len(own.start) :]
     # A fixed model scores a stretch of the history once and for all, but for two events: a state

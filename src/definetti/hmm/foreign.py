@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.history import Completion, History
-from definetti.hmm.emissions.rows import Rows
+from definetti.hmm.emissions.rows import CodedRows, Rows
 from definetti.hmm.model import TrainedHMM
 from definetti.sequence import MISSING
 
@@ -83,19 +83,11 @@ class FromHmmlearn:
 
 
 @dataclass(frozen=True, eq=False)
-class HmmlearnEmission:
+class HmmlearnEmission(CodedRows):
     """The log-likelihood that an hmmlearn model gives, its states in another order."""
 
     model: Any
     order: IntArray
-
-    symbols = False
-
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        return (Rows() if table is None else table).encoded(observations, name)
-
-    def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
-        return table.decoded(codes)
 
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int

@@ -29,6 +29,7 @@ class Predictor:
         evaluation mode, with tensors: the positions of the states, and the observations.
     emission_ : Emission
         How the observations are read; only its coding is used.
+    columns : how many states it knows of; those there are at the fit
 
     Notes
     -----
@@ -37,6 +38,7 @@ class Predictor:
 
     function: Callable[[Any, Any], Any]
     emission_: Emission
+    columns: int | None = None
 
     states = None
     table = None
@@ -51,7 +53,7 @@ class Predictor:
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Marginals:
-        known = completion.history.n_states
+        known = completion.history.n_states if self.columns is None else self.columns
         asked = partial(self._asked, table=table, labels=labels, known=known)
         return Marginals(asked, partial(self.emission_.decode, table), labels)
 

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from definetti.checks import checked_limit
+from definetti.history import Completion
 from definetti.symmetry.blocks import Blocks
-from definetti.symmetry.contract import Generator, Reference
+from definetti.symmetry.contract import Generator, Reference, candidate_key
 from definetti.symmetry.tails import count_windows
 
 MAX_WINDOWS = 20_000
+
+
+@dataclass(frozen=True)
+class Arrangements:
+    """What symmetries that count orders of blocks share."""
+
+    max_windows: int = MAX_WINDOWS
+
+    def __post_init__(self) -> None:
+        checked_limit(self.max_windows, "max_windows")
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return candidate_key(completion)
 
 
 def all_orders(

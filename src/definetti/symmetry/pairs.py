@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from definetti.checks import checked_limit
 from definetti.history import Completion
-from definetti.symmetry.arrangements import MAX_WINDOWS, all_orders
+from definetti.symmetry.arrangements import Arrangements, all_orders
 from definetti.symmetry.blocks import cut_at_pair
-from definetti.symmetry.contract import Generator, Reference, candidate_key
+from definetti.symmetry.contract import Generator, Reference
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(Arrangements):
     """Cut at every occurrence of the last pair of state and observation; exactly valid.
 
     This is the method of Nettasinghe et al. (2023), with all ``d!`` permutations of the blocks. At
@@ -25,15 +24,7 @@ class Pairs:
         As for `Returns`.
     """
 
-    max_windows: int = MAX_WINDOWS
-
     exact = True
-
-    def __post_init__(self) -> None:
-        checked_limit(self.max_windows, "max_windows")
-
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return candidate_key(completion)
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

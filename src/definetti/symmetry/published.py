@@ -6,17 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti.checks import checked_limit
 from definetti.history import Completion
-from definetti.symmetry.arrangements import MAX_WINDOWS
+from definetti.symmetry.arrangements import Arrangements
 from definetti.symmetry.blocks import cut_at_pair
-from definetti.symmetry.contract import Generator, Reference, candidate_key
+from definetti.symmetry.contract import Generator, Reference
 from definetti.symmetry.tails import count_windows
 from definetti.windows import Windows
 
 
 @dataclass(frozen=True)
-class Published:
+class Published(Arrangements):
     """The published program of Nettasinghe et al. (2023); **not valid**: it under-covers.
 
     It departs from the paper's theorem. The permuted windows are the end of ``h + 1`` concatenated
@@ -31,15 +30,7 @@ class Published:
         As for `Returns`.
     """
 
-    max_windows: int = MAX_WINDOWS
-
     exact = False
-
-    def __post_init__(self) -> None:
-        checked_limit(self.max_windows, "max_windows")
-
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return candidate_key(completion)
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

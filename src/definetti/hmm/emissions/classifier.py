@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.hmm.emissions.rows import Rows
+from definetti.hmm.emissions.rows import CodedRows, Rows
 from definetti.sequence import MISSING
 
 
 @dataclass(frozen=True)
-class Classifier:
+class Classifier(CodedRows):
     """The likelihood of an observation is, up to a factor, what a classifier makes of it.
 
         likelihood(y | i)  ∝  Pr(i | y) / Pr(i)
@@ -44,14 +43,6 @@ class Classifier:
 
     estimator: Any
     floor: float = 1e-6
-
-    symbols = False
-
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        return (Rows() if table is None else table).encoded(observations, name)
-
-    def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
-        return table.decoded(codes)
 
     def learned(
         self, table: Rows, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
@@ -81,20 +72,12 @@ class Classifier:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedClassifier:
+class TrainedClassifier(CodedRows):
     """A classifier that no longer changes, and how often each state came in its training."""
 
     estimator: Any
     frequencies: FloatArray
     floor: float
-
-    symbols = False
-
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        return (Rows() if table is None else table).encoded(observations, name)
-
-    def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
-        return table.decoded(codes)
 
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
@@ -109,7 +92,7 @@ class TrainedClassifier:
             found = np.maximum(self.estimator.predict_proba(table.take(distinct)), self.floor)
             # A state that came up after the training counts as likely as the unlikeliest.
             known = np.log(found / self.frequencies[self.estimator.classes_])
-            likelihood = np.full((len(distinct), len(statistics)), known.min())
+            likelihood = np.repeat(known.min(axis=1, keepdims=True), len(statistics), axis=1)
             likelihood[:, self.estimator.classes_] = known
             logs[flat != MISSING] = likelihood[place]
         return logs.reshape(*codes.shape, len(statistics))

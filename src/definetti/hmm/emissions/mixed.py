@@ -47,6 +47,7 @@ class Mixed:
     columns: Any = "auto"
 
     symbols = False
+    grows = True  # a column of symbols may meet a new one, which changes its law
 
     def __post_init__(self) -> None:
         named = isinstance(self.columns, Mapping) and self.columns

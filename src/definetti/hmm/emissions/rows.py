@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.hmm.emissions.chunks import Chunks
@@ -106,3 +107,15 @@ class Rows:
             )
         order = [new.columns.index(column) for column in self.columns]
         return replace(new, values=new.values[:, order], columns=self.columns)
+
+
+class CodedRows:
+    """The coding that emissions of vectors share: each row is a thing of its own."""
+
+    symbols = False
+
+    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
+        return (Rows() if table is None else table).encoded(observations, name)
+
+    def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
+        return table.decoded(codes)

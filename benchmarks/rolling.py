@@ -1,0 +1,81 @@
+"""Rolling one-step predictions: what a step costs, and whether it grows with what came before."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+
+from benchmarks.models import random_model
+from benchmarks.tables import show, span, table, times
+from definetti import HMM, ConformalHMM
+from definetti.hmm.emissions import Gaussian
+
+STATES, FEATURES = 5, 10
+SHORT, LONG = 5_000, 50_000
+STEPS, LONG_STEPS, STRETCH = 1_000, 200, 100
+SIDES = {"refitted, full": None, "fixed on the first half, spaced": 0.5}
+
+Data = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
+
+
+def run(console: Console) -> None:
+    data = _drawn(LONG + LONG_STEPS, seed=11)
+    made = table(
+        f"{STEPS:,} rolling one-step predictions, {STATES} states, {FEATURES} features, "
+        "predict_set + partial_fit",
+        "model",
+        f"all, from T = {SHORT:,}",
+        f"first {STRETCH}, each",
+        f"last {STRETCH}, each",
+        "growth",
+        f"from T = {LONG:,}, each",
+        f"growth, T × {LONG // SHORT}",
+    )
+    for name, train_size in SIDES.items():
+        short = _rolled(data, SHORT, STEPS, train_size)
+        long = _rolled(data, LONG, LONG_STEPS, train_size)
+        # Medians: a pause of the machine is not the cost of a step.
+        first, last = np.median(short[:STRETCH]), np.median(short[-STRETCH:])
+        far = np.median(long)
+        made.add_row(
+            name,
+            span(float(short.sum())),
+            span(float(first)),
+            span(float(last)),
+            times(float(last / first)),
+            span(float(far)),
+            times(float(far / first)),
+        )
+    show(console, made, "Each is the median of its stretch. Growth of 1× is no growth.")
+
+
+def _rolled(
+    data: Data, length: int, steps: int, train_size: float | None
+) -> npt.NDArray[np.float64]:
+    """Time each of so many steps after a history of some length, in seconds."""
+    y, x = data
+    model = ConformalHMM(HMM(emission=Gaussian()), train_size=train_size, random_state=0)
+    model.fit(y[:length], x[:length]).predict_set(y[length : length + 1])  # compiles
+    spent = np.empty(steps)
+    for k in range(steps):
+        now = slice(length + k, length + k + 1)
+        begin = time.process_time()
+        model.predict_set(y[now])
+        model.partial_fit(y[now], x[now])
+        spent[k] = time.process_time() - begin
+    return spent
+
+
+def _drawn(length: int, seed: int) -> Data:
+    """Draw a chain whose states are a few standard deviations apart."""
+    rng = np.random.default_rng(seed)
+    transition, _ = random_model(STATES, 1, seed)
+    heights, steps = transition.cumsum(axis=1), rng.random(length)
+    states = np.zeros(length, dtype=np.int64)
+    for t in range(1, length):
+        states[t] = min(np.searchsorted(heights[states[t - 1]], steps[t]), STATES - 1)
+    means = rng.normal(size=(STATES, FEATURES))
+    return means[states] + rng.normal(size=(length, FEATURES)), states
