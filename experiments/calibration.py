@@ -9,7 +9,6 @@ import numpy as np
 from definetti.history import Completion
 from definetti.symmetry import Reference
 from definetti.symmetry.contract import Generator
-from definetti.symmetry.shifts import windows_at
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,4 @@ class Classical:
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:
-        past, horizon = completion.history, completion.horizon
-        ends = np.arange(horizon, len(past))
-        windows = windows_at(ends, past.states, past.observations, horizon)
-        return Reference(windows, np.ones(len(ends), dtype=np.int64), joins=True, ends=ends)
+        return Reference.past(np.arange(completion.horizon, len(completion.history)))

@@ -9,6 +9,7 @@ import argparse
 import csv
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,8 +74,11 @@ def methods(data: Data, horizon: int) -> list[list[Method]]:
         [classical._replace(name="classical")],
     ]
     if horizon in data.refitted:
-        full = Method("", lambda _: ConformalHMM(data.model, states=labels, random_state=0))
-        found.append([full._replace(name="full, refitted")])
+        for symmetry in ("full", "spaced"):
+            refit = partial(
+                ConformalHMM, data.model, symmetry=symmetry, states=labels, random_state=0
+            )
+            found.append([Method(f"{symmetry}, refitted", lambda _, refit=refit: refit())])
     return found
 
 

@@ -841,7 +841,8 @@ def test_evaluate_is_a_loop_over_windows(symmetry, horizon):
         s = loop.predict_set(OBSERVATIONS[window], 0.8)
         truth = tuple(STATES[window])
         p = loop.predict_p(OBSERVATIONS[window]).p_value(truth)
-        rows.append((truth in s, len(s), s.scaled_size, p))
+        wrong = np.mean([x not in found for x, found in zip(truth, s.steps, strict=True)])
+        rows.append((truth in s, len(s), s.scaled_size, p, wrong, np.mean([*map(len, s.steps)])))
         loop.partial_fit(OBSERVATIONS[window], truth)
     expected = [list(column) for column in zip(*rows, strict=True)]
     assert [part.tolist() for part in judged] == expected

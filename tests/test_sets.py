@@ -379,8 +379,15 @@ def test_labels_that_polars_has_no_type_for_can_still_be_told_apart(labels):
 # Evaluations.
 
 
-def judged(covered=(True, False, True), sizes=(1, 2, 4), scaled=(0.25, 0.5, 1.0), p=(0.7, 0.05, 1)):
-    return Evaluation(np.array(covered), np.array(sizes), np.array(scaled), np.array(p, float))
+def judged(
+    covered=(True, False, True),
+    sizes=(1, 2, 4),
+    scaled=(0.25, 0.5, 1.0),
+    p=(0.7, 0.05, np.nan),
+    wrong=(0.0, 0.5, 0.0),
+    widths=(1.0, 1.0, 2.0),
+):
+    return Evaluation(*map(np.array, (covered, sizes, scaled, p, wrong, widths)))
 
 
 def test_means_of_an_evaluation():
@@ -388,12 +395,16 @@ def test_means_of_an_evaluation():
     assert e.coverage == pytest.approx(2 / 3)
     assert e.size == pytest.approx(7 / 3)
     assert e.scaled_size == pytest.approx(1.75 / 3)
-    assert {type(value) for value in (e.coverage, e.size, e.scaled_size)} == {float}
+    assert e.width == pytest.approx(4 / 3)
+    assert e.wrong_share == pytest.approx(1 / 6)
+    means = (e.coverage, e.size, e.scaled_size, e.width, e.wrong_share)
+    assert {type(value) for value in means} == {float}
 
 
 def test_repr_of_an_evaluation():
     assert repr(judged()) == (
-        "Evaluation: covered 2 of 3 (0.667), mean size 2.33, mean scaled size 0.583"
+        "Evaluation: covered 2 of 3 (0.667), mean size 2.33, mean scaled size 0.583, "
+        "states per step 1.33, steps wrong 0.167"
     )
 
 
@@ -407,6 +418,6 @@ def test_evaluations_are_equal_where_their_windows_are():
 
 
 def test_one_window_is_an_evaluation_too():
-    e = judged((True,), (3,), (0.75,), (0.4,))
+    e = judged((True,), (3,), (0.75,), (0.4,), (0.0,), (1.5,))
     assert (e.coverage, e.size, e.scaled_size) == (1.0, 3.0, 0.75)
     assert repr(e).startswith("Evaluation: covered 1 of 1")

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from definetti.compare import compare_predictors
     from definetti.conformal import ConformalHMM
+    from definetti.hmm.foreign import FromHmmlearn
     from definetti.hmm.given import given_hmm
     from definetti.hmm.model import HMM
     from definetti.sets import Evaluation, PredictionSet
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ConformalHMM": "definetti.conformal",
     "compare_predictors": "definetti.compare",
+    "FromHmmlearn": "definetti.hmm.foreign",
     "given_hmm": "definetti.hmm.given",
     "HMM": "definetti.hmm.model",
     "Evaluation": "definetti.sets",
@@ -34,6 +36,7 @@ __all__ = [
     "HMM",
     "ConformalHMM",
     "Evaluation",
+    "FromHmmlearn",
     "PredictionSet",
     "compare_predictors",
     "given_hmm",

@@ -9,23 +9,34 @@ import numpy as np
 
 from definetti.arrays import IntArray
 from definetti.checks import checked_number
-from definetti.sets.prediction import powered
+from definetti.sets.wording import powered
+
+
+def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
+    """Tell whether there are more candidates than may be listed, without writing their number.
+
+    >>> is_long(2, 3, 8), is_long(2, 4, 8), is_long(1, 9, 8)
+    (False, True, True)
+    """
+    most = checked_number(max_candidates, "max_candidates")
+    return horizon > most or n_states**horizon > most
 
 
 def check_budget(n_states: int, horizon: Any, max_candidates: Any) -> None:
     """Refuse to list more candidates than were allowed, before any memory is taken."""
-    most = checked_number(max_candidates, "max_candidates")
     steps = checked_number(horizon, "horizon")
-    if n_states > 1 and (steps > most or n_states**steps > most):
+    if not is_long(n_states, steps, max_candidates):
+        return
+    if n_states == 1:
         raise ValueError(
-            f"{n_states} states over a horizon of {steps} steps make {powered(n_states, steps)} "
-            f"candidate sequences, more than max_candidates={most:,}; shorten the horizon, ask "
-            "p_value for single sequences, or raise max_candidates"
+            f"horizon is {steps:,}, more steps than max_candidates={max_candidates:,}; shorten it"
         )
-    if steps > most:
-        raise ValueError(
-            f"horizon is {steps:,}, more steps than max_candidates={most:,}; shorten it"
-        )
+    raise ValueError(
+        f"{n_states} states over a horizon of {steps} steps make {powered(n_states, steps)} "
+        f"candidate sequences, more than max_candidates={max_candidates:,}; set train_size=0.5, "
+        "for a fixed model and spaced blocks, which need no list, or shorten the horizon, ask "
+        "p_value for single sequences, or raise max_candidates"
+    )
 
 
 def all_candidates(n_states: int, horizon: int) -> IntArray:

@@ -15,6 +15,10 @@ class GapWarning(UserWarning):
     """Observations are missing where none was before."""
 
 
+class FewBlocksWarning(UserWarning):
+    """The labelled history is too short to leave anything out of the set."""
+
+
 def checked_number(value: Any, name: str) -> int:
     """Return a whole number of at least one."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
@@ -25,7 +29,19 @@ def checked_number(value: Any, name: str) -> int:
 def checked_limit(value: Any, name: str) -> None:
     """Refuse anything but a whole number of at least zero."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}; 0 always draws")
+        remedy = "; 0 always draws" if name == "max_windows" else ""
+        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}{remedy}")
+
+
+def checked_guarantee(guarantee: Any, max_errors: Any) -> None:
+    """Refuse a guarantee that there is none of."""
+    if guarantee not in ("all", "steps", "errors"):
+        raise ValueError(f"guarantee must be 'all', 'steps' or 'errors', got {guarantee!r}")
+    checked_limit(max_errors, "max_errors")
+    if max_errors and guarantee != "errors":
+        raise ValueError(
+            f"max_errors={max_errors} is for guarantee='errors', and guarantee is {guarantee!r}"
+        )
 
 
 def checked_flag(value: Any, name: str) -> None:

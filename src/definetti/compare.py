@@ -27,6 +27,7 @@ class Row(NamedTuple):
     size, scaled_size : how many sequences a set held on average, and which share of all
     singletons, full : the share of sets with one sequence, and with all
     seconds : time per prediction
+    exact : whether its symmetry guarantees the level
     """
 
     predictor: str
@@ -38,10 +39,19 @@ class Row(NamedTuple):
     singletons: float
     full: float
     seconds: float
+    exact: bool
+
+    @property
+    def label(self) -> str:
+        """The name, marked where the level is not guaranteed."""
+        return self.predictor if self.exact else f"{self.predictor} *"
 
 
 class Comparison(NamedTuple):
-    """Predictors calibrated to one level on the same data, the smallest sets first."""
+    """Predictors calibrated to one level on the same data, the smallest sets first.
+
+    Those whose level is not guaranteed come last, marked ``*``: small sets are no merit there.
+    """
 
     rows: list[Row]
     confidence_level: float
@@ -60,23 +70,25 @@ class Comparison(NamedTuple):
         for marker, row in zip("os^Dv<>pPX*hd" * len(self.rows), self.rows, strict=False):
             error = [[row.coverage - row.low], [row.high - row.coverage]]
             ax.errorbar(row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3,
-                        label=row.predictor)  # fmt: skip
+                        label=row.label)  # fmt: skip
         ax.axhline(self.confidence_level, color="0.4", linestyle="--", linewidth=1)
         ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
         ax.legend(frameon=False)
         return ax
 
     def __repr__(self) -> str:
-        width = max([9, *(len(row.predictor) for row in self.rows)])
+        width = max([9, *(len(row.label) for row in self.rows)])
         lines = [
             f"{self.windows} windows at level {self.confidence_level}, smallest sets first",
             f"{'predictor':<{width}}  coverage  [95 % interval]    size  scaled  single   full",
         ]
         lines += [
-            f"{r.predictor:<{width}}  {r.coverage:8.3f}  [{r.low:.3f}, {r.high:.3f}]  {r.size:7.2f}"
+            f"{r.label:<{width}}  {r.coverage:8.3f}  [{r.low:.3f}, {r.high:.3f}]  {r.size:7.2f}"
             f"  {r.scaled_size:6.3f}  {r.singletons:6.3f}  {r.full:5.3f}"
             for r in self.rows
         ]
+        if not all(row.exact for row in self.rows):
+            lines.append("* not guaranteed to reach the level, and last for it")
         return "\n".join(lines)
 
 
@@ -94,7 +106,8 @@ def compare_predictors(
     """Calibrate each predictor to the same level on the same data, and compare the sets.
 
     All sets hold the truth with the level's probability; a predictor that needs large sets for
-    that is one that should not be relied on.
+    that is one that should not be relied on. An estimator whose symmetry does not guarantee the
+    level, "shifts" or "published", is marked and comes after all others, however small its sets.
 
     Parameters
     ----------
@@ -115,6 +128,11 @@ def compare_predictors(
     >>> [row.predictor for row in result.rows]
     ['counted', 'coin']
     """
+    if not isinstance(predictors, Mapping):
+        raise TypeError(
+            f"predictors must be a dict from names to models, got {type(predictors).__name__}; "
+            'try {"counted": HMM(), "mine": model}'
+        )
     labels = checked_states(states)
     cut = len(labels) - training_length(test_size, len(labels))
     if not predictors:
@@ -133,6 +151,6 @@ def compare_predictors(
         singletons = float((found.sizes == 1).mean())
         full = float((found.scaled_sizes == 1).mean())
         means = (found.size, found.scaled_size, singletons, full, seconds / number)
-        rows.append(Row(str(name), found.coverage, low, high, *means))
-    rows.sort(key=lambda row: row.size)
+        rows.append(Row(str(name), found.coverage, low, high, *means, bool(cp.symmetry_.exact)))
+    rows.sort(key=lambda row: (not row.exact, row.size))
     return Comparison(rows, confidence_level, number)

@@ -7,23 +7,29 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.candidates import all_candidates, check_budget
-from definetti.checks import NotExactWarning, checked_flag, checked_number, entropy_of
+from definetti.candidates import check_budget, is_long
+from definetti.checks import (
+    NotExactWarning,
+    checked_flag,
+    checked_guarantee,
+    checked_limit,
+    checked_number,
+    entropy_of,
+)
 from definetti.hmm.named import resolve as resolve_model
 from definetti.labelled import Labelled
+from definetti.predicting import all_ranked, lattice_set, listed_set, step_sets
 from definetti.pvalue import Rank, miscoverage
 from definetti.ranking import Question, rank
 from definetti.rolling import judged
 from definetti.scores import Score
 from definetti.scores import resolve as resolve_score
 from definetti.sequence import MISSING, checked_states
-from definetti.sets import Evaluation, PredictionSet
-from definetti.symmetry import BlockGroup, Pairs, Published, Spaced, Symmetry
+from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
+from definetti.symmetry import Symmetry
 from definetti.symmetry import resolve as resolve_symmetry
 
 
@@ -37,10 +43,8 @@ class ConformalHMM(BaseEstimator):
     Parameters
     ----------
     model : "auto", HMM, or a predictor trained elsewhere
-        What stands behind the score. "auto" chooses an `HMM` from the observations of the
-        history, refitted for every candidate; ``model_`` tells what it chose. Symbols are exact
-        as they are; where the choice hinges on values (numbers of which all are whole or not,
-        text of which much is rare) name the model, for a guarantee with no reserve.
+        What stands behind the score. "auto" chooses an `HMM` by the type of the observations,
+        refitted for every candidate; ``model_`` tells what it chose.
     score : {"path", "filter", "smoother", "joint", "band"} or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "shifts", "published"} or object
@@ -58,8 +62,15 @@ class ConformalHMM(BaseEstimator):
     states : list of labels, optional
         The state space, if it is larger than what the history shows. A model that has labels of
         its own comes first in their order.
+    guarantee : {"all", "steps", "errors"}, default "all"
+        What is promised: that all steps are right together; that of the steps a share of at
+        least the level is right on average; or that at most `max_errors` are wrong, with the
+        level's probability. The last two give `StepSets`, and need a fixed model.
+    max_errors : int, default 0
+        How many steps of a window may be wrong, with ``guarantee="errors"``.
     max_candidates : int, default 100000
-        The most candidate sequences, ``n_states ** horizon``, that a prediction may list.
+        The most candidate sequences, ``n_states ** horizon``, that a prediction may list. Beyond
+        it a fixed model with spaced blocks gives a `LatticeSet`, for any horizon.
     random_state : int, numpy Generator or None
         Where random numbers come from; None takes fresh ones at every `fit`.
     verbose : bool, default False
@@ -93,6 +104,8 @@ class ConformalHMM(BaseEstimator):
         n_resamples: int = 999,
         train_size: float | None = None,
         states: Iterable[Hashable] | None = None,
+        guarantee: str = "all",
+        max_errors: int = 0,
         max_candidates: int = 100_000,
         random_state: Any = None,
         verbose: bool = False,
@@ -105,23 +118,35 @@ class ConformalHMM(BaseEstimator):
         self.n_resamples = n_resamples
         self.train_size = train_size
         self.states = states
+        self.guarantee = guarantee
+        self.max_errors = max_errors
         self.max_candidates = max_candidates
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, observations: Any, states: Any) -> ConformalHMM:
+    def fit(self, observations: Any, states: Any, lengths: Any = None) -> ConformalHMM:
         """Take in a labelled sequence.
 
         Parameters
         ----------
         observations : (T,) symbols, None or NaN where missing; None for a plain Markov chain
         states : (T,) labels, any hashable values
+        lengths : list of int, optional
+            The lengths of its stretches, where there are gaps between them of which nothing is
+            known. What is to be predicted follows the last stretch.
+
+        Notes
+        -----
+        Of earlier stretches the model learns as of the last; with ``symmetry="full"`` their
+        observations are dealt around, too. States are rearranged within the last stretch alone,
+        which keeps the sets exact: to move them elsewhere would change the lengths. For new
+        sequences that follow none of the old ones see `definetti.ConformalSequences`.
         """
         if isinstance(observations, Iterator):
             observations = list(observations)
         fitted = self._checked(observations)
         data = Labelled(
-            fitted["model_"], observations, states, self.states, train_size=self.train_size
+            fitted["model_"], observations, states, self.states, self.train_size, lengths
         )
         fitted["model_"] = data.model
         fitted["symmetry_"] = resolve_symmetry(self.symmetry, data.model.fixed)
@@ -149,7 +174,8 @@ class ConformalHMM(BaseEstimator):
         confidence_level: float | None = None,
         *,
         horizon: int | None = None,
-    ) -> PredictionSet:
+        lag: int = 0,
+    ) -> PredictionSet | LatticeSet | StepSets:
         """Return the set of state sequences for new observations.
 
         Parameters
@@ -160,6 +186,14 @@ class ConformalHMM(BaseEstimator):
         horizon : int, optional
             How many steps to forecast where there are no observations. With a fixed model and
             "spaced" blocks it may also reach beyond the new observations.
+        lag : int, default 0
+            How many of the first new steps not to ask about, because their labels are late and
+            only the present is of interest. Needs a fixed model and "spaced" blocks.
+
+        Returns
+        -------
+        `PredictionSet`, or where there are too many candidates to list `LatticeSet`, or `StepSets`
+        where the guarantee is about steps
 
         Notes
         -----
@@ -168,26 +202,35 @@ class ConformalHMM(BaseEstimator):
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = miscoverage(level)
-        return self._listed(*self._ranked(new_observations, horizon), alpha)
+        question = self._question(new_observations, horizon, lag)
+        if self.guarantee == "all":
+            return self._set(question, alpha)
+        if not question.by_last_state:
+            raise ValueError(
+                f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
+                "only; set train_size=0.5, or guarantee='all'"
+            )
+        return step_sets(question, alpha, self.guarantee, self.max_errors)
 
     def predict_p(
-        self, new_observations: Any = None, *, horizon: int | None = None
-    ) -> PredictionSet:
+        self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
+    ) -> PredictionSet | LatticeSet:
         """Return every candidate sequence with its p-value."""
-        return self._listed(*self._ranked(new_observations, horizon), None)
+        return self._set(self._question(new_observations, horizon, lag), None)
 
     def predict_ranks(
-        self, new_observations: Any = None, *, horizon: int | None = None
+        self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
     ) -> dict[tuple[Hashable, ...], Rank]:
         """Return every candidate with the whole numbers that its p-value is made of."""
-        _, candidates, found, _ = self._ranked(new_observations, horizon)
+        question = self._question(new_observations, horizon, lag)
+        candidates, found, _ = all_ranked(question, self.max_candidates, self.verbose)
         labels = map(self._data.alphabet.decode, candidates)
         return dict(zip(labels, found, strict=True))
 
-    def p_value(self, new_observations: Any, states: Any) -> float:
+    def p_value(self, new_observations: Any, states: Any, *, lag: int = 0) -> float:
         """Return the p-value of one state sequence: the membership oracle of the set.
 
-        Any label will do, also one never seen.
+        Any label will do, also one never seen. With a `lag`, the states are those after it.
         """
         labels = checked_states(states)
         if not labels:
@@ -195,10 +238,11 @@ class ConformalHMM(BaseEstimator):
         self._check_fitted()
         horizon = len(labels) if new_observations is None else None
         alphabet = self._data.alphabet.extended(labels)
-        question = self._question(new_observations, horizon)._replace(labels=alphabet.labels)
-        self._check_length(labels, len(question.observations))
+        question = self._question(new_observations, horizon, lag, listing=False)
+        question = question._replace(labels=alphabet.labels)
+        self._check_length(labels, question.asked)
         found, _ = rank(question, alphabet.encode(labels, "states")[None])
-        return found[0].p_value(self._uniforms(question, found)[0])
+        return found[0].p_value(question.broken(found)[0])
 
     def evaluate(
         self,
@@ -255,7 +299,7 @@ class ConformalHMM(BaseEstimator):
     @property
     def n_steps_(self) -> int:
         self._check_fitted()
-        return len(self._data.history)
+        return len(self._data.history.pool)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_data"):
@@ -270,6 +314,7 @@ class ConformalHMM(BaseEstimator):
         checked_flag(self.verbose, "verbose")
         checked_number(self.n_resamples, "n_resamples")
         checked_number(self.max_candidates, "max_candidates")
+        checked_guarantee(self.guarantee, self.max_errors)
         model = resolve_model(self.model, observations)
         model.check()
         return {
@@ -284,27 +329,37 @@ class ConformalHMM(BaseEstimator):
                 "per observation"
             )
 
-    def _question(self, new_observations: Any, horizon: int | None) -> Question:
+    def _question(
+        self, new_observations: Any, horizon: int | None, lag: int = 0, listing: bool = True
+    ) -> Question:
+        """Gather all that a prediction depends on."""
         self._check_fitted()
         checked_flag(self.smoothing, "smoothing")
         data = self._data
+        checked_limit(lag, "lag")
+        fixed = self.model_.fixed and getattr(self.symmetry_, "by_last_state", False)
+        if horizon is not None and listing and not fixed:  # before any memory is taken
+            check_budget(len(data.alphabet), horizon, self.max_candidates)
         new = data.new(new_observations, horizon)
-        if (
-            not new.unseen.all()
-            and new.unseen.any()
-            and not (self.model_.fixed and isinstance(self.symmetry_, Spaced))
-        ):
+        if lag and not fixed:
+            raise ValueError(
+                f"lag={lag} is exact with a fixed model and symmetry='spaced' only; set "
+                "train_size=0.5, or ask about all new steps"
+            )
+        if lag >= len(new.codes):
+            raise ValueError(
+                f"lag={lag} leaves none of the {len(new.codes)} new steps to ask about; give "
+                "observations up to the present"
+            )
+        if not new.unseen.all() and new.unseen.any() and not fixed:
             # What is not seen yet would be dealt out to times that must have an observation.
             raise ValueError(
                 f"horizon={horizon} reaches beyond the {int((~new.unseen).sum())} "
                 "new_observations, which is exact with a fixed model and symmetry='spaced' only; "
                 "set train_size=0.5, or leave horizon out"
             )
-        at_pairs = isinstance(self.symmetry_, (Pairs, Published)) or (
-            isinstance(self.symmetry_, BlockGroup) and self.symmetry_.blocks == "pairs"
-        )
         gappy = data.history.gaps and bool((data.history.observations != MISSING).any())
-        if at_pairs and new.unseen.any() and gappy:
+        if new.unseen.any() and gappy and getattr(self.symmetry_, "at_pairs", False):
             raise ValueError(
                 f"symmetry={self.symmetry!r} takes a step that is not observed yet for a gap, and "
                 "the history has gaps; use symmetry='returns' or 'full' with horizon="
@@ -317,51 +372,20 @@ class ConformalHMM(BaseEstimator):
             new.unseen,
             data.alphabet.labels,
             self.model_,
-            self.score_,
+            self.score_.late(lag) if lag else self.score_,
             self.symmetry_,
             checked_number(self.n_resamples, "n_resamples"),
             self._entropy,
+            bool(self.smoothing),
+            int(lag),
         )
 
-    def _ranked(
-        self, new_observations: Any, horizon: int | None
-    ) -> tuple[Question, IntArray, list[Rank], FloatArray]:
-        """Rank all candidates; the budget is looked at before anything else."""
-        self._check_fitted()
-        n = len(self._data.alphabet)
-        if horizon is not None:
-            check_budget(n, horizon, self.max_candidates)
-        question = self._question(new_observations, horizon)
-        check_budget(n, len(question.observations), self.max_candidates)
-        candidates = all_candidates(n, len(question.observations))
-        return question, candidates, *rank(question, candidates, self.verbose)
-
-    def _uniforms(self, question: Question, found: list[Rank]) -> list[float | None]:
-        """Return the number that breaks the ties of each rank, if it is to: the same for all."""
-        broken = [self.smoothing or one.randomised for one in found]
-        uniform = question.uniform() if any(broken) else None
-        return [uniform if one else None for one in broken]
-
-    def _listed(
-        self,
-        question: Question,
-        candidates: IntArray,
-        found: list[Rank],
-        scores: FloatArray,
-        alpha: Fraction | None,
-    ) -> PredictionSet:
-        """Decode the candidates whose p-value exceeds alpha, most plausible first."""
-        broken = self._uniforms(question, found)
-        p_values = np.array([one.p_value(u) for one, u in zip(found, broken, strict=True)])
-        order = np.lexsort((scores, -p_values)).tolist()
-        kept = [k for k in order if alpha is None or found[k].exceeds(alpha, broken[k])]
-        name = type(self.symmetry_).__name__.lower()
-        return PredictionSet(
-            [self._data.alphabet.decode(candidates[k]) for k in kept],
-            p_values[kept],
-            self.states_,
-            candidates.shape[1],
-            None if alpha is None else float(1 - alpha),
-            f"{self.score_.name} score, {name} symmetry{', smoothed' if self.smoothing else ''}",
-            self.symmetry_.exact,
-        )
+    def _set(self, question: Question, alpha: Fraction | None) -> PredictionSet | LatticeSet:
+        """List the set where that is feasible; else go by the lattice, if there is one."""
+        if question.by_last_state and is_long(
+            len(question.labels), question.asked, self.max_candidates
+        ):
+            found = lattice_set(question, alpha, self.max_candidates)
+            if found is not None:
+                return found
+        return listed_set(question, alpha, self.max_candidates, self.verbose)

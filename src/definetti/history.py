@@ -65,8 +65,9 @@ class History:
         self._states: IntArray = np.zeros(16, dtype=np.int64)
         self._observations: IntArray = np.zeros(16, dtype=np.int64)
         self.shelves = Shelves(np.zeros(0, dtype=np.int64), n_states)
+        self.pool = self  # all stretches, where the history is the last of several
         self._kept: dict[Hashable, Any] = {}
-        self._ledgers: dict[tuple[int, ...], FloatArray] = {}
+        self._lasting: dict[Hashable, tuple[Hashable, Any]] = {}
 
     def __len__(self) -> int:
         return self.length
@@ -87,9 +88,16 @@ class History:
     def last(self) -> int:
         return int(self._states[self.length - 1])
 
-    def append(self, states: IntArray, observations: IntArray, n_states: int = 0) -> None:
-        """Let the sequence go on; `n_states` grows with it where new states came up."""
-        joined = np.concatenate([self.states[-1:], states])
+    def append(
+        self, states: IntArray, observations: IntArray, n_states: int = 0, gap: bool = False
+    ) -> None:
+        """Let the sequence go on; `n_states` grows with it where new states came up.
+
+        After a gap, no transition leads from what was there to what comes.
+        """
+        if self.pool is not self:
+            self.pool.append(states, observations, n_states, gap)
+        joined = states if gap else np.concatenate([self.states[-1:], states])
         end = self.length + len(states)
         if end > len(self._states):  # doubling: a step costs the same however long the past is
             room = max(end, 2 * len(self._states))
@@ -117,13 +125,16 @@ class History:
         value: Value = self._kept[key]
         return value
 
-    def ledger(self, *key: int) -> FloatArray:
-        """Return what was noted for each time, NaN where nothing was; it outlives growth."""
-        notes = self._ledgers.get(key, np.zeros(0))
-        if len(notes) < self.length:
-            notes = np.concatenate([notes, np.full(2 * self.length - len(notes), np.nan)])
-            self._ledgers[key] = notes
-        return notes
+    def lasting(self, key: Hashable, version: Hashable, make: Callable[[], Value]) -> Value:
+        """Return what was noted under a key, growth or no growth; a new version starts afresh."""
+        if key not in self._lasting or self._lasting[key][0] != version:
+            self._lasting[key] = version, make()
+        value: Value = self._lasting[key][1]
+        return value
+
+    def note(self, key: Hashable, version: Hashable, value: object) -> None:
+        """Note a value for `lasting` to find."""
+        self._lasting[key] = version, value
 
     def visits(self, state: int) -> IntArray:
         """Times at which the chain was in a state, in order."""
@@ -199,15 +210,23 @@ class Completion(NamedTuple):
     @property
     def transitions(self) -> IntArray:
         """Transition counts ``F`` of the completed sequence."""
-        counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
+        return self._with_candidate(self.history)
+
+    @property
+    def all_transitions(self) -> IntArray:
+        """The same, those of earlier stretches included."""
+        return self._with_candidate(self.history.pool)
+
+    def _with_candidate(self, history: History) -> IntArray:
+        counts = padded(history.transitions, self.n_states, self.n_states).copy()
         _count(counts, self.history.last, self.states)
         return counts
 
     @property
     def emissions(self) -> IntArray:
-        """Counts of state and symbol of the completed sequence, missing ones in column 0."""
+        """Counts of state and symbol, missing ones in column 0, earlier stretches included."""
         width = int(self.observations.max()) + 2
-        counts = padded(self.history.emissions, self.n_states, width).copy()
+        counts = padded(self.history.pool.emissions, self.n_states, width).copy()
         np.add.at(counts, (self.states, self.observations + 1), 1)
         return counts
 

@@ -15,7 +15,7 @@ from definetti.checks import GapWarning, checked_number
 from definetti.history import History, padded
 from definetti.hmm.model import Model
 from definetti.hmm.predictor import Predictor
-from definetti.sequence import MISSING, Alphabet, checked_states
+from definetti.sequence import MISSING, Alphabet, checked_states, listed
 
 
 class New(NamedTuple):
@@ -51,6 +51,7 @@ class Labelled:
         states: Any,
         declared: Iterable[Hashable] | None = None,
         train_size: float | None = None,
+        lengths: Any = None,
     ) -> None:
         labels = checked_states(states)
         if not labels:
@@ -62,6 +63,11 @@ class Labelled:
             self.alphabet = self.alphabet.extended(labels)
         else:
             declared = checked_states(declared)
+            if not declared:
+                raise ValueError(
+                    "states is empty; give a list of the labels there are (an iterator is empty "
+                    "when it was read before), or leave it out"
+                )
             self.alphabet = self.alphabet.joined(declared)
             missing = [label for label in model.states or () if label not in set(declared)]
             if missing:
@@ -74,12 +80,14 @@ class Labelled:
             model = replace(model, columns=len(self.alphabet))
         self.model = model
         self.table, observed = self._encoded(observations, model.table, len(labels))
+        begins = stretch_begins(lengths, len(labels))
         if train_size is not None:
-            cut = training_length(train_size, len(labels))
-            stretch = self._history(codes[:cut], observed[:cut])
-            self.model = model.trained(stretch, self.table, self.alphabet.labels)
-            codes, observed = codes[cut:], observed[cut:]
-        self.history = self._history(codes, observed)
+            # What comes before the last stretch cannot calibrate: it trains.
+            cut = max(training_length(train_size, len(labels)), begins[-1])
+            stretch = self._history(codes[:cut], observed[:cut], begins)
+            self.model = model.trained(stretch.pool, self.table, self.alphabet.labels)
+            codes, observed, begins = codes[cut:], observed[cut:], [0]
+        self.history = self._history(codes, observed, begins)
         self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
 
     def append(self, observations: Any, states: Any) -> None:
@@ -129,10 +137,20 @@ class Labelled:
         unseen = np.arange(len(codes) + len(ahead)) >= len(codes)
         return New(table, np.concatenate([codes, ahead]), unseen)
 
-    def _history(self, codes: IntArray, observed: IntArray) -> History:
-        history = History(len(self.alphabet), self.model.emission_.symbols)
-        history.append(codes, observed)
-        return history
+    def _history(self, codes: IntArray, observed: IntArray, begins: list[int]) -> History:
+        """Return the last stretch, with all stretches for its pool."""
+
+        def part(begins: list[int]) -> History:
+            history = History(len(self.alphabet), self.model.emission_.symbols)
+            for begin, end in zip(begins, [*begins[1:], len(codes)], strict=True):
+                history.append(codes[begin:end], observed[begin:end], gap=True)
+            return history
+
+        inside = [begin for begin in begins if begin < len(codes)]
+        last = part(inside[-1:])
+        if len(inside) > 1:
+            last.pool = part(inside)
+        return last
 
     def _statistics(
         self, table: Any, codes: IntArray, observed: IntArray, n_states: int
@@ -165,6 +183,25 @@ class Labelled:
                 f"{name} is None, but the history was fitted with observations; give one "
                 "per step (None inside the list where one is missing)"
             )
+
+
+def stretch_begins(lengths: Any, total: int) -> list[int]:
+    """Return where the stretches of a sequence begin, given how long each is.
+
+    >>> stretch_begins([2, 3], 5), stretch_begins(None, 5)
+    ([0, 2], [0])
+    """
+    if lengths is None:
+        return [0]
+    each = [
+        checked_number(one, f"lengths[{k}]") for k, one in enumerate(listed(lengths, "lengths"))
+    ]
+    if sum(each) != total:
+        raise ValueError(
+            f"lengths adds up to {sum(each):,} steps and states has {total:,}; give the length of "
+            "every stretch"
+        )
+    return [sum(each[:k]) for k in range(len(each))]
 
 
 def training_length(train_size: Any, length: int) -> int:

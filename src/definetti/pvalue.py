@@ -119,7 +119,7 @@ def ranks(
     """
     if not len(reference):
         return [Rank(0, 1, 1)] * len(candidates)
-    order = np.argsort(reference)
+    order = np.argsort(reference, kind="stable")  # at no cost where they are sorted already
     below = np.zeros(len(order) + 1, dtype=weights.dtype)
     np.cumsum(weights[order], out=below[1:])
     low, high = _tied_stretches(reference[order], candidates)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.calibration import past_scores
 from definetti.history import Completion, History
 from definetti.hmm.estimate import Estimate
 from definetti.hmm.model import Model
@@ -17,7 +18,7 @@ from definetti.pvalue import Rank, ranks
 from definetti.scores.contract import Score, evaluate
 from definetti.sequence import MISSING
 from definetti.symmetry.contract import Reference, Symmetry
-from definetti.windows import Windows
+from definetti.windows import Windows, windows_at
 
 
 class Question(NamedTuple):
@@ -30,6 +31,8 @@ class Question(NamedTuple):
     unseen : (h,) which of them are not there yet, and are to be left out of every window
     labels : the labels of the states, those of the candidates included
     n_resamples, entropy : how many rearrangements to draw where they are drawn, and from what seed
+    smoothing : whether ties are broken at random
+    lag : how many of the new steps are not asked about, because their labels never come
     """
 
     history: History
@@ -43,6 +46,26 @@ class Question(NamedTuple):
     symmetry: Symmetry
     n_resamples: int
     entropy: int
+    smoothing: bool = False
+    lag: int = 0
+
+    @property
+    def asked(self) -> int:
+        """How many steps, the last ones, are asked about."""
+        return len(self.observations) - self.lag
+
+    @property
+    def method(self) -> str:
+        """What to say of a set of how it was made."""
+        name = type(self.symmetry).__name__.lower()
+        several = self.history.pool is not self.history
+        stretch = f" of the last {len(self.history):,} steps, without a gap" if several else ""
+        return f"{self.score.name} score, {name} symmetry{stretch}{', smoothed' * self.smoothing}"
+
+    @property
+    def by_last_state(self) -> bool:
+        """Whether a candidate is compared with the past through its last state alone."""
+        return self.model.fixed and getattr(self.symmetry, "by_last_state", False)
 
     def generator(self, use: int = 0) -> np.random.Generator:
         """Return the stream of this prediction, from its beginning.
@@ -57,67 +80,104 @@ class Question(NamedTuple):
         """Return the one uniform number that breaks the ties of this prediction."""
         return float(self.generator(use=1).random())
 
+    def broken(self, found: list[Rank]) -> list[float | None]:
+        """Return the number that breaks the ties of each rank, if it is to: the same for all."""
+        ties = [self.smoothing or one.randomised for one in found]
+        uniform = self.uniform() if any(ties) else None
+        return [uniform if one else None for one in ties]
+
     def seen(self, windows: Windows) -> Windows:
         """Leave out of all windows what the new ones do not have."""
         if not self.unseen.any():
             return windows
         return windows._replace(observations=np.where(self.unseen, MISSING, windows.observations))
 
+    @property
+    def settled(self) -> bool:
+        """Whether a stretch of the history has one score, whatever comes after it."""
+        return self.model.fixed and not getattr(self.model.emission_, "grows", False)
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """States and symbols: one that comes up for the first time changes a fixed model."""
+        symbols = len(self.table) if self.model.emission_.symbols else 0
+        return len(self.labels), symbols
+
+    def completed(self, states: IntArray) -> Completion:
+        return Completion(self.history, states, self.observations, len(self.labels))
+
+    def ending(self, last: int) -> Completion:
+        """Return some completion with a given last state."""
+        return self.completed(np.full(len(self.observations), last))
+
+    def past_ends(self, last: int) -> IntArray:
+        """Return the times at which the stretches end that a last state is compared with."""
+        reference = self.symmetry.reference(self.ending(last), self.n_resamples, self.generator)
+        assert reference.ends is not None
+        return reference.ends
+
+    def estimated(self, completion: Completion) -> Estimate:
+        return self.model.estimate(completion, self.table, self.statistics, self.labels)
+
+    def windows(self, candidates: IntArray) -> Windows:
+        """Return candidates as windows: what is being judged."""
+        number = len(candidates)
+        observations = self.observations[None].repeat(number, axis=0)
+        # Steps that are not asked about have some state, which no score looks at.
+        states = np.pad(candidates, [(0, 0), (self.lag, 0)]) if self.lag else candidates
+        return Windows(np.full(number, self.history.last), states, observations)
+
+    def compared(self, reference: Reference) -> Windows:
+        """Return the windows of a reference, cut out of the history where they are named only."""
+        if reference.windows is not None:
+            return reference.windows
+        assert reference.ends is not None
+        return self.stretches(reference.ends)
+
+    def stretches(self, ends: IntArray) -> Windows:
+        """Return the windows of the history that end at given times."""
+        past = self.history
+        return windows_at(ends, past.states, past.observations, len(self.observations))
+
+    def scored(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        return evaluate(self.score, estimate, self.seen(windows))
+
 
 def rank(
     question: Question, candidates: IntArray, verbose: bool = False
 ) -> tuple[list[Rank], FloatArray]:
     """Rank candidate state sequences, ``(C, h)``; return their ranks and their scores."""
-    completions = [  # Step 1
-        Completion(question.history, states, question.observations, len(question.labels))
-        for states in candidates
-    ]
+    windows = question.windows(candidates)
+    completions = [question.completed(states) for states in windows.states]  # Step 1
     # Candidates that share the estimate and the rearrangements share their work.
+    fixed = question.model.fixed
     groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for index, completion in enumerate(completions):
-        counts = () if question.model.fixed else completion.counts_key
+        counts = () if fixed else completion.counts_key
         groups.setdefault((counts, question.symmetry.orbit(completion)), []).append(index)
     estimates: dict[tuple[int, ...], Estimate] = {}
     found: list[Rank] = [Rank(0, 0, 1)] * len(completions)
     scores = np.empty(len(completions))
+    if fixed:
+        estimates[()] = question.estimated(completions[0])
+        scores[:] = question.scored(estimates[()], windows)
     todo = watched(groups.items(), len(groups), "ranking candidates", verbose)
-    for (key, _), members in todo:
+    for (key, orbit), members in todo:
         completion = completions[members[0]]
         if key not in estimates:
-            estimates[key] = question.model.estimate(  # Step 2
-                completion, question.table, question.statistics, question.labels
-            )
+            estimates[key] = question.estimated(completion)  # Step 2
         reference = question.symmetry.reference(  # Steps 3 and 4
             completion, question.n_resamples, question.generator
         )
-        own = Windows(
-            np.full(len(members), question.history.last),
-            candidates[members],
-            question.observations[None].repeat(len(members), axis=0),
-        )
-        scores[members], others = _scored(question, estimates[key], own, reference)
+        if fixed and reference.ends is not None:
+            others = past_scores(question, estimates[key], reference.ends, orbit)
+        elif fixed:
+            others = question.scored(estimates[key], question.compared(reference))
+        else:  # in one go, which costs less than two
+            both = question.windows(candidates[members]) + question.compared(reference)
+            values = question.scored(estimates[key], both)
+            scores[members], others = values[: len(members)], values[len(members) :]
         placed = ranks(others, reference.weights, scores[members], reference.joins)  # Step 5
         for index, place in zip(members, placed, strict=True):
             found[index] = place._replace(randomised=reference.randomised)
     return found, scores
-
-
-def _scored(
-    question: Question, estimate: Estimate, own: Windows, reference: Reference
-) -> tuple[FloatArray, FloatArray]:
-    """Score the candidates and what they are compared with."""
-    grows = getattr(question.model.emission_, "grows", False)
-    if not question.model.fixed or reference.ends is None or grows:
-        values = evaluate(question.score, estimate, question.seen(own + reference.windows))
-        return values[: len(own.start)], values[len(own.start) :]
-    # A fixed model scores a stretch of the history once and for all, but for two events: a state
-    # or a symbol that comes up for the first time changes what it knows of them.
-    symbols = len(question.table) if question.model.emission_.symbols else 0
-    ledger = question.history.ledger(
-        own.states.shape[1], len(question.labels), symbols, *question.unseen.tolist()
-    )
-    todo = reference.ends[np.isnan(ledger[reference.ends])]
-    if len(todo):
-        past = Windows(*(part[np.isnan(ledger[reference.ends])] for part in reference.windows))
-        ledger[todo] = evaluate(question.score, estimate, question.seen(past))
-    return evaluate(question.score, estimate, question.seen(own)), ledger[reference.ends]

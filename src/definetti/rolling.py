@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from definetti.sequence import piece
-from definetti.sets import Evaluation
+from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -32,7 +34,20 @@ def judged(
         window = tuple(truth[begin:end])
         seen = None if new_observations is None else piece(new_observations, begin, end)
         s = learner.predict_set(seen, confidence_level, horizon=horizon)
-        rows.append((window in s, len(s), s.scaled_size, learner.p_value(seen, window)))
+        p = np.nan if isinstance(s, StepSets) else learner.p_value(seen, window)
+        steps = s.steps
+        wrong = np.mean([x not in found for x, found in zip(window, steps, strict=True)])
+        width = np.mean(list(map(len, steps)))
+        rows.append((window in s, *_sizes(s), p, wrong, width))
         if end + horizon <= len(truth):
             learner.partial_fit(seen, window)
     return Evaluation(*map(np.array, zip(*rows, strict=True)))
+
+
+def _sizes(s: PredictionSet | LatticeSet | StepSets) -> tuple[float, float]:
+    """Return the number of sequences in a set, as a number or an infinity, and their share."""
+    if isinstance(s, PredictionSet):
+        return len(s), s.scaled_size
+    every = len(s.states) ** s.horizon
+    number = s.size().high if isinstance(s, LatticeSet) else prod(s.widths.tolist())
+    return (float(number) if number < 2**1000 else np.inf), float(Fraction(number, every))

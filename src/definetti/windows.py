@@ -24,3 +24,9 @@ class Windows(NamedTuple):
     def __add__(self, other: "Windows") -> "Windows":  # type: ignore[override]
         """Stack two batches of the same horizon."""
         return Windows(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+
+
+def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:
+    """Return the windows of a sequence that end at given times."""
+    times = ends[:, None] + np.arange(1 - horizon, 1)
+    return Windows(states[ends - horizon], states[times], observations[times])

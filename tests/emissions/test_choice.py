@@ -5,9 +5,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from definetti.hmm.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Words
-from definetti.hmm.emissions.choice import choose
+from definetti import HMM, ConformalHMM
+from definetti.hmm.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Text
+from definetti.hmm.emissions.choice import Whole, choose
 from definetti.hmm.emissions.kinds import kind
+from definetti.verify import enumerate_ranks
 
 RNG = np.random.default_rng(0)
 REAL = RNG.normal(size=(6, 2))
@@ -17,17 +19,17 @@ CHOICES = [
     (None, Categorical),
     ([], Categorical),
     ([None, None], Categorical),
-    (["wet", "dry", "wet"], Categorical),
-    (["wet", "dry"] * 50 + ["snow"], Categorical),
-    ([f"label {k}" for k in range(40)], Categorical),  # all distinct, but few
-    ([f"label {k % 60}" for k in range(6000)], Categorical),  # many, but none is rare
-    (TEXT, Words),
-    (np.array(TEXT), Words),
-    (pd.Series(TEXT), Words),
-    (pl.Series([*TEXT, None]), Words),
-    ([1, 2, 3], Categorical),
-    (np.array([1, 2, 3]), Categorical),
-    (np.array([1.0, 2.0, np.nan]), Categorical),
+    (["wet", "dry", "wet"], Text),
+    (["wet", "dry"] * 50 + ["snow"], Text),
+    ([f"label {k}" for k in range(40)], Text),
+    ([f"label {k % 60}" for k in range(6000)], Text),
+    (TEXT, Text),
+    (np.array(TEXT), Text),
+    (pd.Series(TEXT), Text),
+    (pl.Series([*TEXT, None]), Text),
+    ([1, 2, 3], Whole),
+    (np.array([1, -2, 3]), Whole),
+    (np.array([1.0, 2.0, np.nan]), Gaussian),
     (np.array([1.0, 2.5, np.nan]), Gaussian),
     ([1, 2.5, None], Gaussian),
     (pd.Series([1.0, 2.5]), Gaussian),
@@ -103,3 +105,57 @@ def test_an_iterator_is_not_used_up():
 )
 def test_kinds(values, expected):
     assert kind(values) == expected
+
+
+LAWS = [
+    ([0.5, 0.5], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]]),
+    ([0.3, 0.7], [[0.6, 0.4], [0.3, 0.7]], [[0.9, 0.05, 0.05], [0.0, 0.2, 0.8]]),
+]
+
+
+class Named(ConformalHMM):
+    """Observations 0, 1, 2 under other names."""
+
+    names = ("wet", "dry", "snow")
+
+    def fit(self, observations, states):
+        return super().fit([self.names[y] for y in observations], states)
+
+    def predict_ranks(self, new_observations=None, *, horizon=None):
+        return super().predict_ranks([self.names[y] for y in new_observations], horizon=horizon)
+
+
+class Numbers(Named):
+    names = (1.0, 1.5, -2.0)
+
+
+def check_exact(predictor, steps, horizon):
+    everything = enumerate_ranks(predictor, 2, 3, steps, horizon)
+    for model in LAWS:
+        law = [np.array(part) for part in model]
+        for level in (0.5, 0.8):
+            assert everything.coverage(*law, level) >= level - 1e-12
+            smoothed = everything._replace(smoothing=True)
+            assert smoothed.coverage(*law, level) == pytest.approx(level, abs=1e-9)
+
+
+@pytest.mark.parametrize("names", [Named, Numbers])
+def test_the_choice_costs_no_validity(names):
+    check_exact(names(symmetry="returns"), 4, 1)  # which counts, whatever is observed
+
+
+def test_whether_text_is_words_costs_no_validity():
+    """The rule is tipped now and then by the new observations, and tipped for all alike."""
+    rule = Text(few=1, rare=0.3)
+    tipped = {rule.is_words(np.array([counts])) for counts in ([2.0, 1.0], [3.0, 1.0, 0.0])}
+    assert tipped == {True, False}
+    check_exact(Named(HMM(emission=rule)), 3, 1)
+    check_exact(Named(HMM(emission=rule)), 2, 2)
+
+
+def test_a_fraction_among_whole_numbers_is_refused():
+    cp = ConformalHMM().fit([1, 2, 1, 2], ["a", "b", "a", "b"])
+    assert cp.predict_set([2.0]).horizon == 1
+    with pytest.raises(ValueError, match=r"new_observations\[1\] is 1.5.*HMM\(emission=Gaussian"):
+        cp.predict_set([1, 1.5])
+    assert ConformalHMM(HMM()).fit([1, 2], ["a", "b"]).predict_set([1.5]).horizon == 1

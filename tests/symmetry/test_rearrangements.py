@@ -9,6 +9,7 @@ import pytest
 
 from definetti.history import Completion, History
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts, Spaced
+from definetti.windows import windows_at
 
 Window = tuple[int, tuple[int, ...], tuple[int, ...]]
 
@@ -84,14 +85,16 @@ def completed(sequence, horizon) -> Completion:
 
 
 def weights(symmetry, sequence, horizon, draws=0, seed=0) -> dict[Window, Fraction]:
-    reference = symmetry.reference(
-        completed(sequence, horizon), draws, lambda: np.random.default_rng(seed)
-    )
+    completion = completed(sequence, horizon)
+    reference = symmetry.reference(completion, draws, lambda: np.random.default_rng(seed))
     assert reference.joins == (draws > 0 or isinstance(symmetry, Spaced))
     total: Counter[Window] = Counter()
+    found = reference.windows
     if isinstance(symmetry, Spaced):
         total[window(sequence, horizon)] = 1
-    rows = zip(*(part.tolist() for part in reference.windows), strict=True)
+        past = completion.history
+        found = windows_at(reference.ends, past.states, past.observations, horizon)
+    rows = zip(*(part.tolist() for part in found), strict=True)
     for (start, x, y), weight in zip(rows, reference.weights.tolist(), strict=True):
         total[start, tuple(x), tuple(y)] += weight
     return {w: Fraction(c, total.total()) for w, c in total.items() if c}

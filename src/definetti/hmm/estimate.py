@@ -43,6 +43,18 @@ class Estimate(Protocol):
         """Log-probability of the states of the window given its observations: ``(B,)``."""
         ...
 
+    def pairwise(self, windows: Windows) -> FloatArray:
+        """Probability of each two successive states of the window: ``(B, h − 1, n, n)``."""
+        ...
+
+    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
+        """Log-probability of each last state, ``(B, n)``, and of each state given the next one.
+
+        The latter has the shape ``(B, h − 1, n, n)``, state by next state; along a path all add
+        up to `log_posterior`.
+        """
+        ...
+
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         """Observations as they came."""
         ...
@@ -79,6 +91,12 @@ class Parameters(NamedTuple):
 
     def log_posterior(self, windows: Windows) -> FloatArray:
         return paths.log_posterior(*self._seen(windows), windows.states)
+
+    def pairwise(self, windows: Windows) -> FloatArray:
+        return backward.pairwise(*self._seen(windows))[:, 1:]
+
+    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
+        return paths.log_kernels(*self._seen(windows))
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         return self.emission.decode(self.table, codes)
@@ -125,6 +143,16 @@ class Marginals(NamedTuple):
         with np.errstate(divide="ignore"):  # an impossible state makes an impossible path
             logs = np.log(at_states(self.probabilities(windows), windows.states))
         return np.asarray(logs.sum(axis=1))
+
+    def pairwise(self, windows: Windows) -> FloatArray:
+        p = self.probabilities(windows)
+        return np.asarray(p[:, :-1, :, None] * p[:, 1:, None, :])
+
+    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.probabilities(windows))
+        # No state tells of another.
+        return logs[:, -1], np.repeat(logs[:, :-1, :, None], logs.shape[2], axis=3)
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         return self.decoded(codes)

@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.history import Completion, History
+from definetti.hmm.emissions.reading import Vectors
 from definetti.hmm.emissions.rows import CodedRows, Rows
 from definetti.hmm.model import TrainedHMM
 from definetti.sequence import MISSING
@@ -19,7 +20,10 @@ from definetti.sequence import MISSING
 
 @dataclass(frozen=True, eq=False)
 class FromHmmlearn:
-    """A model fitted without labels by hmmlearn: Categorical, Gaussian, GMM or Poisson.
+    """A model fitted without labels by hmmlearn: Categorical, Gaussian, GMM, Poisson, Multinomial.
+
+    Observations come as hmmlearn takes them: symbols as whole numbers from 0 on, and rows that
+    are whole or, None, missing altogether.
 
     Its states have no names. Either name them, or let them be matched to the labels on a first
     stretch, which is then left out of the calibration: ``ConformalHMM(model, train_size=0.2)``.
@@ -89,6 +93,13 @@ class HmmlearnEmission(CodedRows):
     model: Any
     order: IntArray
 
+    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
+        table = Rows() if table is None else table
+        vectors = table.read(observations, name)
+        if not np.isnan(vectors.values).all():  # a plain chain has no columns
+            self._check(vectors)
+        return table.added(vectors)
+
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
@@ -97,8 +108,35 @@ class HmmlearnEmission(CodedRows):
     def rows(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
         """Return observations as hmmlearn wants them: whole numbers where they are symbols."""
         rows = table.take(codes)
-        whole = type(self.model).__name__ in ("CategoricalHMM", "PoissonHMM", "MultinomialHMM")
-        return rows.astype(np.int64) if whole else rows
+        return rows.astype(np.int64) if law_of_whole_numbers(self.model) else rows
+
+    def _check(self, vectors: Vectors) -> None:
+        """Refuse what hmmlearn would refuse, or worse, take for something else."""
+        kind, law = type(self.model).__name__, law_of_whole_numbers(self.model)
+        features = n_features(self.model)
+        width = 1 if law == "Categorical" else features
+        if width not in (None, vectors.width):
+            raise ValueError(
+                f"{vectors.name} has {vectors.width} column{'s' * (vectors.width != 1)}, but the "
+                f"{kind} was fitted with {width}; give {width} number{'s' * (width != 1)} per step"
+            )
+        gaps = np.isnan(vectors.values)
+        vectors.refuse(
+            gaps & ~gaps.all(axis=1, keepdims=True),
+            f"a {kind} takes no row with a gap in it; fill it in, or give None for the whole row",
+        )
+        if law:
+            values = np.nan_to_num(vectors.values)
+            vectors.refuse(
+                (values < 0) | (values % 1 != 0),
+                f"a {kind} takes whole numbers from 0 on; code observations as it was fitted with",
+            )
+        if law == "Categorical" and features is not None:
+            vectors.refuse(
+                vectors.values >= features,
+                f"the {kind} knows the symbols 0 to {features - 1}; fit it with a larger "
+                "n_features",
+            )
 
     def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
         logs = np.zeros((codes.size, len(statistics)))
@@ -112,6 +150,20 @@ class HmmlearnEmission(CodedRows):
             likelihood[:, : len(self.order)] = found[:, self.order]
             logs[seen] = likelihood
         return logs.reshape(*codes.shape, len(statistics))
+
+
+def law_of_whole_numbers(model: Any) -> str:
+    """Return which law of whole numbers a model has, "" if none; derived classes have it too."""
+    names = " ".join(c.__name__ for c in type(model).__mro__)
+    return next((law for law in ("Categorical", "Poisson", "Multinomial") if law in names), "")
+
+
+def n_features(model: Any) -> int | None:
+    """Return how many columns, or symbols, a model has; hmmlearn notes it in its fit only."""
+    for name in ("means_", "lambdas_", "emissionprob_"):
+        if hasattr(model, name):
+            return int(np.shape(getattr(model, name))[-1])
+    return getattr(model, "n_features", None)
 
 
 def is_hmmlearn(model: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -62,9 +63,9 @@ def given_hmm(
 
 def checked_rows(matrix: Any, name: str) -> FloatArray:
     """Read a matrix of probabilities; refuse one that is none, and say where."""
-    rows = np.array(matrix, dtype=np.float64)
+    rows = _numbers(matrix, name)
     if rows.ndim != 2 or not rows.size:
-        raise ValueError(f"{name} must be a matrix, got shape {rows.shape}")
+        raise ValueError(f"{name} must be a matrix, got shape {rows.shape}; give a list of rows")
     wrong = ~((rows >= 0) & np.isfinite(rows))
     if wrong.any():
         i, j = np.argwhere(wrong)[0].tolist()
@@ -76,3 +77,22 @@ def checked_rows(matrix: Any, name: str) -> FloatArray:
         i = int(off.argmax())
         raise ValueError(f"{name}[{i}] sums to {rows[i].sum():.6g}; rows must sum to one")
     return rows
+
+
+def _numbers(matrix: Any, name: str) -> FloatArray:
+    try:
+        return np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        entries = np.array(matrix, dtype=object)
+    widths = [np.size(row) for row in entries] if entries.ndim == 1 else []
+    for i, width in enumerate(widths):
+        if width != widths[0]:
+            raise ValueError(
+                f"{name}[{i}] has {width} entries and {name}[0] has {widths[0]}; give all rows the "
+                "same length"
+            )
+    others = ((at, x) for at, x in np.ndenumerate(entries) if not isinstance(x, Real))
+    at, entry = next(others, ((), matrix))
+    raise ValueError(
+        f"{name}{list(at) or ''} is {entry!r}; probabilities are numbers between 0 and 1"
+    )

@@ -84,6 +84,9 @@ class HMM(BaseEstimator):
                 prior = float(self.prior)
         if not 0 <= prior < np.inf:
             raise ValueError(f"prior must be a finite number ≥ 0, got {self.prior!r}; try 0.5")
+        if isinstance(self.emission, type):
+            name = self.emission.__name__
+            raise TypeError(f"emission is the class {name}; pass an instance: emission={name}()")
         methods = ("encode", "decode", "statistics", "log_likelihood", "symbols")
         if not all(hasattr(self.emission_, name) for name in methods):
             raise TypeError(
@@ -110,7 +113,7 @@ class HMM(BaseEstimator):
     ) -> Parameters:
         n, emission = completion.n_states, self.emission_
         added = emission.statistics(table, completion.observations, completion.states, n)
-        counts = completion.transitions.astype(np.float64)
+        counts = completion.all_transitions.astype(np.float64)
         statistics = padded(statistics, *added.shape) + added
         transition = probabilities(counts, float(self.prior))
         return Parameters(transition, emission, table, statistics, labels)

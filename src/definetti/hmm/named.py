@@ -14,7 +14,7 @@ from definetti.hmm.predictor import Predictor
 def resolve(model: Any, observations: Any) -> Model:
     """Find the model that a user means, given what is observed.
 
-    >>> resolve("auto", ["wet", "dry"])
+    >>> resolve("auto", [True, False])
     HMM(emission=Categorical(prior=0.5))
     """
     if isinstance(model, str) and model == "auto":
@@ -27,6 +27,16 @@ def resolve(model: Any, observations: Any) -> Model:
         return FromHmmlearn(model)
     if callable(model) and not isinstance(model, type):
         return Predictor(model, choose(observations))
+    if isinstance(model, type):
+        raise TypeError(
+            f"model is the class {model.__name__}; pass an instance: model={model.__name__}()"
+        )
+    if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+        raise TypeError(
+            f"model is {model!r}, a classifier, which knows no chain; pass model=HMM(emission="
+            f"Classifier({type(model).__name__}(…))), with definetti.hmm.emissions.Classifier, and "
+            "train_size=0.5"
+        )
     raise TypeError(
         "model must be 'auto', a definetti.HMM, a fitted hmmlearn model or a function from start "
         f"states and observations to probabilities, got {model!r}"

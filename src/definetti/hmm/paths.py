@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.compiled import kernel
 from definetti.hmm.backward import log_backward_kernel
-from definetti.hmm.forward import Likelihood, best_paths, forward
+from definetti.hmm.forward import BoolArray, Likelihood, best_paths, forward
 
 
 def log_posterior(
@@ -36,6 +38,32 @@ def log_posterior(
     filtered, logarithmic = forward(transition, log_likelihood, start)
     # The terms are at most zero, so that none of their digits cancel.
     return np.asarray(log_backward_kernel(transition, filtered, logarithmic, states).sum(axis=1))
+
+
+def log_kernels(
+    transition: FloatArray, log_likelihood: Likelihood, start: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Log-probabilities of the hidden chain run backwards, of which `log_posterior` is the sum.
+
+    Parameters
+    ----------
+    transition, log_likelihood, start : as in `log_posterior`
+
+    Returns
+    -------
+    (B, n) array of log Pr(x_h = j | x_0, y_1, ..., y_h) and (B, h - 1, n, n) array of
+    log Pr(x_k = i | x_{k+1} = j, x_0, y_1, ..., y_k)
+
+    Examples
+    --------
+    >>> lasting = np.array([[1.0, 0.0], [0.5, 0.5]])
+    >>> ends, kernels = log_kernels(lasting, np.zeros((1, 2, 2)), np.array([1]))
+    >>> np.exp(ends), np.exp(kernels).round(3)
+    (array([[0.75, 0.25]]), array([[[[0.667, 0.   ],
+             [0.333, 1.   ]]]]))
+    """
+    filtered, logarithmic = forward(transition, log_likelihood, start)
+    return _log_kernels(transition, filtered, logarithmic)
 
 
 def viterbi(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> IntArray:
@@ -85,6 +113,34 @@ def max_marginals(
     _max_backward(transition, scores)
     scores += log_posterior(transition, log_likelihood, start, best)[:, None, None]
     return scores
+
+
+@kernel
+def _log_kernels(
+    transition: FloatArray, filtered: FloatArray, logarithmic: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    windows, steps, n = filtered.shape
+    ends = np.empty((windows, n))
+    kernels = np.full((windows, steps - 1, n, n), -np.inf)
+    log_transition = np.log(transition)
+    for b in range(windows):
+        # Logarithms from here on; a window that holds them already is left as it is.
+        logs = filtered[b] if logarithmic[b] else np.log(filtered[b])
+        ends[b] = logs[steps - 1]
+        for k in range(steps - 1):
+            for j in range(n):
+                top = -np.inf
+                for i in range(n):
+                    top = max(top, logs[k, i] + log_transition[i, j])
+                if top == -np.inf:
+                    continue
+                total = 0.0
+                for i in range(n):
+                    total += math.exp(logs[k, i] + log_transition[i, j] - top)
+                scale = top + math.log(total)
+                for i in range(n):
+                    kernels[b, k, i, j] = logs[k, i] + log_transition[i, j] - scale
+    return ends, kernels
 
 
 @kernel

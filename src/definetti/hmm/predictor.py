@@ -77,7 +77,13 @@ def _natural(labels: tuple[Hashable, ...]) -> Any:
 
 def checked_probabilities(found: Any, shape: tuple[int, ...]) -> FloatArray:
     """Refuse what are not probabilities, and say where."""
-    values = np.asarray(found, dtype=np.float64)
+    try:
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"model returned a {type(found).__name__} that is no array of numbers; return "
+            f"probabilities of shape {shape} (windows, steps, states)"
+        ) from error
     if values.shape != shape:
         raise ValueError(
             f"model returned shape {values.shape} where {shape} was expected (windows, steps, "
@@ -111,11 +117,18 @@ def from_torch(module: Any, start: Any, observations: Any) -> Any:
     """Ask a PyTorch module, without gradients and with dropout off."""
     import torch
 
+    try:
+        numbers = np.array(observations, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "model is a PyTorch module, which takes numbers, and some observations are none; code "
+            "them as numbers, or wrap the module in a function that does"
+        ) from error
     training = module.training
     module.eval()
     try:
         with torch.no_grad():
-            given = torch.as_tensor(np.ascontiguousarray(observations), dtype=torch.float32)
-            return module(torch.as_tensor(start), given).cpu().double().numpy()
+            found = module(torch.as_tensor(start), torch.as_tensor(numbers))
+            return found.cpu().double().numpy() if isinstance(found, torch.Tensor) else found
     finally:
         module.train(training)

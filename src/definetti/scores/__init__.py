@@ -1,6 +1,6 @@
 """How strange is a window? Large means strange: one score a file, one contract."""
 
-from definetti.scores.contract import Score
+from definetti.scores.contract import Score, StepScore
 from definetti.scores.joint import Joint
 from definetti.scores.marginal import Band, Filter, Smoother
 from definetti.scores.named import resolve
@@ -16,5 +16,6 @@ __all__ = [
     "Path",
     "Score",
     "Smoother",
+    "StepScore",
     "resolve",
 ]

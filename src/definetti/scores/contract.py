@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from definetti.arrays import FloatArray
 from definetti.hmm.estimate import Estimate
+from definetti.lattice.trellis import Trellis
 from definetti.windows import Windows
+
+# Numbers that a score may work on at once; a square of states for every step of every window.
+ROOM = 2**23
 
 
 class Score(ABC):
@@ -29,13 +34,47 @@ class Score(ABC):
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         """Return ``(B,)`` numbers, large where a window is strange; infinity is allowed."""
 
+    def trellis(self, estimate: Estimate, window: Windows) -> Trellis | None:
+        """Return the score of all paths through one window, where it goes step by step."""
+        return None
+
+    def late(self, lag: int) -> Score:
+        """Return the score of the steps after the first `lag` alone, whatever came in these."""
+        raise ValueError(
+            f"score={self.name!r} does not tell the last steps from the first, which lag={lag} "
+            "asks for; use 'path', 'filter', 'smoother', 'joint' or 'band', or derive it from "
+            "definetti.scores.StepScore"
+        )
+
+
+@dataclass(frozen=True)
+class StepScore(Score):
+    """A score that can be asked about the last steps of a window alone.
+
+    Parameters
+    ----------
+    lag : int, default 0
+        How many of the first steps to leave out, their states being unknown for good.
+    """
+
+    lag: int = field(default=0, kw_only=True, repr=False)
+
+    def late(self, lag: int) -> Score:
+        return replace(self, lag=lag)
+
 
 def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
-    """Score windows and refuse an answer that cannot be ranked."""
+    """Score windows, not too many at once, and refuse an answer that cannot be ranked."""
+    most = max(1, ROOM // (windows.states.shape[1] * len(estimate.labels) ** 2))
+    if len(windows.start) > most:
+        parts = range(0, len(windows.start), most)
+        chunks = [Windows(*(part[k : k + most] for part in windows)) for k in parts]
+        return np.concatenate([evaluate(score, estimate, chunk) for chunk in chunks])
+    found = score(estimate, windows)
     try:
-        values = np.asarray(score(estimate, windows), dtype=np.float64)
+        values = np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"score must return one number per window: {error}") from error
+        raise blamed(error) from error
     if values.shape != windows.start.shape:
         raise ValueError(
             f"score returned shape {values.shape} for {len(windows.start)} windows; "
@@ -47,3 +86,9 @@ def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
             "return a number, or infinity for the strangest"
         )
     return values
+
+
+def blamed(error: Exception) -> Exception:
+    """Say that an error is the score's; derived classes of errors may want more than a message."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"score must return one number per window: {error}")

@@ -8,12 +8,14 @@ import numpy as np
 
 from definetti.arrays import FloatArray
 from definetti.hmm.estimate import Estimate
-from definetti.scores.contract import Score
+from definetti.lattice.trellis import Trellis
+from definetti.scores.contract import StepScore
+from definetti.scores.marginal import by_steps
 from definetti.windows import Windows
 
 
 @dataclass(frozen=True)
-class Joint(Score):
+class Joint(StepScore):
     """One minus the mean probability of ``order + 1`` states in a row: the paper's last variant.
 
     Order 0 is the smoother; an order beyond the window stands for the whole window.
@@ -26,5 +28,16 @@ class Joint(Score):
             raise ValueError(f"order must be a whole number ≥ 0, got {self.order!r}; try 1")
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
-        order = min(self.order, windows.states.shape[1] - 1)
-        return np.asarray(1.0 - estimate.joint(windows, order).mean(axis=1))
+        runs = estimate.joint(windows, self._order(windows))
+        return np.asarray(1.0 - runs[:, self.lag :].mean(axis=1))
+
+    def trellis(self, estimate: Estimate, window: Windows) -> Trellis | None:
+        if (order := self._order(window)) > 1:
+            return None  # three states in a row are more than a trellis can see
+        if order == 0:
+            return by_steps(estimate.smoothing(window)[0, self.lag :])
+        moves = 1.0 - estimate.pairwise(window)[0, self.lag :]
+        return Trellis(np.zeros(moves.shape[-1]), moves / len(moves))
+
+    def _order(self, windows: Windows) -> int:
+        return min(self.order, int(windows.states.shape[1]) - self.lag - 1)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from definetti.arrays import FloatArray
 from definetti.hmm.estimate import Estimate
-from definetti.scores.contract import Score
+from definetti.scores.contract import StepScore, blamed
 from definetti.windows import Windows
 
 
@@ -21,7 +21,7 @@ class LabelledWindows(NamedTuple):
     Attributes
     ----------
     start : (B,) the state just before the window
-    states : (B, h) the states in the window
+    states : (B, h) the states in the window; those asked about, where labels come late
     observations : (B, h) the observations in the window, None where missing
     """
 
@@ -31,7 +31,7 @@ class LabelledWindows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OnWindows(Score):
+class OnWindows(StepScore):
     """Any function from `LabelledWindows` to one number a window; valid whatever it computes."""
 
     function: Callable[[LabelledWindows], Any]
@@ -43,5 +43,9 @@ class OnWindows(Score):
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         labels = np.fromiter(estimate.labels, dtype=object, count=len(estimate.labels))
         observations = estimate.decode(windows.observations)
-        labelled = LabelledWindows(labels[windows.start], labels[windows.states], observations)
-        return np.asarray(self.function(labelled), dtype=np.float64)
+        states = labels[windows.states[:, self.lag :]]
+        labelled = LabelledWindows(labels[windows.start], states, observations)
+        try:
+            return np.asarray(self.function(labelled), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise blamed(error) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,28 +16,39 @@ class Evaluation(NamedTuple):
     Attributes
     ----------
     covered : (windows,) whether the truth was in the set
-    sizes : (windows,) how many sequences the set held
+    sizes : (windows,) how many sequences the set held, at most where it was not listed
     scaled_sizes : (windows,) the share of all sequences that it held
-    p_values : (windows,) the p-value of the truth
+    p_values : (windows,) the p-value of the truth; NaN for sets of states, which have none
+    wrong : (windows,) the share of steps whose true state was not possible there
+    widths : (windows,) how many states were possible at a step, on average
 
     Examples
     --------
     >>> e = Evaluation(
-    ...     np.array([True, False]), np.array([1, 2]), np.array([0.5, 1.0]), np.array([0.7, 0.05])
+    ...     np.array([True, False]),
+    ...     np.array([1, 2]),
+    ...     np.array([0.5, 1.0]),
+    ...     np.array([0.7, 0.05]),
+    ...     np.array([0.0, 1.0]),
+    ...     np.array([1.0, 2.0]),
     ... )
-    >>> e
-    Evaluation: covered 1 of 2 (0.500), mean size 1.50, mean scaled size 0.750
+    >>> e  # doctest: +NORMALIZE_WHITESPACE
+    Evaluation: covered 1 of 2 (0.500), mean size 1.50, mean scaled size 0.750,
+    states per step 1.50, steps wrong 0.500
     """
 
     covered: npt.NDArray[np.bool_]
-    sizes: npt.NDArray[np.int64]
+    sizes: npt.NDArray[Any]
     scaled_sizes: FloatArray
     p_values: FloatArray
+    wrong: FloatArray
+    widths: FloatArray
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
             return NotImplemented
-        return all(map(np.array_equal, tuple(self), tuple(other)))
+        pairs = zip(self, other, strict=True)
+        return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -57,9 +68,20 @@ class Evaluation(NamedTuple):
         """The mean share of all sequences in a set."""
         return float(self.scaled_sizes.mean())
 
+    @property
+    def width(self) -> float:
+        """The mean number of states that were possible at a step."""
+        return float(self.widths.mean())
+
+    @property
+    def wrong_share(self) -> float:
+        """The share of steps whose true state was not possible there."""
+        return float(self.wrong.mean())
+
     def __repr__(self) -> str:
         held, number = int(self.covered.sum()), len(self.covered)
         return (
             f"Evaluation: covered {held} of {number} ({self.coverage:.3f}), "
-            f"mean size {self.size:.2f}, mean scaled size {self.scaled_size:.3f}"
+            f"mean size {self.size:.2f}, mean scaled size {self.scaled_size:.3f}, "
+            f"states per step {self.width:.2f}, steps wrong {self.wrong_share:.3f}"
         )

@@ -14,10 +14,10 @@ import numpy as np
 
 from definetti.arrays import FloatArray
 from definetti.sequence import hashable, listed
+from definetti.sets.wording import SHOWN, powered, promise
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]
-SHOWN = 10  # rows in a repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class PredictionSet:
         """
         steps = {f"step_{k + 1}": [s[k] for s in self.sequences] for k in range(self.horizon)}
         backend = backend or installed()
-        if backend != "pandas" and not _one_type(self.states):
+        if backend != "pandas" and not one_type(self.states):
             # Typed columns have no room for labels of several kinds: their text goes in.
             steps = {name: [repr(label) for label in column] for name, column in steps.items()}
         return nw.from_dict({**steps, "p_value": self.p_values}, backend=backend).to_native()
@@ -135,11 +135,7 @@ class PredictionSet:
         number = powered(len(self.states), self.horizon)
         line = f"{len(self):,} of {number} sequences of {self.horizon:,}"
         line += f" step{'s' if self.horizon > 1 else ''}"
-        if self.confidence_level is None:
-            return f"{line}, all candidates{'' if self.exact else ', p-values NOT valid'}"
-        if self.exact:
-            return f"{line}, holding the truth with probability ≥ {self.confidence_level}"
-        return f"{line}, level {self.confidence_level} NOT guaranteed"
+        return f"{line}, {promise(self.confidence_level, self.exact)}"
 
     def __repr__(self) -> str:
         rows = [
@@ -163,17 +159,7 @@ class PredictionSet:
         )
 
 
-def powered(base: int, exponent: int) -> str:
-    """Write a power in full where a person could read it.
-
-    >>> powered(3, 4), powered(20, 1000)
-    ('81', '20^1000')
-    """
-    readable = exponent * np.log10(max(base, 1)) < 15
-    return f"{base**exponent:,}" if readable else f"{base}^{exponent}"
-
-
-def _one_type(labels: tuple[Hashable, ...]) -> bool:
+def one_type(labels: tuple[Hashable, ...]) -> bool:
     """Tell whether a typed column has room for all labels."""
     plain = (str, bytes, bool, int, float, date, datetime)
     return len({type(x) for x in labels}) <= 1 and all(type(x) in plain for x in labels)

@@ -20,14 +20,14 @@ class Reference(NamedTuple):
 
     Attributes
     ----------
-    windows : the ``R`` windows of rearranged sequences
+    windows : the ``R`` windows of rearranged sequences; None where they are named by `ends`
     weights : (R,) how often each occurs, whole numbers (of any size, if need be)
     joins : whether the candidate joins them, with weight one; else it is among them already
     randomised : whether ties are broken at random even where no smoothing was asked for
     ends : where the windows are stretches of the history itself, the times at which they end
     """
 
-    windows: Windows
+    windows: Windows | None
     weights: npt.NDArray[Any]
     joins: bool
     randomised: bool = False
@@ -37,6 +37,11 @@ class Reference(NamedTuple):
     def alone(cls, completion: Completion) -> Reference:
         """Return the reference when nothing can be rearranged: the p-value is one."""
         return cls(completion.window, np.ones(1, dtype=np.int64), joins=False)
+
+    @classmethod
+    def past(cls, ends: IntArray) -> Reference:
+        """Return the reference made of stretches of the history, each counted once."""
+        return cls(None, np.ones(len(ends), dtype=np.int64), joins=True, ends=ends)
 
     @classmethod
     def drawn(cls, windows: Windows) -> Reference:
@@ -51,6 +56,11 @@ class Symmetry(Protocol):
     ----------
     exact : whether all rearrangements have the likelihood of the sequence itself for every
         hidden Markov model, so that the p-values are valid in finite samples
+    by_last_state : optional; whether the reference is made of stretches of the history and
+        depends on the candidate through its last state alone, so that a fixed model needs one
+        threshold for each last state and no list of candidates
+    at_pairs : optional; whether blocks are cut at a state and an observation, so that it matters
+        whether an observation is missing or not there yet
     """
 
     @property

@@ -53,7 +53,8 @@ class Full:
                 exits, history.first, completion.last, completion.horizon, completion.emissions
             )
             return Reference(windows, weights, joins=False)
-        shelves = history.shelves
+        # A state's observations may be dealt to it in any stretch.
+        shelves = history.pool.shelves
         # In an order that all candidates of the class share: so are the draws.
         order = np.lexsort((completion.observations, completion.states))
         drawn = draw_windows(
@@ -65,7 +66,7 @@ class Full:
             shelves.times,
             shelves.begins,
             shelves.sizes,
-            history.observations,
+            history.pool.observations,
             completion.states[order],
             completion.observations[order],
             n_resamples,

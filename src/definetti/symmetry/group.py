@@ -51,6 +51,10 @@ class BlockGroup:
         if not callable(self.permutations):
             check_group(self.permutations)
 
+    @property
+    def at_pairs(self) -> bool:
+        return self.blocks == "pairs"
+
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return candidate_key(completion)
 

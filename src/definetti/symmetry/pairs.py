@@ -25,6 +25,7 @@ class Pairs(Arrangements):
     """
 
     exact = True
+    at_pairs = True
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

@@ -31,6 +31,7 @@ class Published(Arrangements):
     """
 
     exact = False
+    at_pairs = True
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

@@ -9,7 +9,7 @@ import numpy as np
 from definetti.arrays import IntArray
 from definetti.history import Completion
 from definetti.symmetry.contract import Generator, Reference, candidate_key
-from definetti.windows import Windows
+from definetti.windows import Windows, windows_at
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,3 @@ class Shifts:
         windows = windows + windows_at(last, states, observations, horizon)
         ones = np.ones(len(last), dtype=np.int64)
         return Reference(windows, np.concatenate([weights, ones]), joins=False)
-
-
-def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:
-    """Return the windows of a sequence that end at given times."""
-    times = ends[:, None] + np.arange(1 - horizon, 1)
-    return Windows(states[ends - horizon], states[times], observations[times])

@@ -10,8 +10,6 @@ from definetti.arrays import IntArray
 from definetti.compiled import kernel
 from definetti.history import Completion
 from definetti.symmetry.contract import Generator, Reference
-from definetti.symmetry.shifts import windows_at
-from definetti.windows import Windows
 
 
 @dataclass(frozen=True)
@@ -24,6 +22,7 @@ class Spaced:
     """
 
     exact = True
+    by_last_state = True
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,)
@@ -31,14 +30,8 @@ class Spaced:
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:
-        history, horizon, state = completion.history, completion.horizon, completion.last
-
-        def past() -> tuple[Windows, IntArray]:
-            ends = spaced_ends(history.visits(state), len(history), horizon)
-            return windows_at(ends, history.states, history.observations, horizon), ends
-
-        windows, ends = history.kept(("spaced", horizon, state), past)
-        return Reference(windows, np.ones(len(ends), dtype=np.int64), joins=True, ends=ends)
+        visits = completion.history.visits(completion.last)
+        return Reference.past(spaced_ends(visits, len(completion.history), completion.horizon))
 
 
 @kernel

@@ -8,6 +8,7 @@ from definetti.hmm.emissions.gaussian import Gaussian
 from definetti.hmm.emissions.matrix import LogLikelihood
 from definetti.hmm.emissions.mixed import Mixed
 from definetti.hmm.emissions.poisson import Poisson
+from definetti.hmm.emissions.text import Text
 from definetti.hmm.emissions.words import Words
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "LogLikelihood",
     "Mixed",
     "Poisson",
+    "Text",
     "Words",
 ]

@@ -2,44 +2,61 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from definetti.arrays import IntArray
 from definetti.hmm.emissions.categorical import Categorical
 from definetti.hmm.emissions.contract import Emission
 from definetti.hmm.emissions.gaussian import Gaussian
 from definetti.hmm.emissions.kinds import emission_for, kind
 from definetti.hmm.emissions.mixed import Mixed
-from definetti.hmm.emissions.words import Words
-from definetti.sequence import all_hashable, is_missing
+from definetti.hmm.emissions.text import Text
+from definetti.sequence import Alphabet, all_hashable, is_missing, listed
 
-# The part of words met once only is about the chance that the next word is new (Good 1953).
-NEW_WORDS = 0.05
-# Fewer distinct words than these are labels, however short the sequence.
-FEW_WORDS = 50
+
+@dataclass(frozen=True)
+class Whole(Categorical):
+    """Whole numbers, taken for symbols because none has a fraction; one that has is refused.
+
+    Had it been there from the start, all would have been taken for measurements. A choice that
+    depends on which numbers came early would not be a function of what a rearrangement keeps.
+    """
+
+    def encode(
+        self, observations: Any, table: Alphabet | None, name: str
+    ) -> tuple[Alphabet, IntArray]:
+        table, codes = super().encode(observations, table, name)
+        broken = [x for x in table.labels if isinstance(x, (float, np.floating)) and x % 1 > 0]
+        if broken:
+            row = listed(observations, name).index(broken[0])
+            raise ValueError(
+                f"{name}[{row}] is {broken[0]!r}, but the fitted ones are whole numbers, taken for "
+                "symbols; use model=HMM(emission=Gaussian()) for measurements, HMM() for symbols"
+            )
+        return table, codes
 
 
 def choose(observations: Any) -> Emission:
-    """Choose an emission by the kind of values that observations hold.
+    """Choose an emission by the type of what is observed.
 
-    Single values: `Gaussian` for numbers with fractions, `Words` for text of which much is met
-    once only, `Categorical` for all others. Rows: `Gaussian` for numbers, `Poisson` for whole
-    numbers from 0 on, `Bernoulli` for True and False, `Mixed` for columns of several kinds. A
-    tuple is a symbol, unless a number in it has a fraction.
+    Single values: `Gaussian` for floating-point numbers, `Text` for text, `Categorical` for all
+    others, whole numbers included. Rows: `Gaussian` for floating-point numbers, `Poisson` for
+    whole numbers (`Gaussian` if one is negative), `Bernoulli` for True and False, `Mixed` for
+    columns of several kinds. A tuple is a symbol, unless it has a floating-point number in it.
 
-    The choice looks at the labelled history alone. Where it hinges on values, not types (are all
-    numbers whole, are many words rare), the new observations might have tipped it, and the
-    guarantee is exact but for that; name the emission to leave no doubt.
+    Types, not values: a choice that new observations might have tipped would cost exactness. What
+    would have tipped it later on, a fraction among whole numbers or a negative count, is refused.
 
     Examples
     --------
-    >>> choose(["wet", "dry", "wet"])
-    Categorical(prior=0.5)
+    >>> choose([3, 1, 3])
+    Whole(prior=0.5)
     >>> choose([[0.5, 1.0], [0.7, 1.2]])
     Gaussian(covariance='full', prior=0.1, shrinkage=None)
     """
@@ -50,7 +67,7 @@ def choose(observations: Any) -> Emission:
     if isinstance(native, nw.DataFrame):
         return _for_columns([kind(series.to_native()) for series in native.iter_columns()])
     if isinstance(native, nw.Series):
-        return _for_values(native.to_list(), kind(observations))
+        return _for_values(kind(observations))
     if isinstance(observations, np.ndarray) and observations.ndim != 1:
         return _for_array(observations)
     values = observations.tolist() if isinstance(observations, np.ndarray) else list(observations)
@@ -61,16 +78,15 @@ def choose(observations: Any) -> Emission:
         return Mixed()
     if _are_rows(known):
         return _for_rows([kind(column) for column in zip(*known, strict=False)])
-    return _for_values(values, kind(known))
+    return _for_values(kind(known))
 
 
 def _are_rows(values: list[Any]) -> bool:
-    """Tell rows from symbols: tuples are symbols unless a number in them has a fraction."""
+    """Tell rows from symbols: tuples are symbols unless there is a float in them."""
     if not all(isinstance(value, (tuple, list, np.ndarray)) for value in values):
         return False
     return any(
-        not isinstance(value, tuple)
-        or any(isinstance(x, (float, np.floating)) and x % 1 != 0 for x in value)
+        not isinstance(value, tuple) or any(isinstance(x, (float, np.floating)) for x in value)
         for value in values
     )
 
@@ -88,19 +104,15 @@ def _for_columns(kinds: list[str]) -> Emission:
 
 
 def _for_rows(kinds: list[str]) -> Emission:
-    """Choose where columns have no type of their own: a number with a fraction makes all real."""
-    numbers = "numbers" in kinds and set(kinds) <= {"numbers", "counts", "nothing"}
-    return Gaussian() if numbers else _for_columns(kinds)
+    """Choose where columns have no type of their own: one column of reals makes all real."""
+    real = bool({"numbers", "integers"} & set(kinds))
+    real = real and set(kinds) <= {"numbers", "integers", "counts", "nothing"}
+    return Gaussian() if real else _for_columns(kinds)
 
 
-def _for_values(values: list[Any], found: str) -> Emission:
-    if found not in ("numbers", "text"):
-        return Categorical()
-    times = Counter(values)
-    known = {value: number for value, number in times.items() if not is_missing(value)}
-    if found == "numbers" and any(value % 1 != 0 for value in known):
+def _for_values(found: str) -> Emission:
+    if found in ("counts", "integers"):
+        return Whole()
+    if found == "numbers":
         return Gaussian()
-    once = sum(number == 1 for number in known.values())
-    if found == "text" and len(known) > FEW_WORDS and once > NEW_WORDS * sum(known.values()):
-        return Words()
-    return Categorical()
+    return Text() if found == "text" else Categorical()

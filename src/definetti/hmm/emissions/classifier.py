@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.hmm.emissions.reading import Vectors
 from definetti.hmm.emissions.rows import CodedRows, Rows
 from definetti.sequence import MISSING
+
+GAPS = (
+    "the classifier takes no gaps; put a SimpleImputer before it in a pipeline, or give None for "
+    "the whole row"
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,13 @@ class Classifier(CodedRows):
     estimator: Any
     floor: float = 1e-6
 
+    def __post_init__(self) -> None:
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+            raise TypeError(
+                "estimator must be an instance of a scikit-learn classifier, such as "
+                f"LogisticRegression(), got {self.estimator!r}"
+            )
+
     def learned(
         self, table: Rows, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> TrainedClassifier:
@@ -56,8 +71,20 @@ class Classifier(CodedRows):
                 f"the classifier's training stretch never has state {labels[never[0]]!r}; raise "
                 "train_size, or leave the state out"
             )
-        fitted = clone(self.estimator).fit(table.take(codes[seen]), states[seen])
-        return TrainedClassifier(fitted, counts / counts.sum(), self.floor)
+        stretch = Vectors(table.take(codes), "observations", table.columns, table.flat)
+        with gaps_named(stretch, seen):
+            fitted = clone(self.estimator).fit(stretch.values[seen], states[seen])
+        # Not before: a stack of classifiers has it, but knows only once it is fitted.
+        if not hasattr(fitted, "predict_proba"):
+            raise TypeError(
+                f"estimator {self.estimator!r} has no predict_proba; wrap it: "
+                f"Classifier(CalibratedClassifierCV({type(self.estimator).__name__}(…)))"
+            )
+        trained = TrainedClassifier(fitted, counts / counts.sum(), self.floor)
+        later = table.take(np.arange(codes.max() + 1, len(table)))
+        name = "observations after the training stretch, those missing not counted"
+        trained.check(Vectors(later, name, table.columns, table.flat))
+        return trained
 
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
@@ -79,6 +106,20 @@ class TrainedClassifier(CodedRows):
     frequencies: FloatArray
     floor: float
 
+    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
+        table = Rows() if table is None else table
+        vectors = table.read(observations, name)
+        self.check(vectors)
+        return table.added(vectors)
+
+    def check(self, vectors: Vectors) -> None:
+        """Refuse rows with gaps if the classifier does, before they are part of anything."""
+        gaps = np.isnan(vectors.values)
+        gappy = np.asarray(gaps.any(axis=1) & ~gaps.all(axis=1))
+        if gappy.any():
+            with gaps_named(vectors, gappy):
+                self.estimator.predict_proba(vectors.values[gappy])
+
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
@@ -96,3 +137,14 @@ class TrainedClassifier(CodedRows):
             likelihood[:, self.estimator.classes_] = known
             logs[flat != MISSING] = likelihood[place]
         return logs.reshape(*codes.shape, len(statistics))
+
+
+@contextmanager
+def gaps_named(vectors: Vectors, rows: npt.NDArray[np.bool_]) -> Iterator[None]:
+    """Where a classifier complains of NaN in these rows, say which it is, and what to do."""
+    try:
+        yield
+    except ValueError as error:
+        if "nan" in str(error).lower():
+            vectors.refuse(np.isnan(vectors.values) & rows[:, None], GAPS)
+        raise

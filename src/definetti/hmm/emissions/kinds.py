@@ -23,7 +23,7 @@ def kind(values: Any) -> str:
     """Tell what a series, an array or a list of single values holds.
 
     >>> kind([3, 0, None, 2]), kind([3, -1]), kind([0.5, 2]), kind([True, None]), kind(["wet"])
-    ('counts', 'numbers', 'numbers', 'switches', 'text')
+    ('counts', 'integers', 'numbers', 'switches', 'text')
     """
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
@@ -52,12 +52,14 @@ def kind(values: Any) -> str:
 def _array_kind(array: npt.NDArray[Any]) -> str:
     if array.dtype.kind == "b":
         return "switches"
-    return "counts" if array.dtype.kind in "iu" and array.min() >= 0 else "numbers"
+    if array.dtype.kind not in "iu":
+        return "numbers"
+    return "counts" if array.min() >= 0 else "integers"
 
 
 def emission_for(found: str) -> Emission:
     """Return an emission for a column of a kind."""
-    if found == "numbers":
+    if found in ("numbers", "integers"):
         return Gaussian()
     if found == "counts":
         return Poisson()

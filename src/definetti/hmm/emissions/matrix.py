@@ -18,7 +18,7 @@ class LogLikelihood:
 
     Columns are in the order of the estimator's ``states``, which must be declared. The rows must
     come from a model that does not know these labels; anything added to a whole row is without
-    effect.
+    effect. A state that rules an observation out has ``-inf``; a step without observation is None.
 
     Examples
     --------
@@ -32,7 +32,19 @@ class LogLikelihood:
     symbols = False
 
     def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        return (Rows() if table is None else table).encoded(observations, name, infinite=True)
+        table = Rows() if table is None else table
+        vectors = table.read(observations, name, infinite=True)
+        values, gaps = vectors.values, np.isnan(vectors.values)
+        vectors.refuse(values == np.inf, "use a finite number, or -inf to rule a state out")
+        vectors.refuse(
+            gaps & ~gaps.all(axis=1, keepdims=True),
+            "give a number for every state, or None for the whole row where nothing is observed",
+        )
+        vectors.refuse(
+            np.isneginf(values) & np.isneginf(values).all(axis=1, keepdims=True),
+            "and so is the whole row; leave a state possible, or give None for the whole row",
+        )
+        return table.added(vectors)
 
     def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
         return table.decoded(codes)
@@ -40,17 +52,20 @@ class LogLikelihood:
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        if table.width is not None and table.width > n_states:
+        # Row 0 came with the fit, where each state must have its column; others may come up later.
+        width = table.width or 0
+        if not (width == n_states if (codes == 0).any() else width <= n_states):
             raise ValueError(
-                f"observations has {table.width} columns for {n_states} states; declare "
-                "states=[…] with one label per column"
+                f"observations has {width} columns for {n_states} states; give one column per "
+                "state, and declare states=[…] in their order"
             )
         return np.zeros((n_states, 0))
 
     def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        rows = table.take(codes)
         logs = np.zeros((*codes.shape, len(statistics)))
-        # A state that came up later is as unlikely as the unlikeliest.
-        logs[..., :] = rows.min(axis=-1, keepdims=True, initial=0.0)
-        logs[..., : rows.shape[-1]] = rows
-        return np.nan_to_num(logs, nan=0.0, neginf=-np.inf, posinf=np.inf)
+        if table.width is not None:
+            rows = np.nan_to_num(table.take(codes), nan=0.0, neginf=-np.inf)
+            # A state that came up later is as unlikely as the unlikeliest.
+            logs[...] = rows.min(axis=-1, keepdims=True)
+            logs[..., : table.width] = rows
+        return logs

@@ -1,0 +1,85 @@
+"""A set of states for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from definetti.arrays import FloatArray
+from definetti.sets.steps import BoolArray, StepFace, coded
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StepSets(StepFace):
+    """For each step the states that are possible there, with a promise about all steps together.
+
+    Attributes
+    ----------
+    states : all labels there are
+    confidence_level : the level asked for
+    guarantee : "all", "steps" or "errors": what is promised
+    max_errors : how many steps may be wrong, for "errors"
+    limit : how strange a state, one minus its probability, may be to be in the set of its step
+    method : how the sets were made
+    exact : whether the promise holds in finite samples
+    marginals : (horizon, number of states) probability of each state at each step by the model
+
+    Examples
+    --------
+    >>> marginals = np.array([[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]])
+    >>> s = StepSets(("a", "b", "c"), 0.9, "steps", 0, 0.75, "by hand", True, marginals)
+    >>> s.steps
+    [('a',), ('a', 'b')]
+    >>> s.wrong(("a", "c")), ("a", "b") in s
+    (1, True)
+    """
+
+    states: tuple[Hashable, ...]
+    confidence_level: float
+    guarantee: str
+    max_errors: int
+    limit: float
+    method: str
+    exact: bool
+    marginals: FloatArray
+
+    @property
+    def horizon(self) -> int:
+        return len(self.marginals)
+
+    @cached_property
+    def nodes(self) -> BoolArray:
+        """Which states are possible at each step: ``(horizon, number of states)``."""
+        return np.asarray(1.0 - self.marginals <= self.limit)
+
+    @property
+    def best(self) -> tuple[Hashable, ...]:
+        """The most probable state of each step."""
+        return tuple(self.states[code] for code in self.marginals.argmax(axis=1).tolist())
+
+    def wrong(self, sequence: Any) -> int:
+        """Return at how many steps a sequence is outside of the set."""
+        path = coded(sequence, self.states, self.horizon)
+        if path is None:
+            raise KeyError(f"{sequence!r} is not a sequence of {self.horizon} known states")
+        return int((~self.nodes[np.arange(self.horizon), path]).sum())
+
+    def __contains__(self, sequence: Any) -> bool:
+        path = coded(sequence, self.states, self.horizon)
+        return path is not None and self.wrong(sequence) <= self.max_errors
+
+    def _headline(self) -> str:
+        line = f"{self.widths.mean():.2f} of {len(self.states)} states per step, "
+        line += f"{self.horizon:,} step{'s' * (self.horizon > 1)}"
+        level = self.confidence_level
+        if not self.exact:
+            return f"{line}; level {level} NOT guaranteed"
+        if self.guarantee == "steps":
+            return f"{line}; of all steps a share ≥ {level} is right on average"
+        if self.max_errors:
+            return f"{line}; at most {self.max_errors} wrong with probability ≥ {level}"
+        return f"{line}; all right together with probability ≥ {level}"

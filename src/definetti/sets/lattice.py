@@ -1,0 +1,217 @@
+"""A set of state sequences too long to be listed, as a lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from heapq import merge
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.lattice import count, edges, members, nodes, size_bounds
+from definetti.lattice.trellis import Trellis
+from definetti.pvalue import Rank, ranks
+from definetti.sets.steps import StepFace, coded
+from definetti.sets.wording import powered, promise
+
+Sequence = tuple[Hashable, ...]
+WORK = 2**31  # edges times bins that a count may look at without being asked to
+QUICK = 5_000  # edges of a trellis that a repr may count on
+
+
+class Size(NamedTuple):
+    """Two numbers between which the number of members lies; equal where it is known.
+
+    >>> Size(3, 3), Size(10**20, 2 * 10**20)
+    (3, 1.0e+20 to 2.0e+20)
+    """
+
+    low: int
+    high: int
+
+    def __repr__(self) -> str:
+        low, high = map(_short, self)
+        return low if self.low == self.high else f"{low} to {high}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LatticeSet(StepFace):
+    """State sequences whose score is within the limit of their last state; nothing is listed.
+
+    It is to be used as a `PredictionSet` is: ``in``, ``steps``, ``p_value``, and iteration, most
+    plausible first, which takes time only for what is asked for.
+
+    Attributes
+    ----------
+    states : all labels there are
+    horizon : the number of steps
+    confidence_level : the level asked for; None where every candidate is a member
+    method : how the p-values were computed
+    exact : whether the level is guaranteed in finite samples for every hidden Markov model
+    marginals : (horizon, number of states) probability of each state at each step by the model
+    limits : (number of states,) how strange a sequence with each last state may be
+    max_listed : how many members may be listed or counted one by one
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> observations, states = weather(2_000, random_state=1)
+    >>> cp = ConformalHMM(train_size=0.5).fit(observations[:1960], states[:1960])
+    >>> s = cp.predict_set(observations[1960:])
+    >>> tuple(states[1960:]) in s
+    True
+    >>> s.steps[0]
+    ('sun', 'rain')
+    >>> s.size().high <= 2 * s.size().low
+    True
+    >>> next(iter(s)) == s.best
+    True
+    """
+
+    trellis: Trellis
+    past: list[FloatArray]
+    limits: FloatArray
+    uniform: float | None
+    states: tuple[Hashable, ...]
+    confidence_level: float | None
+    method: str
+    exact: bool
+    marginals: FloatArray
+    max_listed: int = 100_000
+
+    @property
+    def horizon(self) -> int:
+        return self.trellis.horizon
+
+    @cached_property
+    def nodes(self) -> npt.NDArray[np.bool_]:
+        """Which states some member has at each step: ``(horizon, number of states)``."""
+        return nodes(self.trellis, self.limits)
+
+    @cached_property
+    def edges(self) -> npt.NDArray[np.bool_]:
+        """Which two states some member has in succession: ``(horizon − 1, states, states)``."""
+        return edges(self.trellis, self.limits)
+
+    def __contains__(self, sequence: Any) -> bool:
+        path = coded(sequence, self.states, self.horizon)
+        if path is None:
+            return False
+        return bool(self.trellis.cost(path[None])[0] <= self.limits[path[-1]])
+
+    def p_value(self, sequence: Any) -> float:
+        """Return the p-value of any sequence, member or not."""
+        path = coded(sequence, self.states, self.horizon)
+        if path is None:
+            raise KeyError(f"{sequence!r} is not a sequence of {self.horizon} known states")
+        return self._p(int(path[-1]), float(self.trellis.cost(path[None])[0]))
+
+    def __iter__(self) -> Iterator[Sequence]:
+        for _, _, path in self._ordered():
+            yield self._labels(path)
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes[-1].any())
+
+    @cached_property
+    def best(self) -> Sequence | None:
+        """The most plausible member, the decoded path; None where the set is empty."""
+        return next(iter(self), None)
+
+    def size(self, ratio: float = 2.0, max_bins: int | None = None) -> Size:
+        """Return the number of members, or bounds on it that are proved.
+
+        Up to `max_listed` members are counted exactly.
+
+        Parameters
+        ----------
+        ratio : float, default 2
+            How many times the lower bound the upper one may be, above 1; closer takes longer.
+        max_bins : int, optional
+            The finest grid of scores to count on; where the horizon is so long that it does not
+            bring the bounds within the ratio, they are as close as it can. If left out, one that
+            takes a few seconds at most.
+        """
+        if not ratio > 1:
+            raise ValueError(f"ratio must be above 1, got {ratio!r}; 1.1 for bounds within 10 %")
+        if self._exact is not None:
+            return Size(self._exact, self._exact)
+        if max_bins is None:
+            max_bins = max(256, WORK // (self.horizon * len(self.states) ** 2))
+        return Size(*size_bounds(self.trellis, self.limits, ratio, max_bins))
+
+    def __len__(self) -> int:
+        if self._exact is None:
+            raise OverflowError(
+                f"the set has more than max_listed={self.max_listed:,} members; size() gives "
+                "bounds on their number, and iteration gives them best first"
+            )
+        return self._exact
+
+    @property
+    def scaled_size(self) -> float:
+        """The share of all sequences in the set, or the most that it can be."""
+        return float(Fraction(self.size().high, len(self.states) ** self.horizon))
+
+    @property
+    def sequences(self) -> list[Sequence]:
+        """All members, most plausible first, where they are not too many to list."""
+        return list(islice(self, len(self)))
+
+    @property
+    def p_values(self) -> FloatArray:
+        """The p-values of `sequences`."""
+        return -np.array([found for found, _, _ in islice(self._ordered(), len(self))])
+
+    @cached_property
+    def _exact(self) -> int | None:
+        return count(self.trellis, self.limits, self.max_listed)
+
+    def _ordered(self) -> Iterator[tuple[float, float, IntArray]]:
+        """Give minus the p-value, the score and the path of each member, best first."""
+        lasts = np.flatnonzero(self.nodes[-1]).tolist()
+        # A p-value falls as the score rises, among the members with one last state.
+        return merge(*map(self._ending, lasts), key=lambda member: member[:2])
+
+    def _ending(self, last: int) -> Iterator[tuple[float, float, IntArray]]:
+        for cost, path in members(self.trellis, last):
+            if cost > self.limits[last]:
+                return
+            yield -self._p(last, cost), cost, path
+
+    def _p(self, last: int, score: float) -> float:
+        return self._rank(last, score).p_value(self.uniform)
+
+    def _rank(self, last: int, score: float) -> Rank:
+        past = self.past[last]
+        return ranks(past, np.ones(len(past), dtype=np.int64), np.array([score]), joins=True)[0]
+
+    def _labels(self, path: IntArray) -> Sequence:
+        return tuple(self.states[code] for code in path.tolist())
+
+    def _headline(self) -> str:
+        line = f"{powered(len(self.states), self.horizon)} sequences of {self.horizon:,} steps"
+        if self.horizon * len(self.states) ** 2 <= QUICK:
+            line = f"{self.size()!r} of {line}"
+        else:
+            line = f"some of {line}, {self.widths.mean():.2f} states per step"
+        return f"{line}, {promise(self.confidence_level, self.exact)}"
+
+
+def _short(number: int) -> str:
+    """Write a whole number of any size in a few digits.
+
+    >>> _short(1234), _short(3 * 10**400)
+    ('1,234', '3.0e+400')
+    """
+    if number < 10**7:
+        return f"{number:,}"
+    power = len(str(number)) - 1
+    return f"{number // 10 ** (power - 1) / 10:.1f}e+{power}"
