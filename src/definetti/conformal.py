@@ -10,12 +10,12 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from definetti.candidates import check_budget, is_long
+from definetti.asking import check_exact, check_size
+from definetti.candidates import is_long
 from definetti.checks import (
     NotExactWarning,
     checked_flag,
     checked_guarantee,
-    checked_limit,
     checked_number,
     entropy_of,
 )
@@ -27,7 +27,7 @@ from definetti.ranking import Question, rank
 from definetti.rolling import judged
 from definetti.scores import Score
 from definetti.scores import resolve as resolve_score
-from definetti.sequence import MISSING, checked_states
+from definetti.sequence import checked_states
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.symmetry import Symmetry
 from definetti.symmetry import resolve as resolve_symmetry
@@ -336,34 +336,11 @@ class ConformalHMM(BaseEstimator):
         self._check_fitted()
         checked_flag(self.smoothing, "smoothing")
         data = self._data
-        checked_limit(lag, "lag")
         fixed = self.model_.fixed and getattr(self.symmetry_, "by_last_state", False)
-        if horizon is not None and listing and not fixed:  # before any memory is taken
-            check_budget(len(data.alphabet), horizon, self.max_candidates)
+        if horizon is not None and listing:
+            check_size(len(data.alphabet), horizon, fixed, self.max_candidates)
         new = data.new(new_observations, horizon)
-        if lag and not fixed:
-            raise ValueError(
-                f"lag={lag} is exact with a fixed model and symmetry='spaced' only; set "
-                "train_size=0.5, or ask about all new steps"
-            )
-        if lag >= len(new.codes):
-            raise ValueError(
-                f"lag={lag} leaves none of the {len(new.codes)} new steps to ask about; give "
-                "observations up to the present"
-            )
-        if not new.unseen.all() and new.unseen.any() and not fixed:
-            # What is not seen yet would be dealt out to times that must have an observation.
-            raise ValueError(
-                f"horizon={horizon} reaches beyond the {int((~new.unseen).sum())} "
-                "new_observations, which is exact with a fixed model and symmetry='spaced' only; "
-                "set train_size=0.5, or leave horizon out"
-            )
-        gappy = data.history.gaps and bool((data.history.observations != MISSING).any())
-        if new.unseen.any() and gappy and getattr(self.symmetry_, "at_pairs", False):
-            raise ValueError(
-                f"symmetry={self.symmetry!r} takes a step that is not observed yet for a gap, and "
-                "the history has gaps; use symmetry='returns' or 'full' with horizon="
-            )
+        check_exact(new, horizon, lag, data, self.symmetry_, fixed)
         return Question(
             data.history,
             new.table,

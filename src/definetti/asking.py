@@ -1,0 +1,62 @@
+"""What may be asked of a fit, and what would not be exact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from definetti.candidates import check_budget
+from definetti.checks import checked_limit, checked_number
+from definetti.labelled import Labelled, New
+from definetti.sequence import MISSING
+from definetti.symmetry import Symmetry
+
+# Cells of a trellis, a square of states for each step: 4 GB at eight bytes each.
+MOST_CELLS = 2**29
+
+
+def check_size(n_states: int, horizon: Any, by_last_state: bool, max_candidates: Any) -> None:
+    """Refuse a horizon that there is no room for, before any memory is taken."""
+    if not by_last_state:
+        check_budget(n_states, horizon, max_candidates)
+    elif checked_number(horizon, "horizon") * n_states**2 > MOST_CELLS:
+        raise ValueError(
+            f"horizon={horizon:,} with {n_states} states takes more memory than there is; ask for "
+            f"at most {MOST_CELLS // n_states**2:,} steps at once"
+        )
+
+
+def check_exact(
+    new: New, horizon: int | None, lag: Any, data: Labelled, symmetry: Symmetry, fixed: bool
+) -> None:
+    """Refuse a question to which the answer would not be exact.
+
+    Parameters
+    ----------
+    fixed : whether the model is fixed and candidates are compared by their last state alone
+    """
+    checked_limit(lag, "lag")
+    if lag and not fixed:
+        raise ValueError(
+            f"lag={lag} is exact with a fixed model and symmetry='spaced' only; set "
+            "train_size=0.5, or ask about all new steps"
+        )
+    if lag >= len(new.codes):
+        raise ValueError(
+            f"lag={lag} leaves none of the {len(new.codes)} new steps to ask about; give "
+            "observations up to the present"
+        )
+    if not new.unseen.any():
+        return
+    if not new.unseen.all() and not fixed:
+        # What is not seen yet would be dealt out to times that must have an observation.
+        raise ValueError(
+            f"horizon={horizon} reaches beyond the {int((~new.unseen).sum())} "
+            "new_observations, which is exact with a fixed model and symmetry='spaced' only; "
+            "set train_size=0.5, or leave horizon out"
+        )
+    gappy = data.history.gaps and bool((data.history.observations != MISSING).any())
+    if gappy and getattr(symmetry, "at_pairs", False):
+        raise ValueError(
+            f"symmetry={type(symmetry).__name__.lower()!r} takes a step that is not observed yet "
+            "for a gap, and the history has gaps; use symmetry='returns' or 'full' with horizon="
+        )
