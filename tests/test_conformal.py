@@ -845,7 +845,7 @@ def test_evaluate_is_a_loop_over_windows(symmetry, horizon):
         rows.append((truth in s, len(s), s.scaled_size, p, wrong, np.mean([*map(len, s.steps)])))
         loop.partial_fit(OBSERVATIONS[window], truth)
     expected = [list(column) for column in zip(*rows, strict=True)]
-    assert [part.tolist() for part in judged] == expected
+    assert [part.tolist() for part in judged[:6]] == expected
     assert judged.coverage == np.mean(expected[0])
     assert judged.size == np.mean(expected[1])
     assert judged.scaled_size == pytest.approx(np.mean(expected[2]))

@@ -413,7 +413,7 @@ def test_evaluations_are_equal_where_their_windows_are():
     assert judged() == pickle.loads(pickle.dumps(judged()))
     assert judged() != judged(covered=(True, True, True))
     assert judged() != judged(p=(0.7, 0.05, 0.9))
-    assert judged() != judged(*((value[0],) for value in judged()))
+    assert judged() != judged(*((value[0],) for value in judged()[:6]))
     assert judged() != 3
 
 

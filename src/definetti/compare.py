@@ -64,17 +64,9 @@ class Comparison(NamedTuple):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw coverage, with its interval, against scaled size; returns the axes."""
-        import matplotlib.pyplot as plt
+        from definetti.plots import plot_compare
 
-        ax = plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
-        for marker, row in zip("os^Dv<>pPX*hd" * len(self.rows), self.rows, strict=False):
-            error = [[row.coverage - row.low], [row.high - row.coverage]]
-            ax.errorbar(row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3,
-                        label=row.label)  # fmt: skip
-        ax.axhline(self.confidence_level, color="0.4", linestyle="--", linewidth=1)
-        ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
-        ax.legend(frameon=False)
-        return ax
+        return plot_compare(self, ax)
 
     def __repr__(self) -> str:
         width = max([9, *(len(row.label) for row in self.rows)])

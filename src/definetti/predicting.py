@@ -136,12 +136,12 @@ def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction) -> Non
         return
     fewest = min(few, key=lambda last: numbers[last])
     label, number = question.labels[fewest], numbers[fewest]
-    times = f"about {needed / number:.1f} times the {steps:,} labelled steps" if number else "more"
+    more = f"about {needed / number:.1f} times the {steps:,} steps" if number else "more steps"
     warnings.warn(
         f"too few blocks of {len(question.observations)} steps to leave anything out at level "
         f"{float(1 - alpha):g} where the last state is one of {len(few)} of {len(numbers)} states: "
-        f"{label!r} has {number} of the {needed} that it takes; give {times}, or lower the level "
-        "or the horizon",
+        f"{label!r} has {number} of the {needed} that it takes; give {more} to calibrate on, or "
+        "lower the level or the horizon",
         FewBlocksWarning,
         stacklevel=4,
     )

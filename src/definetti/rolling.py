@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Hashable
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -28,20 +29,33 @@ def judged(
     A copy learns; the predictor itself is left as it is.
     """
     learner = copy.deepcopy(predictor)
-    rows = []
+    rows, nodes, places = [], [], []
     for begin in range(0, len(truth) - horizon + 1, horizon):
         end = begin + horizon
         window = tuple(truth[begin:end])
         seen = None if new_observations is None else piece(new_observations, begin, end)
         s = learner.predict_set(seen, confidence_level, horizon=horizon)
         p = np.nan if isinstance(s, StepSets) else learner.p_value(seen, window)
-        steps = s.steps
-        wrong = np.mean([x not in found for x, found in zip(window, steps, strict=True)])
-        width = np.mean(list(map(len, steps)))
-        rows.append((window in s, *_sizes(s), p, wrong, width))
+        codes = np.array([_place(label, s.states) for label in window])
+        right = s.nodes[np.arange(horizon), codes] & (codes >= 0)
+        rows.append((window in s, *_sizes(s), p, 1 - right.mean(), s.nodes.sum(axis=1).mean()))
+        nodes.append(s.nodes)
+        places.append(codes)
         if end + horizon <= len(truth):
             learner.partial_fit(seen, window)
-    return Evaluation(*map(np.array, zip(*rows, strict=True)))
+    n = s.nodes.shape[1]  # states may have come up on the way
+    grown = [np.pad(each, [(0, 0), (0, n - each.shape[1])]) for each in nodes]
+    columns: list[Any] = [np.array(column) for column in zip(*rows, strict=True)]
+    return Evaluation(*columns)._replace(
+        states=s.states,
+        truth=np.concatenate(places),
+        nodes=np.concatenate(grown),
+        confidence_level=s.confidence_level,
+    )
+
+
+def _place(label: Hashable, states: tuple[Hashable, ...]) -> int:
+    return states.index(label) if label in states else -1
 
 
 def _sizes(s: PredictionSet | LatticeSet | StepSets) -> tuple[float, float]:

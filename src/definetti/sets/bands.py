@@ -72,6 +72,12 @@ class StepSets(StepFace):
         path = coded(sequence, self.states, self.horizon)
         return path is not None and self.wrong(sequence) <= self.max_errors
 
+    def plot(self, truth: Any = None, ax: Any = None) -> Any:
+        """Draw the sets; see `definetti.plots.plot_set`."""
+        from definetti.plots import plot_set
+
+        return plot_set(self, truth, ax)
+
     def _headline(self) -> str:
         line = f"{self.widths.mean():.2f} of {len(self.states)} states per step, "
         line += f"{self.horizon:,} step{'s' * (self.horizon > 1)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ class Evaluation(NamedTuple):
     p_values : (windows,) the p-value of the truth; NaN for sets of states, which have none
     wrong : (windows,) the share of steps whose true state was not possible there
     widths : (windows,) how many states were possible at a step, on average
+    states, truth, nodes : the labels; the true codes of all steps, −1 for a label unknown; and
+        which states were possible at each step, ``(steps, number of states)``
+    confidence_level : the level asked for
 
     Examples
     --------
@@ -43,11 +47,16 @@ class Evaluation(NamedTuple):
     p_values: FloatArray
     wrong: FloatArray
     widths: FloatArray
+    states: tuple[Hashable, ...] = ()
+    truth: Any = None
+    nodes: Any = None
+    confidence_level: float | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
             return NotImplemented
-        pairs = zip(self, other, strict=True)
+        # What follows the first six says the same in more words.
+        pairs = zip(self[:6], other[:6], strict=True)
         return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
 
     def __ne__(self, other: object) -> bool:
@@ -77,6 +86,12 @@ class Evaluation(NamedTuple):
     def wrong_share(self) -> float:
         """The share of steps whose true state was not possible there."""
         return float(self.wrong.mean())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw truth, sets and misses; see `definetti.plots.plot_backtest`."""
+        from definetti.plots import plot_backtest
+
+        return plot_backtest(self, ax)
 
     def __repr__(self) -> str:
         held, number = int(self.covered.sum()), len(self.covered)

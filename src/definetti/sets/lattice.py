@@ -14,7 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.lattice import count, edges, members, nodes, size_bounds
+from definetti.lattice import (
+    arrivals,
+    completions,
+    count,
+    edges,
+    members,
+    nodes,
+    size_bounds,
+)
 from definetti.lattice.trellis import Trellis
 from definetti.pvalue import Rank, ranks
 from definetti.sets.steps import StepFace, coded
@@ -99,6 +107,33 @@ class LatticeSet(StepFace):
     def edges(self) -> npt.NDArray[np.bool_]:
         """Which two states some member has in succession: ``(horizon − 1, states, states)``."""
         return edges(self.trellis, self.limits)
+
+    @cached_property
+    def step_p_values(self) -> FloatArray:
+        """The largest p-value of a sequence with each state at each step, member or not.
+
+        Where it exceeds alpha, the state is possible at that step at the level ``1 − alpha``.
+        """
+        best = np.zeros((self.horizon, len(self.states)))
+        least = arrivals(self.trellis)
+        join = np.maximum if self.trellis.worst else np.add
+        for last, past in enumerate(self.past):
+            end = np.where(np.arange(len(self.states)) == last, 0.0, np.inf)
+            through = join(least, completions(self.trellis, end)).ravel()
+            # A path that the model rules out may still be all there is; one to another state not.
+            reached = np.ones((self.horizon, len(self.states)), dtype=bool)
+            reached[-1] = end == 0.0
+            ones = np.ones(len(past), dtype=np.int64)
+            found = ranks(past, ones, through, joins=True)
+            p_values = np.array([one.p_value(self.uniform) for one in found]).reshape(best.shape)
+            np.maximum(best, p_values, out=best, where=reached)
+        return best
+
+    def plot(self, truth: Any = None, ax: Any = None) -> Any:
+        """Draw the lattice; see `definetti.plots.plot_set`."""
+        from definetti.plots import plot_set
+
+        return plot_set(self, truth, ax)
 
     def __contains__(self, sequence: Any) -> bool:
         path = coded(sequence, self.states, self.horizon)

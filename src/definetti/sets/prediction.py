@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
-from definetti.arrays import FloatArray
+from definetti.arrays import FloatArray, IntArray
 from definetti.sequence import hashable, listed
 from definetti.sets.wording import SHOWN, powered, promise
 
@@ -101,6 +102,34 @@ class PredictionSet:
         there = [{s[k] for s in self.sequences} for k in range(self.horizon)]
         return [tuple(label for label in self.states if label in found) for found in there]
 
+    @property
+    def step_p_values(self) -> FloatArray:
+        """The largest p-value of a member with each state at each step, 0 where there is none."""
+        best = np.zeros((self.horizon, len(self.states)))
+        np.maximum.at(best, (self._steps, self._codes), self.p_values[:, None])
+        return best
+
+    @property
+    def nodes(self) -> npt.NDArray[np.bool_]:
+        """Which states some member has at each step: ``(horizon, number of states)``."""
+        there = np.zeros((self.horizon, len(self.states)), dtype=np.bool_)
+        there[self._steps, self._codes] = True
+        return there
+
+    @property
+    def edges(self) -> npt.NDArray[np.bool_]:
+        """Which two states some member has in succession: ``(horizon − 1, states, states)``."""
+        n, codes = len(self.states), self._codes
+        there = np.zeros((self.horizon - 1, n, n), dtype=np.bool_)
+        there[self._steps[:-1], codes[:, :-1], codes[:, 1:]] = True
+        return there
+
+    def plot(self, truth: Any = None, ax: Any = None) -> Any:
+        """Draw the set over its horizon; see `definetti.plots.plot_set`."""
+        from definetti.plots import plot_set
+
+        return plot_set(self, truth, ax)
+
     def p_value(self, sequence: Any) -> float:
         """Return the p-value of a member."""
         if (key := self._key(sequence)) not in self._rows:
@@ -121,6 +150,17 @@ class PredictionSet:
             # Typed columns have no room for labels of several kinds: their text goes in.
             steps = {name: [repr(label) for label in column] for name, column in steps.items()}
         return nw.from_dict({**steps, "p_value": self.p_values}, backend=backend).to_native()
+
+    @property
+    def _steps(self) -> IntArray:
+        return np.arange(self.horizon)
+
+    @property
+    def _codes(self) -> IntArray:
+        """The members as codes, ``(len, horizon)``."""
+        places = {label: code for code, label in enumerate(self.states)}
+        codes = [[places[label] for label in sequence] for sequence in self.sequences]
+        return np.array(codes, dtype=np.int64).reshape(len(self), self.horizon)
 
     def _key(self, sequence: Any) -> Sequence:
         """Read a sequence of labels; at horizon 1 the bare label will do."""

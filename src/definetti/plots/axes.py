@@ -1,0 +1,63 @@
+"""What all pictures share: axes, and states as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from definetti.arrays import FloatArray
+
+MOST_LABELS = 24  # states that have room for a name each
+
+
+def axes_or_new(ax: Any, width: float, height: float) -> Any:
+    """Return the axes given, or new ones."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "pictures need matplotlib; install it with: pip install definetti[plot]"
+        ) from None
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def draw_rows(ax: Any, states: Sequence[Hashable], first: float, last: float) -> None:
+    """Make each state a row, the first at the top, and steps run from left to right."""
+    n = len(states)
+    ax.set(xlim=(first - 0.5, last + 0.5), ylim=(n - 0.5, -0.5))
+    shown = np.unique(np.linspace(0, n - 1, min(n, MOST_LABELS)).astype(int))
+    ax.set_yticks(shown, [str(states[k]) for k in shown])
+    ax.xaxis.get_major_locator().set_params(integer=True)
+
+
+def draw_cells(ax: Any, shade: FloatArray, first: float = 1) -> Any:
+    """Draw a cell for each step and state, dark where the number is large, none where it is NaN."""
+    steps, n = shade.shape
+    return ax.pcolormesh(
+        np.arange(steps + 1) + first - 0.5,
+        np.arange(n + 1) - 0.5,
+        np.ma.masked_invalid(shade.T),
+        cmap="Greys",
+        vmin=-0.25,  # so that the palest member can be told from no member
+        vmax=1.25,
+        rasterized=steps * n > 2_000,
+        edgecolors="white" if steps <= 60 else "none",
+        linewidth=1.0,
+    )
+
+
+def draw_truth(ax: Any, codes: Any, inside: Any, first: float = 1) -> None:
+    """Draw the true states, and mark those that are outside of the set of their step."""
+    places = np.arange(len(codes)) + first
+    few, many = len(codes) <= 80, len(codes) > 300
+    ax.plot(places, codes, color="#d95f02", linewidth=0.6 if many else 1.4,
+            drawstyle="steps-mid" if many else "default", marker="o" if few else None,
+            markersize=5, label="truth", zorder=3)  # fmt: skip
+    missed = ~np.asarray(inside)
+    if missed.any():
+        ax.plot(places[missed], np.asarray(codes)[missed], "x", color="black",
+                markersize=3 if many else 8, markeredgewidth=1 if many else 2, label="not in the set", zorder=4)  # fmt: skip

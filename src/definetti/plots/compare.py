@@ -1,0 +1,31 @@
+"""Predictors side by side: who covers, and at what size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from definetti.plots.axes import axes_or_new
+
+
+def plot_compare(comparison: Any, ax: Any = None) -> Any:
+    """Draw coverage, with its interval, against scaled size.
+
+    Parameters
+    ----------
+    comparison : Comparison, what `compare_predictors` returns
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    the axes
+    """
+    ax = axes_or_new(ax, 6, 4)
+    for marker, row in zip("os^Dv<>pPX*hd" * len(comparison.rows), comparison.rows, strict=False):
+        error = [[row.coverage - row.low], [row.high - row.coverage]]
+        ax.errorbar(
+            row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3, label=row.label
+        )
+    ax.axhline(comparison.confidence_level, color="0.4", linestyle="--", linewidth=1)
+    ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
+    ax.legend(frameon=False)
+    return ax

@@ -1,0 +1,72 @@
+"""A set as a picture: the states that are possible at each step, and how they connect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth
+from definetti.sets.steps import coded
+
+MOST_EDGES = 400  # lines that an eye can follow
+
+
+def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
+    """Draw a set over its horizon.
+
+    Parameters
+    ----------
+    s : PredictionSet, LatticeSet or StepSets
+    truth : (h,) labels, optional
+        The true states, drawn as a line; a cross where one is not possible at its step.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    the axes
+
+    Notes
+    -----
+    A cell is a state that is possible at a step. It is the darker the larger the p-value of the
+    best sequence that has the state there; where a set is made step by step, the larger the
+    state's probability. Lines join two states that some member has one after the other.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(203, random_state=0)
+    >>> s = ConformalHMM(random_state=0).fit(y[:200], x[:200]).predict_set(y[200:])
+    >>> ax = plot_set(s, truth=x[200:])
+    >>> ax.get_xlabel()
+    'step'
+    """
+    ax = axes_or_new(ax, min(4 + 0.12 * s.horizon, 14), min(1.4 + 0.35 * len(s.states), 8))
+    stepwise = not hasattr(s, "step_p_values")
+    shade = np.where(s.nodes, s.marginals if stepwise else s.step_p_values, np.nan)
+    cells = draw_cells(ax, shade)
+    if s.horizon > 1 and (edges := getattr(s, "edges", None)) is not None:
+        steps, before, after = np.nonzero(edges)
+        if len(steps) <= MOST_EDGES:
+            for k, i, j in zip(steps.tolist(), before.tolist(), after.tolist(), strict=True):
+                ax.plot([k + 1, k + 2], [i, j], color="0.35", linewidth=0.8, zorder=2)
+    draw_rows(ax, s.states, 1, s.horizon)
+    if truth is not None:
+        path = coded(truth, s.states, s.horizon)
+        if path is None:
+            raise ValueError(
+                f"truth must be {s.horizon} labels, each one of the set's states, got {truth!r}"
+            )
+        draw_truth(ax, path, s.nodes[np.arange(s.horizon), path])
+        ax.legend(loc="upper left", bbox_to_anchor=(0, -0.18), ncols=2, frameon=False)
+    ax.set(xlabel="step", title=_title(s))
+    bar = ax.figure.colorbar(cells, ax=ax, ticks=[0, 0.5, 1], aspect=12)
+    bar.ax.set(ylim=(0, 1), ylabel="probability" if stepwise else "p-value")
+    return ax
+
+
+def _title(s: Any) -> str:
+    if s.confidence_level is None:
+        return "all candidates"
+    return f"{s.confidence_level:g} set{'' if s.exact else ', not guaranteed'}"
