@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from definetti.hmm.foreign import FromHmmlearn
     from definetti.hmm.given import given_hmm
     from definetti.hmm.model import HMM
-    from definetti.sets import Evaluation, PredictionSet
+    from definetti.sequences import ConformalSequences
+    from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
 # Loaded on first use: `import definetti` itself costs nothing.
 _HOMES = {
@@ -22,9 +23,14 @@ _HOMES = {
     "FromHmmlearn": "definetti.hmm.foreign",
     "given_hmm": "definetti.hmm.given",
     "HMM": "definetti.hmm.model",
+    "ConformalSequences": "definetti.sequences",
     "Evaluation": "definetti.sets",
+    "LatticeSet": "definetti.sets",
     "PredictionSet": "definetti.sets",
+    "StepSets": "definetti.sets",
     "hmm": "",
+    "lattice": "",
+    "plots": "",
     "scores": "",
     "sets": "",
     "simulate": "",
@@ -35,9 +41,12 @@ _HOMES = {
 __all__ = [
     "HMM",
     "ConformalHMM",
+    "ConformalSequences",
     "Evaluation",
     "FromHmmlearn",
+    "LatticeSet",
     "PredictionSet",
+    "StepSets",
     "compare_predictors",
     "given_hmm",
 ]

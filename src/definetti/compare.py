@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from definetti.conformal import ConformalHMM
 from definetti.intervals import exact_interval
-from definetti.labelled import training_length
 from definetti.progress import watched
 from definetti.sequence import checked_states, piece
 from definetti.sets.prediction import Backend, installed
+from definetti.splitting import training_length
 
 
 class Row(NamedTuple):

@@ -15,7 +15,8 @@ from definetti.checks import GapWarning, checked_number
 from definetti.history import History, padded
 from definetti.hmm.model import Model
 from definetti.hmm.predictor import Predictor
-from definetti.sequence import MISSING, Alphabet, checked_states, listed
+from definetti.sequence import MISSING, Alphabet, checked_states
+from definetti.splitting import read_lengths, training_length
 
 
 class New(NamedTuple):
@@ -80,7 +81,8 @@ class Labelled:
             model = replace(model, columns=len(self.alphabet))
         self.model = model
         self.table, observed = self._encoded(observations, model.table, len(labels))
-        begins = stretch_begins(lengths, len(labels))
+        each = read_lengths(lengths, len(labels), "states")
+        begins = (each.cumsum() - each).tolist()
         if train_size is not None:
             # What comes before the last stretch cannot calibrate: it trains.
             cut = max(training_length(train_size, len(labels)), begins[-1])
@@ -183,44 +185,3 @@ class Labelled:
                 f"{name} is None, but the history was fitted with observations; give one "
                 "per step (None inside the list where one is missing)"
             )
-
-
-def stretch_begins(lengths: Any, total: int) -> list[int]:
-    """Return where the stretches of a sequence begin, given how long each is.
-
-    >>> stretch_begins([2, 3], 5), stretch_begins(None, 5)
-    ([0, 2], [0])
-    """
-    if lengths is None:
-        return [0]
-    each = [
-        checked_number(one, f"lengths[{k}]") for k, one in enumerate(listed(lengths, "lengths"))
-    ]
-    if sum(each) != total:
-        raise ValueError(
-            f"lengths adds up to {sum(each):,} steps and states has {total:,}; give the length of "
-            "every stretch"
-        )
-    return [sum(each[:k]) for k in range(len(each))]
-
-
-def training_length(train_size: Any, length: int) -> int:
-    """Return how many steps a share, or a number, of a sequence is; some must remain.
-
-    >>> training_length(0.5, 301)
-    150
-    """
-    share = isinstance(train_size, (float, np.floating)) and 0 < train_size < 1
-    number = isinstance(train_size, (int, np.integer)) and not isinstance(train_size, bool)
-    if not share and not (number and train_size >= 1):
-        raise ValueError(
-            f"train_size must be a share between 0 and 1 or a whole number ≥ 1, got "
-            f"{train_size!r}; 0.5 trains on the first half and calibrates on the second"
-        )
-    cut = int(train_size * length) if share else int(train_size)
-    if not 1 <= cut < length:
-        raise ValueError(
-            f"train_size={train_size!r} leaves {cut} of {length} steps to train on and "
-            f"{max(length - cut, 0)} to calibrate on; each needs at least one"
-        )
-    return cut

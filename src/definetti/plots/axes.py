@@ -59,5 +59,13 @@ def draw_truth(ax: Any, codes: Any, inside: Any, first: float = 1) -> None:
             markersize=5, label="truth", zorder=3)  # fmt: skip
     missed = ~np.asarray(inside)
     if missed.any():
-        ax.plot(places[missed], np.asarray(codes)[missed], "x", color="black",
-                markersize=3 if many else 8, markeredgewidth=1 if many else 2, label="not in the set", zorder=4)  # fmt: skip
+        ax.plot(
+            places[missed],
+            np.asarray(codes)[missed],
+            "x",
+            color="black",
+            markersize=3 if many else 8,
+            markeredgewidth=1 if many else 2,
+            label="not in the set",
+            zorder=4,
+        )

@@ -1,0 +1,349 @@
+"""The estimator for many labelled sequences: one promise for a new sequence as a whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.checks import FewBlocksWarning, GapWarning, checked_guarantee, entropy_of
+from definetti.hmm.model import Model
+from definetti.hmm.named import resolve as resolve_model
+from definetti.hmm.predictor import Predictor
+from definetti.hmm.whole import Smoother
+from definetti.limits import blocks_needed
+from definetti.pvalue import miscoverage
+from definetti.sequence import MISSING, Alphabet, checked_states, piece
+from definetti.sets import Evaluation, StepSets
+from definetti.sets.steps import BoolArray
+from definetti.splitting import read_lengths, training_length
+from definetti.units import after_errors, at_rows, read_groups, weighted_limit
+
+
+class ConformalSequences(BaseEstimator):
+    """Sets of states for every step of a new sequence, learned from many labelled sequences.
+
+    The first state of the new sequence need not be known, and the hidden states need not be a
+    Markov chain: the promise rests on the sequences being exchangeable, as independent ones are.
+    Where several belong together, as nights of one subject do, `groups` tells so, and the promise
+    is for one sequence, drawn at random, of a new subject.
+
+    Parameters
+    ----------
+    model : "auto", HMM, given_hmm or a fitted hmmlearn model
+        What gives the probability of each state at each step. A function is not supported: it
+        starts from a known state.
+    guarantee : {"steps", "all", "errors"}, default "steps"
+        What is promised: that of the steps of a new sequence a share of at least the level is
+        right on average; or, with the level's probability, that all are right, or all but at
+        most `max_errors`.
+    max_errors : int, default 0
+        How many steps of a sequence may be wrong, with ``guarantee="errors"``.
+    confidence_level : float, default 0.9
+        It takes ``1 / (1 - level) - 1`` units that calibrate to leave anything out: 9 at 0.9.
+    train_size : float, int or None, default 0.5
+        The share or number of units that the model is fitted on; the others calibrate. None for
+        a model that is fixed already: all calibrate.
+    states : list of labels, optional
+        The state space, if it is larger than what the training units show.
+    random_state : int, numpy Generator or None
+        Which units train: None takes those that appear first, a number draws them. Exchangeable
+        units need not be shuffled for the promise to hold.
+
+    Attributes
+    ----------
+    states_ : the labels of the states
+    model_ : the model, fixed on the units that train
+    n_units_ : how many units calibrate
+
+    Notes
+    -----
+    The law of the first state is counted, as that of the moves is, in the training sequences. That
+    of a `given_hmm` is the stationary law, or the uniform one if there are several.
+
+    A state that neither the model nor a training unit knows, and that was not declared, has
+    probability zero. One that no unit has at all cannot be listed in any set: declare `states` if
+    there may be such.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> weeks = [weather(7, random_state=seed) for seed in range(60)]
+    >>> observations = [thing for week in weeks for thing in week.observations]
+    >>> states = [sky for week in weeks for sky in week.states]
+    >>> cp = ConformalSequences(confidence_level=0.95).fit(observations, states, lengths=[7] * 60)
+    >>> cp.predict_set(["hat", "nothing", "umbrella"]).steps
+    [('sun',), ('sun', 'rain'), ('sun', 'rain')]
+    """
+
+    def __init__(
+        self,
+        model: Any = "auto",
+        guarantee: str = "steps",
+        max_errors: int = 0,
+        confidence_level: float = 0.9,
+        train_size: float | None = 0.5,
+        states: Iterable[Hashable] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.guarantee = guarantee
+        self.max_errors = max_errors
+        self.confidence_level = confidence_level
+        self.train_size = train_size
+        self.states = states
+        self.random_state = random_state
+
+    def fit(
+        self, observations: Any, states: Any, lengths: Any = None, groups: Any = None
+    ) -> ConformalSequences:
+        """Take in labelled sequences.
+
+        Parameters
+        ----------
+        observations, states : (T,) all sequences, one after the other
+        lengths : (S,) how many steps each sequence has
+        groups : (S,) the unit that each sequence belongs to, optional
+            Any labels; each sequence is a unit of its own if left out.
+        """
+        miscoverage(self.confidence_level)
+        checked_guarantee(self.guarantee, self.max_errors)
+        observations = _readable(observations, "observations")
+        model = resolve_model(self.model, observations)
+        model.check()
+        labels = checked_states(states)
+        if not labels:
+            raise ValueError("states is empty; give at least two labelled sequences")
+        each = read_lengths(lengths, len(labels), "states")
+        owner = read_groups(groups, len(each))
+        units = int(owner.max()) + 1
+        if units < 2:
+            remedy = "tell them apart with lengths=" if groups is None else "give more groups"
+            raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
+        trains = self._trains(model, owner, units)
+        # All at once, so that an error names the row as it came.
+        _, observed = model.emission_.encode(observations, model.table, "observations")
+        _check_length(len(observed), len(labels), "observations")
+
+        ends = np.cumsum(each)
+        alphabet = self._alphabet(model, labels, np.repeat(trains, each))
+        if trains.any():
+            rows = np.flatnonzero(np.repeat(trains, each))
+            codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
+            begins = np.cumsum(each[trains]) - each[trains]
+            some = at_rows(observations, rows)
+            smoother = Smoother.trained(model, some, codes, begins, alphabet.labels)
+        else:
+            smoother = Smoother.given(model)
+        if self.states is None:
+            alphabet = alphabet.extended(labels)
+        codes = alphabet.encode(labels, "states")
+
+        steps = []
+        for k in np.flatnonzero(~trains).tolist():
+            begin, end = int(ends[k] - each[k]), int(ends[k])
+            found = smoother.marginals(piece(observations, begin, end), "observations")
+            found = _widened(found, len(alphabet))
+            steps.append(1.0 - found[np.arange(end - begin), codes[begin:end]])
+        # Only now, with nothing left that could fail, does the new fit replace an old one.
+        self.states_ = alphabet.labels
+        self.model_ = smoother.model
+        self.n_units_ = len(np.unique(owner[~trains]))
+        self._smoother = smoother
+        self._steps: list[FloatArray] = steps
+        self._shares = np.bincount(owner)[owner[~trains]]
+        self._gaps = bool((observed == MISSING).any())
+        return self
+
+    def predict_set(
+        self, new_observations: Any, lengths: Any = None, confidence_level: float | None = None
+    ) -> StepSets | list[StepSets]:
+        """Return the set of states at each step of a new sequence.
+
+        Parameters
+        ----------
+        new_observations : (h,) a sequence without labels, or several one after the other
+        lengths : (S,) how many steps each has, if there are several
+        confidence_level : float, optional
+            Another level than the estimator's.
+
+        Returns
+        -------
+        `StepSets`, or with `lengths` a list of them; the promise is for each by itself
+        """
+        sets = self._sets(new_observations, lengths, confidence_level)
+        return sets[0] if lengths is None else sets
+
+    def evaluate(
+        self,
+        observations: Any,
+        states: Any,
+        lengths: Any = None,
+        confidence_level: float | None = None,
+    ) -> Evaluation:
+        """Judge sets by the truth, sequence by sequence.
+
+        Parameters
+        ----------
+        observations, states : (T,) new sequences, one after the other, and their true states
+        lengths : (S,) how many steps each has, if there are several
+
+        Notes
+        -----
+        A true state that no set can list, never seen and not declared, counts as wrong.
+        """
+        truth = checked_states(states)
+        sets = self._sets(observations, lengths, confidence_level)
+        _check_length(sum(s.horizon for s in sets), len(truth), "observations")
+        if self.states is not None:
+            Alphabet(self.states_).encode(truth, "states")
+        places = {label: code for code, label in enumerate(self.states_)}
+        codes = np.array([places.get(label, -1) for label in truth])
+        nodes = np.concatenate([s.nodes for s in sets])
+        outside = ~nodes[np.arange(len(codes)), codes] | (codes < 0)
+        wrong = np.split(outside, np.cumsum([s.horizon for s in sets])[:-1])
+        with np.errstate(over="ignore", under="ignore"):  # a long sequence has very many
+            sizes = [np.prod(s.widths.astype(np.float64)) for s in sets]
+            scaled = [np.prod(s.widths / len(s.states)) for s in sets]
+        return Evaluation(
+            covered=np.array([w.sum() <= s.max_errors for w, s in zip(wrong, sets, strict=True)]),
+            sizes=np.array(sizes),
+            scaled_sizes=np.array(scaled),
+            p_values=np.full(len(sets), np.nan),
+            wrong=np.array([w.mean() for w in wrong]),
+            widths=np.array([s.widths.mean() for s in sets]),
+            states=self.states_,
+            truth=codes,
+            nodes=nodes,
+            confidence_level=sets[0].confidence_level,
+        )
+
+    def _trains(self, model: Model, owner: IntArray, units: int) -> BoolArray:
+        """Tell which sequences the model is fitted on."""
+        if isinstance(model, Predictor):
+            raise TypeError(
+                "model is a function, which starts from a known state, and that before a new "
+                "sequence is not known; use 'auto', an HMM, given_hmm or a fitted hmmlearn model"
+            )
+        unnamed = model.fixed and model.states is None  # to be matched to the labels
+        if self.train_size is None:
+            if not model.fixed or unnamed:
+                remedy = "0.2 to match its states to the labels" if unnamed else "0.5"
+                raise ValueError(
+                    f"train_size is None, but the model is not trained; set train_size={remedy}"
+                )
+            return np.zeros(len(owner), dtype=np.bool_)
+        if model.fixed and not unnamed:
+            raise ValueError(
+                f"train_size={self.train_size!r}, but the model is trained already; set "
+                "train_size=None, for all units to calibrate"
+            )
+        cut, order = training_length(self.train_size, units, "units"), np.arange(units)
+        if self.random_state is not None:
+            order = np.random.default_rng(entropy_of(self.random_state)).permutation(units)
+        return np.isin(owner, order[:cut])
+
+    def _alphabet(self, model: Model, labels: list[Any], trains: BoolArray) -> Alphabet:
+        """Return the states known before calibration, those of the model first."""
+        alphabet = Alphabet(model.states or ())
+        if self.states is None:
+            return alphabet.extended([labels[row] for row in np.flatnonzero(trains).tolist()])
+        if isinstance(self.states, Iterator):
+            raise TypeError("states is an iterator, which can be read once only; give a list")
+        declared = checked_states(self.states)
+        if not declared:
+            raise ValueError("states is empty; list the labels there are, or leave it out")
+        for label in alphabet.labels:
+            if label not in declared:
+                raise ValueError(
+                    f"states does not have {label!r}, a state that the model knows; declare all "
+                    "of the model's states, or none"
+                )
+        return alphabet.joined(declared)
+
+    def _sets(self, new: Any, lengths: Any, confidence_level: float | None) -> list[StepSets]:
+        if not hasattr(self, "_smoother"):
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet; call fit(observations, states, "
+                "lengths)"
+            )
+        level = self.confidence_level if confidence_level is None else confidence_level
+        alpha = miscoverage(level)
+        checked_guarantee(self.guarantee, self.max_errors)
+        new = _readable(new, "new_observations")
+        _, codes = self.model_.emission_.encode(new, self.model_.table, "new_observations")
+        if not len(codes):
+            raise ValueError("new_observations is empty; give at least one")
+        if (codes == MISSING).any() and not self._gaps:
+            warnings.warn(
+                "new_observations has gaps and the labelled sequences have none: the sets are "
+                "valid if gaps come at random",
+                GapWarning,
+                stacklevel=3,
+            )
+        each = read_lengths(lengths, len(codes), "new_observations")
+        limit, width = self._limit(alpha), len(self.states_)
+        method = f"whole sequences, {self.n_units_:,} units calibrate"
+        sets = []
+        for length, end in zip(each.tolist(), np.cumsum(each).tolist(), strict=True):
+            begin = end - length
+            found = self._smoother.marginals(piece(new, begin, end), "new_observations")
+            sets.append(
+                StepSets(
+                    self.states_,
+                    float(1 - alpha),
+                    self.guarantee,
+                    self.max_errors,
+                    limit,
+                    method,
+                    True,
+                    _widened(found, width),
+                )
+            )
+        return sets
+
+    def _limit(self, alpha: Fraction) -> float:
+        """Return how strange a state may be to be in the set of its step."""
+        needed = blocks_needed(alpha)
+        if self.n_units_ < needed:
+            warnings.warn(
+                f"too few units to leave anything out at level {float(1 - alpha):g}: "
+                f"{self.n_units_} calibrate of the {needed} that it takes; give more units, train "
+                "on fewer, or lower the level",
+                FewBlocksWarning,
+                stacklevel=4,
+            )
+        if self.guarantee == "steps":
+            each = list(map(len, self._steps))
+            shares = np.repeat(self._shares * each, each)
+            return weighted_limit(np.concatenate(self._steps), shares, self.n_units_, alpha)
+        scores = np.array([after_errors(steps, self.max_errors) for steps in self._steps])
+        return weighted_limit(scores, self._shares, self.n_units_, alpha)
+
+
+def _readable(observations: Any, name: str) -> Any:
+    """Return observations that can be read more than once."""
+    if observations is None:
+        raise ValueError(
+            f"{name} is None; give one per step, None in the list where one is missing"
+        )
+    return list(observations) if isinstance(observations, Iterator) else observations
+
+
+def _check_length(found: int, wanted: int, name: str) -> None:
+    if found != wanted:
+        raise ValueError(
+            f"{name} has {found} elements and states has {wanted}; they must be of equal length, "
+            "one pair per step"
+        )
+
+
+def _widened(marginals: FloatArray, n: int) -> FloatArray:
+    """Give states that the model does not know the probability zero."""
+    return np.pad(marginals, [(0, 0), (0, n - marginals.shape[1])])
