@@ -16,6 +16,7 @@ MODULES = {
     "one_step": "crepes_p_values",
     "growth": "growth",
     "rolling": "rolling",
+    "long": "long",
     "symmetries": "symmetries",
     "sizes": "sizes",
     "imports": "imports",

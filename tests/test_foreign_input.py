@@ -110,13 +110,21 @@ def test_fewer_columns_than_states(states, split):
 
 
 @pytest.mark.parametrize("split", [None, 0.5])
-def test_states_without_a_column_may_come_up_later(split):
-    states = ["low", "high", *STATES]  # both, in the order of the columns
-    judged = np.concatenate([JUDGED[:2], JUDGED])
-    cp = ConformalHMM(READY, random_state=0, train_size=split).fit(judged, states)
+def test_states_without_a_column_may_be_asked_about(split):
+    cp = ConformalHMM(READY, random_state=0, train_size=split, states=["low", "high"])
+    cp.fit(JUDGED, STATES)
     assert 0 < cp.p_value(JUDGED[:1], ["top"]) <= 1
-    cp.partial_fit(JUDGED[:1], ["top"])
-    assert len(cp.predict_p(JUDGED[:1])) == 3
+    with pytest.raises(ValueError, match="is 'top', which is not among the known labels"):
+        cp.partial_fit(JUDGED[:1], ["top"])
+
+
+def test_columns_without_names_need_declared_states():
+    """The order in which labels are first met is not what a rearrangement keeps."""
+    for model in (READY, lambda s, o: np.full((*o.shape, 2), 0.5)):
+        with pytest.raises(
+            ValueError, match=r"states is not declared.*in the order of the columns"
+        ):
+            ConformalHMM(model).fit(JUDGED, STATES)
 
 
 @pytest.mark.parametrize("shift", [7.0, -7.0])
@@ -343,7 +351,7 @@ def test_what_is_not_guaranteed_comes_last_and_is_marked():
     with pytest.warns(NotExactWarning):
         found = compare_predictors(
             {"small": small, "coin": coin, "counted": HMM()}, *weather(200, random_state=1),
-            random_state=0,
+            random_state=0, labels=["sun", "rain"],
         )  # fmt: skip
     assert [row.predictor for row in found.rows] == ["counted", "coin", "small"]
     assert found.rows[2].size < found.rows[1].size

@@ -162,7 +162,7 @@ def test_a_ready_log_likelihood():
     assert s.sequences == moved.sequences
     assert s.p_values == pytest.approx(moved.p_values)
     with pytest.raises(ValueError, match="2 columns for 1 states"):
-        ConformalHMM(HMM(emission=LogLikelihood())).fit(judged[:1], x[:1])
+        ConformalHMM(HMM(emission=LogLikelihood()), states=["low"]).fit(judged[:1], ["low"])
 
 
 def hmmlearn_models():
@@ -253,7 +253,9 @@ def test_splits_that_are_none(size):
 
 def test_what_is_trained_is_not_trained_again():
     with pytest.raises(ValueError, match="trained already"):
-        ConformalHMM(stubborn, train_size=0.5).fit(*weather(30, random_state=0))
+        ConformalHMM(stubborn, train_size=0.5, states=["sun", "rain"]).fit(
+            *weather(30, random_state=0)
+        )
 
 
 def test_a_comparison_is_a_table_best_first():
@@ -264,7 +266,7 @@ def test_a_comparison_is_a_table_best_first():
     )  # fmt: skip
     found = compare_predictors(
         {"coin": lambda s, o: np.full((*o.shape, 2), 0.5), "true": true, "counted": HMM()},
-        y, x, confidence_level=0.9, smoothing=True, random_state=0,
+        y, x, confidence_level=0.9, smoothing=True, random_state=0, labels=["sun", "rain"],
     )  # fmt: skip
     assert [row.predictor for row in found.rows][-1] == "coin"
     assert found.windows == 200
@@ -308,9 +310,43 @@ def test_a_mixed_model_keeps_no_stale_score():
 
 def test_a_state_that_a_function_never_heard_of_has_no_probability():
     y, x = weather(60, random_state=5)
-    cp = ConformalHMM(lambda s, o: np.full((*o.shape, 2), 0.5)).fit(y, x)
-    cp.partial_fit(["hat"], ["snow"])
-    assert len(cp.predict_p(["hat"])) == 3
+    coin = lambda s, o: np.full((*o.shape, 2), 0.5)  # noqa: E731
+    cp = ConformalHMM(coin, states=["sun", "rain"]).fit(y, x)
+    assert cp.p_value(["hat"], ["snow"]) == 1.0
+    assert len(cp.predict_p(["hat"])) == 2
+
+
+def test_a_fitted_estimator_is_a_predictor():
+    y, x = weather(300, random_state=5)
+    split = ConformalHMM(train_size=0.5).fit(y[:200], x[:200])
+    again = ConformalHMM(split).fit(y[100:200], x[100:200])
+    assert again.predict_p(y[200:202]) == split.predict_p(y[200:202])
+    refitted = ConformalHMM(random_state=0).fit(y[:200], x[:200])
+    fixed = ConformalHMM(refitted).fit(y[200:299], x[200:299])
+    assert fixed.model_.transitions.sum() == 199
+    assert fixed.predict_set(y[299:]).horizon == 1
+
+
+def test_what_becomes_of_the_users_model_is_of_no_concern():
+    hmm = pytest.importorskip("hmmlearn.hmm")
+    y, x = gaussian(300, seed=1)
+    model = hmm.GaussianHMM(2, random_state=0).fit(y)
+    cp = ConformalHMM(model, train_size=0.3).fit(y[:299], x[:299])
+    before = cp.predict_p(y[299:])
+    model.means_ = model.means_[::-1]
+    assert cp.predict_p(y[299:]) == before
+
+
+def test_a_split_measures_from_what_it_trains_on():
+    """Where the training data hardly vary, data far away must not tell how they are scaled."""
+    y, x = np.array([0.0, 1e-7, 0.0, 1e-7, 1.0, 0.0]), [0, 1, 0, 1, 0, 1]
+    found = []
+    for later in (1.0, 7.0):
+        cp = ConformalHMM(HMM(emission=Gaussian()), train_size=4, states=[0, 1])
+        cp.fit(np.append(y, later), [*x, 0])
+        found.append(cp.model_.emission_.log_likelihood(
+            cp.model_.table, cp.model_.statistics, np.arange(4)))  # fmt: skip
+    np.testing.assert_array_equal(*found)
 
 
 def test_comparing_leaves_the_users_estimator_alone():

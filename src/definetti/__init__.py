@@ -28,6 +28,7 @@ _HOMES = {
     "LatticeSet": "definetti.sets",
     "PredictionSet": "definetti.sets",
     "StepSets": "definetti.sets",
+    "baselines": "",
     "hmm": "",
     "lattice": "",
     "plots": "",

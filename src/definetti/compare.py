@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import narwhals as nw
-from sklearn.base import clone
 
 from definetti.conformal import ConformalHMM
 from definetti.intervals import exact_interval
 from definetti.progress import watched
-from definetti.sequence import checked_states, piece
+from definetti.sequence import checked_states, piece, readable
 from definetti.sets.prediction import Backend, installed
 from definetti.splitting import training_length
 
@@ -92,6 +92,7 @@ def compare_predictors(
     confidence_level: float = 0.8,
     horizon: int = 1,
     test_size: float = 0.5,
+    labels: Iterable[Hashable] | None = None,
     verbose: bool = False,
     **params: Any,
 ) -> Comparison:
@@ -107,6 +108,7 @@ def compare_predictors(
     observations, states : a labelled sequence
     confidence_level, horizon : for every predictor
     test_size : the share at the end that is predicted, window after window, each from all before
+    labels : the state space, in the order of the columns that a function returns, if there is one
     params : further parameters of `ConformalHMM`, for models; ``train_size=0.5``, say
 
     Examples
@@ -116,7 +118,9 @@ def compare_predictors(
     >>> from definetti.simulate import weather
     >>> y, x = weather(300, random_state=1)
     >>> fair = lambda start, windows: np.full((*windows.shape, 2), 0.5)
-    >>> result = compare_predictors({"counted": HMM(), "coin": fair}, y, x, random_state=0)
+    >>> result = compare_predictors(
+    ...     {"counted": HMM(), "coin": fair}, y, x, labels=["sun", "rain"], random_state=0
+    ... )
     >>> [row.predictor for row in result.rows]
     ['counted', 'coin']
     """
@@ -125,18 +129,21 @@ def compare_predictors(
             f"predictors must be a dict from names to models, got {type(predictors).__name__}; "
             'try {"counted": HMM(), "mine": model}'
         )
-    labels = checked_states(states)
-    cut = len(labels) - training_length(test_size, len(labels))
+    truth, observations = checked_states(states), readable(observations)
+    declared = None if labels is None else checked_states(labels, "labels")
+    cut = len(truth) - training_length(test_size, len(truth))
     if not predictors:
         raise ValueError("predictors is empty; give a dict from names to models")
     rows = []
     for name, model in watched(predictors.items(), len(predictors), "comparing", verbose):
-        cp = clone(model) if isinstance(model, ConformalHMM) else ConformalHMM(model, **params)
+        # A copy, not a clone: that would undo the fit of a model trained elsewhere.
+        own = isinstance(model, ConformalHMM)
+        cp = copy.deepcopy(model) if own else ConformalHMM(model, states=declared, **params)
         seen = None if observations is None else piece(observations, 0, cut)
-        rest = None if observations is None else piece(observations, cut, len(labels))
-        cp.fit(seen, labels[:cut])
+        rest = None if observations is None else piece(observations, cut, len(truth))
+        cp.fit(seen, truth[:cut])
         began = time.perf_counter()
-        found = cp.evaluate(rest, labels[cut:], confidence_level, horizon=horizon)
+        found = cp.evaluate(rest, truth[cut:], confidence_level, horizon=horizon)
         seconds = time.perf_counter() - began
         number = len(found.covered)
         low, high = exact_interval(int(found.covered.sum()), number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -27,7 +27,7 @@ from definetti.ranking import Question, rank
 from definetti.rolling import judged
 from definetti.scores import Score
 from definetti.scores import resolve as resolve_score
-from definetti.sequence import checked_states
+from definetti.sequence import checked_states, readable
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.symmetry import Symmetry
 from definetti.symmetry import resolve as resolve_symmetry
@@ -43,8 +43,9 @@ class ConformalHMM(BaseEstimator):
     Parameters
     ----------
     model : "auto", HMM, or a predictor trained elsewhere
-        What stands behind the score. "auto" chooses an `HMM` by the type of the observations,
-        refitted for every candidate; ``model_`` tells what it chose.
+        What stands behind the score. "auto" chooses an `HMM` by what is observed, the new
+        observations included, refitted for every candidate; ``model_`` tells what it chose. A
+        function or a matrix of likelihoods has columns in the order of `states`, to be declared.
     score : {"path", "filter", "smoother", "joint", "band"} or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "shifts", "published"} or object
@@ -142,8 +143,7 @@ class ConformalHMM(BaseEstimator):
         which keeps the sets exact: to move them elsewhere would change the lengths. For new
         sequences that follow none of the old ones see `definetti.ConformalSequences`.
         """
-        if isinstance(observations, Iterator):
-            observations = list(observations)
+        observations = readable(observations)
         fitted = self._checked(observations)
         data = Labelled(
             fitted["model_"], observations, states, self.states, self.train_size, lengths
@@ -151,6 +151,7 @@ class ConformalHMM(BaseEstimator):
         fitted["model_"] = data.model
         fitted["symmetry_"] = resolve_symmetry(self.symmetry, data.model.fixed)
         # Only now, with nothing left that could fail, does the new fit replace an old one.
+        self._data: Labelled
         self.__dict__.update(fitted, _data=data, _entropy=entropy_of(self.random_state))
         if not self.symmetry_.exact:
             warnings.warn(
@@ -165,7 +166,10 @@ class ConformalHMM(BaseEstimator):
         """Let the labelled sequence go on with labels that came in later."""
         if not hasattr(self, "_data"):
             return self.fit(observations, states)
-        self._data.append(observations, states)
+        observations = readable(observations)
+        data = self._data.chosen(observations)
+        data.append(observations, states)
+        self._data, self.model_ = data, data.model
         return self
 
     def predict_set(
@@ -276,10 +280,10 @@ class ConformalHMM(BaseEstimator):
                 f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
                 "give more, or shorten the horizon"
             )
-        if isinstance(new_observations, Iterator):
-            new_observations = list(new_observations)
+        new_observations = readable(new_observations)
         if new_observations is not None:
-            self._check_length(truth, len(self._data.new(new_observations, None).codes))
+            data = self._data.chosen(new_observations)
+            self._check_length(truth, len(data.new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
         return judged(self, new_observations, truth, confidence_level, step)
@@ -316,7 +320,8 @@ class ConformalHMM(BaseEstimator):
         checked_number(self.max_candidates, "max_candidates")
         checked_guarantee(self.guarantee, self.max_errors)
         model = resolve_model(self.model, observations)
-        model.check()
+        if not isinstance(model, str):  # "auto"
+            model.check()
         return {
             "model_": model,
             "score_": resolve_score(self.score),
@@ -335,8 +340,9 @@ class ConformalHMM(BaseEstimator):
         """Gather all that a prediction depends on."""
         self._check_fitted()
         checked_flag(self.smoothing, "smoothing")
-        data = self._data
-        fixed = self.model_.fixed and getattr(self.symmetry_, "by_last_state", False)
+        new_observations = readable(new_observations)
+        data = self._data.chosen(new_observations)
+        fixed = data.model.fixed and getattr(self.symmetry_, "by_last_state", False)
         if horizon is not None and listing:
             check_size(len(data.alphabet), horizon, fixed, self.max_candidates)
         new = data.new(new_observations, horizon)
@@ -348,7 +354,7 @@ class ConformalHMM(BaseEstimator):
             new.codes,
             new.unseen,
             data.alphabet.labels,
-            self.model_,
+            data.model,
             self.score_.late(lag) if lag else self.score_,
             self.symmetry_,
             checked_number(self.n_resamples, "n_resamples"),

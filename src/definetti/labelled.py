@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,12 @@ import numpy.typing as npt
 from definetti.arrays import FloatArray, IntArray
 from definetti.checks import GapWarning, checked_number
 from definetti.history import History, padded
-from definetti.hmm.model import Model
+from definetti.hmm.emissions import Emission
+from definetti.hmm.emissions.choice import Kinds, kinds_of
+from definetti.hmm.model import HMM, Model
 from definetti.hmm.predictor import Predictor
-from definetti.sequence import MISSING, Alphabet, checked_states
-from definetti.splitting import read_lengths, training_length
+from definetti.sequence import MISSING, Alphabet, checked_states, piece
+from definetti.splitting import read_lengths, training_cut
 
 
 class New(NamedTuple):
@@ -40,6 +42,7 @@ class Labelled:
     Attributes
     ----------
     model : the model, fixed on the first stretch where the sequence is split
+    kinds : what is observed, where the model was chosen by it
     alphabet, table : labels and observations, in the order of their codes
     history : the sequence, without the stretch that the model was fixed on
     statistics : what the model needs to know of its observations
@@ -47,16 +50,27 @@ class Labelled:
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Literal["auto"],
         observations: Any,
         states: Any,
         declared: Iterable[Hashable] | None = None,
         train_size: float | None = None,
         lengths: Any = None,
+        emission: Emission | None = None,
     ) -> None:
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
+        each = read_lengths(lengths, len(labels), "states")
+        if isinstance(model, str):  # "auto"
+            seen = observations
+            if train_size is not None and observations is not None:
+                seen = piece(observations, 0, training_cut(train_size, each))
+            self.kinds: Kinds | None = kinds_of(seen)
+            self._parts: list[tuple[Any, list[Any], Any]] = [(_copied(observations), labels, each)]
+            model = HMM(emission=emission or self.kinds.emission())
+        else:
+            self.kinds = None
         self.plain = observations is None
         self.closed = declared is not None
         self.alphabet = Alphabet(model.states or ())
@@ -77,20 +91,48 @@ class Labelled:
                     "all of the model's states, or none"
                 )
         codes = self.alphabet.encode(labels, "states")
+        if declared is None and getattr(model, "ordered", False):
+            # The order in which labels are first met is not what a rearrangement keeps.
+            raise ValueError(
+                "states is not declared, and the model's columns have no names; give "
+                "ConformalHMM(…, states=[…]) the labels in the order of the columns"
+            )
         if isinstance(model, Predictor):
             model = replace(model, columns=len(self.alphabet))
         self.model = model
         self.table, observed = self._encoded(observations, model.table, len(labels))
-        each = read_lengths(lengths, len(labels), "states")
         begins = (each.cumsum() - each).tolist()
         if train_size is not None:
-            # What comes before the last stretch cannot calibrate: it trains.
-            cut = max(training_length(train_size, len(labels)), begins[-1])
+            cut = training_cut(train_size, each)
+            if observations is not None:
+                # Again, the first stretch first: what a table notes of its first data is then
+                # no business of the others.
+                first, rest = piece(observations, 0, cut), piece(observations, cut, len(labels))
+                self.table, trained = self._encoded(first, model.table, cut)
+                self.table, later = self._encoded(rest, self.table, len(labels) - cut)
+                observed = np.concatenate([trained, later])
             stretch = self._history(codes[:cut], observed[:cut], begins)
             self.model = model.trained(stretch.pool, self.table, self.alphabet.labels)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
         self.history = self._history(codes, observed, begins)
         self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
+
+    def chosen(self, observations: Any) -> Labelled:
+        """Return the data under the model that is chosen when new observations are known, too.
+
+        A choice by the history alone might be another for another member of the class.
+        """
+        if self.kinds is None or self.model.fixed or observations is None or self.plain:
+            return self
+        emission = self.kinds.joined(kinds_of(observations)).emission()
+        if emission == self.model.emission_:
+            return self
+        (first, labels, each), *later = self._parts
+        declared = self.alphabet.labels if self.closed else None
+        again = Labelled("auto", first, labels, declared, None, each, emission)
+        for part, states, _ in later:
+            again.append(part, states)
+        return again
 
     def append(self, observations: Any, states: Any) -> None:
         """Let the sequence go on; nothing changes if anything is wrong."""
@@ -106,6 +148,9 @@ class Labelled:
         self.alphabet, self.table = alphabet, table
         self.statistics = padded(self.statistics, *added.shape) + added
         self.history.append(codes, observed, len(alphabet))
+        if self.kinds is not None and not self.model.fixed:
+            self.kinds = self.kinds.joined(kinds_of(observations))
+            self._parts.append((_copied(observations), labels, None))
 
     def new(self, observations: Any, horizon: int | None) -> New:
         """Take in observations without labels; those up to the horizon are not there yet."""
@@ -185,3 +230,10 @@ class Labelled:
                 f"{name} is None, but the history was fitted with observations; give one "
                 "per step (None inside the list where one is missing)"
             )
+
+
+def _copied(values: Any) -> Any:
+    """Copy observations, so that what becomes of the user's own later is of no concern."""
+    if isinstance(values, list):
+        return [value.copy() if hasattr(value, "copy") else value for value in values]
+    return values.copy() if hasattr(values, "copy") else values

@@ -78,8 +78,6 @@ def risk_limit(steps: FloatArray, blocks: int, horizon: int, alpha: Fraction) ->
     wrong = floor(horizon * (alpha * (blocks + 1) - 1))
     if wrong < 0:
         return np.inf
-    if wrong >= len(steps):
-        return -np.inf
     _, high = _cluster(steps, len(steps) - 1 - wrong)
     return float(steps[high] + slack(steps[high]))
 

@@ -61,7 +61,7 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
     if alpha is None:
         limits = np.full(len(past), np.inf)
     else:
-        _warn_if_few(question, list(map(len, past)), alpha)
+        _warn_if_few(question, list(map(len, past)), alpha, depth=5)
         limits = np.array([limit(scores, alpha, uniform) for scores in past])
     return LatticeSet(
         trellis,
@@ -94,7 +94,7 @@ def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: i
             risk_limit(steps, number, question.asked, alpha)
             for steps, number in zip(past, numbers, strict=True)
         ]
-    _warn_if_few(question, numbers, alpha)
+    _warn_if_few(question, numbers, alpha, depth=4)
     return StepSets(
         question.labels,
         float(1 - alpha),
@@ -128,8 +128,8 @@ def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray
     return question.history.kept(key, made)
 
 
-def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction) -> None:
-    """Say how much more labelled data it takes to leave anything out."""
+def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction, depth: int) -> None:
+    """Say how much more labelled data it takes to leave anything out, where it was asked for."""
     needed, steps = blocks_needed(alpha), len(question.history)
     few = [last for last, number in enumerate(numbers) if number < needed]
     if not few:
@@ -143,5 +143,5 @@ def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction) -> Non
         f"{label!r} has {number} of the {needed} that it takes; give {more} to calibrate on, or "
         "lower the level or the horizon",
         FewBlocksWarning,
-        stacklevel=4,
+        stacklevel=depth,
     )

@@ -6,7 +6,7 @@ Everything below this module speaks of codes ``0, 1, 2, …``; a missing observa
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -30,12 +30,28 @@ def is_missing(value: object) -> bool:
     return isinstance(value, (float, complex, np.inexact)) and bool(np.isnan(value))
 
 
+def plain(values: Any) -> Any:
+    """Return a PyTorch tensor as an array, without importing PyTorch, and all else as it is.
+
+    The elements of a tensor are tensors, of which no two are equal.
+    """
+    if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach"):
+        return values.detach().cpu().numpy()
+    return values
+
+
+def readable(values: Any) -> Any:
+    """Return what can be read more than once, as an array where it is a tensor."""
+    return list(values) if isinstance(values, Iterator) else plain(values)
+
+
 def listed(values: Any, name: str) -> list[Any]:
     """Read a list, tuple, NumPy array, pandas or polars series as a list of labels.
 
     >>> listed(np.array(["sun", "rain"]), "states")
     ['sun', 'rain']
     """
+    values = plain(values)
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise ValueError(

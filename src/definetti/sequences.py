@@ -13,13 +13,14 @@ from sklearn.exceptions import NotFittedError
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.checks import FewBlocksWarning, GapWarning, checked_guarantee, entropy_of
-from definetti.hmm.model import Model
+from definetti.hmm.emissions.choice import choose
+from definetti.hmm.model import HMM, Model
 from definetti.hmm.named import resolve as resolve_model
 from definetti.hmm.predictor import Predictor
 from definetti.hmm.whole import Smoother
 from definetti.limits import blocks_needed
 from definetti.pvalue import miscoverage
-from definetti.sequence import MISSING, Alphabet, checked_states, piece
+from definetti.sequence import MISSING, Alphabet, checked_states, piece, readable
 from definetti.sets import Evaluation, StepSets
 from definetti.sets.steps import BoolArray
 from definetti.splitting import read_lengths, training_length
@@ -116,6 +117,8 @@ class ConformalSequences(BaseEstimator):
         checked_guarantee(self.guarantee, self.max_errors)
         observations = _readable(observations, "observations")
         model = resolve_model(self.model, observations)
+        auto = isinstance(model, str)
+        model = HMM() if isinstance(model, str) else model
         model.check()
         labels = checked_states(states)
         if not labels:
@@ -127,6 +130,8 @@ class ConformalSequences(BaseEstimator):
             remedy = "tell them apart with lengths=" if groups is None else "give more groups"
             raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
         trains = self._trains(model, owner, units)
+        if auto:  # by what trains alone, for the others to stay exchangeable
+            model = HMM(emission=choose(at_rows(observations, _rows(trains, each))))
         # All at once, so that an error names the row as it came.
         _, observed = model.emission_.encode(observations, model.table, "observations")
         _check_length(len(observed), len(labels), "observations")
@@ -134,7 +139,7 @@ class ConformalSequences(BaseEstimator):
         ends = np.cumsum(each)
         alphabet = self._alphabet(model, labels, np.repeat(trains, each))
         if trains.any():
-            rows = np.flatnonzero(np.repeat(trains, each))
+            rows = _rows(trains, each)
             codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
             begins = np.cumsum(each[trains]) - each[trains]
             some = at_rows(observations, rows)
@@ -327,13 +332,18 @@ class ConformalSequences(BaseEstimator):
         return weighted_limit(scores, self._shares, self.n_units_, alpha)
 
 
+def _rows(chosen: BoolArray, lengths: IntArray) -> IntArray:
+    """Return the rows of some of the sequences."""
+    return np.flatnonzero(np.repeat(chosen, lengths))
+
+
 def _readable(observations: Any, name: str) -> Any:
     """Return observations that can be read more than once."""
     if observations is None:
         raise ValueError(
             f"{name} is None; give one per step, None in the list where one is missing"
         )
-    return list(observations) if isinstance(observations, Iterator) else observations
+    return readable(observations)
 
 
 def _check_length(found: int, wanted: int, name: str) -> None:

@@ -53,3 +53,14 @@ def training_length(train_size: Any, total: int, unit: str = "steps") -> int:
             f"{max(total - cut, 0)} to calibrate on; each needs at least one"
         )
     return cut
+
+
+def training_cut(train_size: Any, lengths: IntArray) -> int:
+    """Return how many steps of a history in stretches train.
+
+    What comes before the last stretch cannot calibrate, and trains in any case.
+
+    >>> training_cut(0.5, np.array([60, 40])), training_cut(0.7, np.array([60, 40]))
+    (60, 70)
+    """
+    return max(training_length(train_size, int(lengths.sum())), int(lengths[:-1].sum()))

@@ -1,13 +1,16 @@
 """An emission by the kind of values."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 from definetti import HMM, ConformalHMM
+from definetti.checks import GapWarning
 from definetti.hmm.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Text
-from definetti.hmm.emissions.choice import Whole, choose
+from definetti.hmm.emissions.choice import choose, kinds_of
 from definetti.hmm.emissions.kinds import kind
 from definetti.verify import enumerate_ranks
 
@@ -27,9 +30,9 @@ CHOICES = [
     (np.array(TEXT), Text),
     (pd.Series(TEXT), Text),
     (pl.Series([*TEXT, None]), Text),
-    ([1, 2, 3], Whole),
-    (np.array([1, -2, 3]), Whole),
-    (np.array([1.0, 2.0, np.nan]), Gaussian),
+    ([1, 2, 3], Categorical),
+    (np.array([1, -2, 3]), Categorical),
+    (np.array([1.0, 2.0, np.nan]), Categorical),
     (np.array([1.0, 2.5, np.nan]), Gaussian),
     ([1, 2.5, None], Gaussian),
     (pd.Series([1.0, 2.5]), Gaussian),
@@ -45,7 +48,7 @@ CHOICES = [
     ([None, *REAL.tolist()], Gaussian),
     (pd.DataFrame(REAL), Gaussian),
     (pl.DataFrame(REAL), Gaussian),
-    (np.array([[1.0, 2.0]]), Gaussian),
+    (np.array([[1.0, 2.0]]), Poisson),
     (np.array([[1, 2], [0, 3]]), Poisson),
     ([[1, 2], [0, 3]], Poisson),
     (np.array([[1, -2], [0, -3]]), Gaussian),
@@ -94,7 +97,10 @@ def test_an_iterator_is_not_used_up():
         (pl.Series(["a"], dtype=pl.Categorical), "symbols"),
         (pd.Series([1, None], dtype="Int64"), "counts"),
         (pd.Series([True, None], dtype="boolean"), "switches"),
-        (pd.Series([1.0, None]), "numbers"),
+        (pd.Series([1.0, None]), "counts"),
+        (pd.Series([1.5, None]), "numbers"),
+        (np.array([np.nan, -2.0]), "integers"),
+        (np.ma.array([1.5, 2.0], mask=[True, False]), "counts"),
         (np.array([3, 4], dtype=np.uint8), "counts"),
         ([np.float32(1.5), 2], "numbers"),
         (pd.to_datetime(pd.Series(["2020-01-01"])), "dates"),
@@ -153,9 +159,73 @@ def test_whether_text_is_words_costs_no_validity():
     check_exact(Named(HMM(emission=rule)), 2, 2)
 
 
-def test_a_fraction_among_whole_numbers_is_refused():
-    cp = ConformalHMM().fit([1, 2, 1, 2], ["a", "b", "a", "b"])
-    assert cp.predict_set([2.0]).horizon == 1
-    with pytest.raises(ValueError, match=r"new_observations\[1\] is 1.5.*HMM\(emission=Gaussian"):
-        cp.predict_set([1, 1.5])
-    assert ConformalHMM(HMM()).fit([1, 2], ["a", "b"]).predict_set([1.5]).horizon == 1
+def test_a_choice_takes_what_is_new_into_account():
+    """Nothing that the choice hinges on may depend on whether it came early or late."""
+    cp = ConformalHMM(random_state=0).fit([1, 2, 1, 2], ["a", "b", "a", "b"])
+    assert isinstance(cp.model_.emission_, Categorical)
+    named = ConformalHMM(HMM(emission=Gaussian()), random_state=0)
+    named.fit([1, 2, 1, 2], ["a", "b", "a", "b"])
+    assert cp.predict_p([1.5]) == named.predict_p([1.5])
+    assert isinstance(cp.model_.emission_, Categorical)  # of the history, that is
+    cp.partial_fit([1.5], ["a"])
+    assert isinstance(cp.model_.emission_, Gaussian)
+    assert cp.predict_p([1.5]) == named.partial_fit([1.5], ["a"]).predict_p([1.5])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2, None, 2.0, 0.5],
+        [1, -1, 2.5],
+        [True, 0.5, 1],
+        [(1, 2), (3, 1.5), None],
+        [(1, 2), (1, 2, 3)],
+        [None, "a", 3],
+        ["a", None],
+        [[1, 2], [0.5, -1], None],
+        [{"a": 1}, {"a": 2.5, "b": "x"}],
+        [[1.0, 2.0], 3.0],
+    ],
+)
+def test_what_stretches_hold_is_what_they_hold_together(values):
+    whole = kinds_of(values)
+    for cut in range(len(values) + 1):
+        parts = kinds_of(values[:cut]).joined(kinds_of(values[cut:]))
+        assert parts.emission() == whole.emission()
+        if whole.shape != "rows":
+            assert (parts.shape, dict(parts.kinds)) == (whole.shape, dict(whole.kinds))
+
+
+FRAMES = [
+    lambda y: pd.Series([(0, 1, None)[k] for k in y]),  # a gap makes pandas write floats
+    lambda y: [(0, 1, 2.0)[k] for k in y],
+    lambda y: [((1, 2), (3, 1), (1, 2.5))[k] for k in y],
+    lambda y: [(0.5, 2.0, True)[k] for k in y],
+    lambda y: [(None, 1.5, 2.0)[k] for k in y],
+    lambda y: pd.DataFrame(
+        {"a": [(0, 1, None)[k] for k in y], "b": [("u", "v", "u")[k] for k in y]}
+    ),
+]
+
+
+@pytest.mark.parametrize("spelt", FRAMES)
+def test_values_that_tip_the_choice_cost_no_validity(spelt):
+    class Spelt(ConformalHMM):
+        def fit(self, observations, states):
+            return super().fit(spelt(observations), states)
+
+        def predict_ranks(self, new_observations=None, *, horizon=None):
+            return super().predict_ranks(spelt(new_observations), horizon=horizon)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GapWarning)
+        check_exact(Spelt(symmetry="returns"), 3, 1)
+
+
+def test_a_masked_array_has_gaps():
+    y = np.ma.array([[0.5], [1e6], [2.5], [0.25]], mask=[[0], [1], [0], [0]])
+    x = ["a", "a", "b", "a"]
+    masked = ConformalHMM(random_state=0).fit(y, x).predict_p([[0.5]])
+    assert masked == ConformalHMM(random_state=0).fit([[0.5], None, [2.5], [0.25]], x).predict_p(
+        [[0.5]]
+    )

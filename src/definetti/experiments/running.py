@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,11 @@ def run(
     with closing(_results(tasks, work, n_jobs)) as results:
         for key, begin, records in watched(results, len(tasks), what, verbose):
             pieces[key][begin] = records
-            cell = todo[key]
-            if sum(map(len, pieces[key].values())) == cell.repetitions:
-                ordered = _joined(pieces.pop(key))
-                store.keep(cell, ordered)
-                found[key] = ordered
-    return [records for cell in cells if (records := found[cell.key]) is not None]
+            if sum(map(len, pieces[key].values())) == todo[key].repetitions:
+                joined = _joined(pieces.pop(key))
+                store.keep(todo[key], joined)
+                found[key] = joined
+    return [whole for cell in cells if (whole := found[cell.key]) is not None]
 
 
 def _parts(repetitions: int, chunk: int) -> Iterator[range]:
@@ -95,16 +94,13 @@ def _joined(pieces: dict[int, list[Any]]) -> list[Any]:
 
 def _results(
     tasks: list[tuple[Cell, range]], work: Work, n_jobs: int | None
-) -> Iterator[tuple[str, int, list[Any]]]:
+) -> Generator[tuple[str, int, list[Any]]]:
     if not tasks:
-        return iter(())
-    from joblib import Parallel, delayed
+        return
+    from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 
     parallel = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator_unordered")
-    found: Iterator[tuple[str, int, list[Any]]] = parallel(
-        delayed(_done)(work, cell, part) for cell, part in tasks
-    )
-    return found
+    yield from parallel(delayed(_done)(work, cell, part) for cell, part in tasks)
 
 
 def _done(work: Work, cell: Cell, part: range) -> tuple[str, int, list[Any]]:

@@ -48,7 +48,12 @@ class FromHmmlearn:
 
     def check(self) -> None:
         if not hasattr(self.model, "transmat_"):
-            raise ValueError("model is an hmmlearn model that is not fitted; call its fit first")
+            raise ValueError(
+                "model is an hmmlearn model that is not fitted; call its fit first (scikit-learn's "
+                "clone undoes a fit: wrap the model, FromHmmlearn(model), to keep it)"
+            )
+        if self.states is not None and len(set(self.states)) != len(self.states):
+            raise ValueError(f"states names a state twice: {list(self.states)!r}")
         if self.states is not None and len(self.states) != self.model.n_components:
             raise ValueError(
                 f"states names {len(self.states)} of {self.model.n_components} states of the "
@@ -63,6 +68,11 @@ class FromHmmlearn:
                 "matched one to one, so fit a model with as many"
             )
         seen = history.observations != MISSING
+        if not seen.any():
+            raise ValueError(
+                "observations are all missing in the training stretch, so that there is nothing "
+                "to match the states of the hmmlearn model by; raise train_size"
+            )
         guessed = self.model.predict(self.emission_.rows(table, history.observations[seen]))
         agreement = np.zeros((n, n))
         np.add.at(agreement, (history.states[seen], guessed), 1)

@@ -95,6 +95,11 @@ class HMM(BaseEstimator):
             )
 
     @property
+    def ordered(self) -> bool:
+        """Whether states are known by the order of columns alone."""
+        return getattr(self.emission_, "ordered", False)
+
+    @property
     def emission_(self) -> Emission:
         return Categorical(float(self.prior)) if self.emission is None else self.emission
 

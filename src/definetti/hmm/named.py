@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, Literal
 
 from definetti.hmm.emissions.choice import choose
 from definetti.hmm.foreign import FromHmmlearn, is_hmmlearn
-from definetti.hmm.model import HMM, Model
+from definetti.hmm.model import Model
 from definetti.hmm.predictor import Predictor
 
 
-def resolve(model: Any, observations: Any) -> Model:
-    """Find the model that a user means, given what is observed.
+def resolve(model: Any, observations: Any) -> Model | Literal["auto"]:
+    """Find the model that a user means; "auto" is for `Labelled` to choose, when all is known.
 
-    >>> resolve("auto", [True, False])
-    HMM(emission=Categorical(prior=0.5))
+    >>> from definetti import HMM
+    >>> resolve(HMM(prior=0), [True, False])
+    HMM(prior=0)
     """
     if isinstance(model, str) and model == "auto":
-        return HMM(emission=choose(observations))
+        return "auto"
+    if hasattr(model, "_data") and hasattr(model, "model_"):  # a fitted estimator of ours
+        data = model._data
+        fitted: Model = data.model
+        if fitted.fixed:
+            return copy.deepcopy(fitted)
+        return fitted.trained(data.history.pool, data.table, data.alphabet.labels)
     if not isinstance(model, type) and hasattr(model, "trained") and hasattr(model, "estimate"):
         # A copy: what becomes of the user's own later is of no concern to the fit.
         found: Model = copy.deepcopy(model)
         return found
     if is_hmmlearn(model):
-        return FromHmmlearn(model)
+        return FromHmmlearn(copy.deepcopy(model))
     if callable(model) and not isinstance(model, type):
         return Predictor(model, choose(observations))
     if isinstance(model, type):

@@ -43,6 +43,7 @@ class Predictor:
     states = None
     table = None
     fixed = True
+    ordered = True  # its columns are states by their order alone
 
     def check(self) -> None:
         """Nothing to refuse before it is called."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.compiled import kernel
+from definetti.hmm.emissions.pooled import checked_prior
 from definetti.sequence import MISSING, Alphabet, all_hashable, hashable, listed
 
 
@@ -37,6 +38,9 @@ class Categorical:
     prior: float = 0.5
 
     symbols = True
+
+    def __post_init__(self) -> None:
+        checked_prior(self.prior)
 
     def encode(
         self, observations: Any, table: Alphabet | None, name: str
@@ -71,7 +75,7 @@ class Categorical:
     ) -> FloatArray:
         # One row more than symbols: the code MISSING, −1, finds the last row, whose logs are 0.
         logs = np.zeros((len(table) + 1, len(statistics)))
-        logs[:-1] = log_frequencies(statistics, self.prior).T
+        logs[:-1] = log_frequencies(statistics, float(self.prior)).T
         return logs.take(codes, axis=0)
 
 

@@ -2,117 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 
-from definetti.arrays import IntArray
 from definetti.hmm.emissions.categorical import Categorical
 from definetti.hmm.emissions.contract import Emission
 from definetti.hmm.emissions.gaussian import Gaussian
-from definetti.hmm.emissions.kinds import emission_for, kind
+from definetti.hmm.emissions.kinds import NUMBERS, emission_for, joined, kind
 from definetti.hmm.emissions.mixed import Mixed
 from definetti.hmm.emissions.text import Text
-from definetti.sequence import Alphabet, all_hashable, is_missing, listed
+from definetti.sequence import all_hashable, is_missing
 
 
-@dataclass(frozen=True)
-class Whole(Categorical):
-    """Whole numbers, taken for symbols because none has a fraction; one that has is refused.
+class Kinds(NamedTuple):
+    """What observations hold: all that the choice of an emission goes by.
 
-    Had it been there from the start, all would have been taken for measurements. A choice that
-    depends on which numbers came early would not be a function of what a rearrangement keeps.
+    Attributes
+    ----------
+    shape : "single" values, "tuples", "rows" of numbers or of several kinds, "columns" with names,
+        or "mappings" from names; "nothing" where all are missing
+    kinds : the kind of each column, by its name or its place
     """
 
-    def encode(
-        self, observations: Any, table: Alphabet | None, name: str
-    ) -> tuple[Alphabet, IntArray]:
-        table, codes = super().encode(observations, table, name)
-        broken = [x for x in table.labels if isinstance(x, (float, np.floating)) and x % 1 > 0]
-        if broken:
-            row = listed(observations, name).index(broken[0])
-            raise ValueError(
-                f"{name}[{row}] is {broken[0]!r}, but the fitted ones are whole numbers, taken for "
-                "symbols; use model=HMM(emission=Gaussian()) for measurements, HMM() for symbols"
-            )
-        return table, codes
+    shape: str
+    kinds: Mapping[Hashable, str]
+
+    def joined(self, other: Kinds) -> Kinds:
+        """Return what two stretches hold, one put after the other."""
+        if "nothing" in (self.shape, other.shape):
+            return other if self.shape == "nothing" else self
+        if self.shape == other.shape == "tuples" and len(self.kinds) != len(other.kinds):
+            return Kinds("single", {0: "symbols"})
+        if self.shape != other.shape:
+            # Tuples among rows are rows. What does not go together is for the emission to refuse.
+            ranks = ("single", "tuples", "rows", "columns", "mappings")
+            shape = max(self.shape, other.shape, key=ranks.index)
+            if shape == "tuples":
+                return Kinds("single", {0: "symbols"})
+            return Kinds(shape, self._both(other))
+        return Kinds(self.shape, self._both(other))
+
+    def _both(self, other: Kinds) -> dict[Hashable, str]:
+        keys = dict.fromkeys([*self.kinds, *other.kinds])
+        return {
+            key: joined(self.kinds.get(key, "nothing"), other.kinds.get(key, "nothing"))
+            for key in keys
+        }
+
+    def emission(self) -> Emission:
+        """Choose an emission."""
+        found = list(self.kinds.values())
+        if self.shape in ("single", "nothing") or (
+            self.shape == "tuples" and "numbers" not in found
+        ):
+            return _for_values(found[0] if self.shape == "single" else "symbols")
+        real = set(found) & {"numbers", "integers"} and set(found) <= {*NUMBERS, "nothing"}
+        if real and self.shape in ("rows", "tuples"):
+            # Columns without names have no type of their own: one of reals makes all real.
+            return Gaussian()
+        emissions = {key: emission_for(one) for key, one in self.kinds.items()}
+        first = next(iter(emissions.values()), Categorical())
+        alike = all(emission == first for emission in emissions.values())
+        if alike and not first.symbols and self.shape != "mappings":
+            return first
+        if not emissions or "dates" in found:
+            return Mixed()  # which says what is wrong with it
+        return Mixed(emissions, closed=True)
+
+
+def kinds_of(observations: Any) -> Kinds:
+    """Look at what observations hold.
+
+    >>> kinds_of([[0.5, 1], [0.7, 2]])
+    Kinds(shape='rows', kinds={0: 'numbers', 1: 'counts'})
+    """
+    # What cannot be looked into, or only once, is left to `Categorical` to read or refuse.
+    if not isinstance(observations, Iterable) or isinstance(observations, (str, Mapping, Iterator)):
+        return Kinds("single", {0: "symbols"})
+    native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        columns: dict[Hashable, str] = {
+            series.name: kind(series.to_native()) for series in native.iter_columns()
+        }
+        return Kinds("columns", columns)
+    if isinstance(native, nw.Series):
+        return _single(kind(observations))
+    if isinstance(observations, np.ndarray) and observations.ndim != 1:
+        if observations.ndim != 2:
+            return Kinds("rows", {0: "numbers"})  # and `Gaussian` says what shape it wants
+        return Kinds("rows", {k: kind(column) for k, column in enumerate(observations.T)})
+    if isinstance(observations, np.ndarray) and observations.dtype.kind in "biufU":
+        return _single("text" if observations.dtype.kind == "U" else kind(observations))
+    values = observations.tolist() if isinstance(observations, np.ndarray) else list(observations)
+    if set(map(type, values)) in ({str}, {str, type(None)}):
+        return _single("text")
+    # Each distinct value is looked at once, where values can be told apart by their hash.
+    seen = _distinct(values) if all_hashable(values) else values
+    known = [value for value in seen if not is_missing(value)]
+    if any(isinstance(value, Mapping) for value in known):
+        return _mappings([value for value in known if isinstance(value, Mapping)])
+    lists = [value for value in known if isinstance(value, (list, np.ndarray))]
+    tuples = [value for value in known if isinstance(value, tuple)]
+    if lists or (known and len(tuples) == len(known)):
+        widths = {len(value) for value in lists or tuples}
+        if not lists and len(widths) > 1:
+            return _single("symbols")
+        places = zip(*(lists or tuples), strict=False)
+        shape = "rows" if lists else "tuples"
+        return Kinds(shape, {k: kind(list(column)) for k, column in enumerate(places)})
+    return _single(kind(known))
 
 
 def choose(observations: Any) -> Emission:
-    """Choose an emission by the type of what is observed.
+    """Choose an emission by the kind of values that observations hold.
 
-    Single values: `Gaussian` for floating-point numbers, `Text` for text, `Categorical` for all
-    others, whole numbers included. Rows: `Gaussian` for floating-point numbers, `Poisson` for
-    whole numbers (`Gaussian` if one is negative), `Bernoulli` for True and False, `Mixed` for
-    columns of several kinds. A tuple is a symbol, unless it has a floating-point number in it.
-
-    Types, not values: a choice that new observations might have tipped would cost exactness. What
-    would have tipped it later on, a fraction among whole numbers or a negative count, is refused.
+    Single values: `Gaussian` for numbers of which some have a fraction, `Text` for text,
+    `Categorical` for all others. Rows: `Gaussian` for numbers, `Poisson` for whole numbers from 0
+    on, `Bernoulli` for True and False, `Mixed` for columns of several kinds. A tuple is a symbol,
+    unless a number at its place has a fraction.
 
     Examples
     --------
     >>> choose([3, 1, 3])
-    Whole(prior=0.5)
+    Categorical(prior=0.5)
     >>> choose([[0.5, 1.0], [0.7, 1.2]])
     Gaussian(covariance='full', prior=0.1, shrinkage=None)
     """
-    # What cannot be looked into, or only once, is left to `Categorical` to read or refuse.
-    if not isinstance(observations, Iterable) or isinstance(observations, (str, Mapping, Iterator)):
-        return Categorical()
-    native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
-        return _for_columns([kind(series.to_native()) for series in native.iter_columns()])
-    if isinstance(native, nw.Series):
-        return _for_values(kind(observations))
-    if isinstance(observations, np.ndarray) and observations.ndim != 1:
-        return _for_array(observations)
-    values = observations.tolist() if isinstance(observations, np.ndarray) else list(observations)
-    # Each distinct value is looked at once, where values can be told apart by their hash.
-    seen = dict.fromkeys(values) if all_hashable(values) else values
-    known = [value for value in seen if not is_missing(value)]
-    if any(isinstance(value, Mapping) for value in known):
-        return Mixed()
-    if _are_rows(known):
-        return _for_rows([kind(column) for column in zip(*known, strict=False)])
-    return _for_values(kind(known))
+    return kinds_of(observations).emission()
 
 
-def _are_rows(values: list[Any]) -> bool:
-    """Tell rows from symbols: tuples are symbols unless there is a float in them."""
-    if not all(isinstance(value, (tuple, list, np.ndarray)) for value in values):
-        return False
-    return any(
-        not isinstance(value, tuple) or any(isinstance(x, (float, np.floating)) for x in value)
-        for value in values
-    )
+def _distinct(values: list[Any]) -> list[Any]:
+    """Drop repetitions, but not what only compares equal: True is 1, and another kind."""
+    return [value for _, value in dict.fromkeys((type(value), value) for value in values)]
 
 
-def _for_array(array: npt.NDArray[Any]) -> Emission:
-    if array.ndim != 2:
-        return Gaussian()  # which says what shape it wants
-    return _for_rows([kind(column) for column in array.T])
+def _single(found: str) -> Kinds:
+    return Kinds("nothing", {}) if found == "nothing" else Kinds("single", {0: found})
 
 
-def _for_columns(kinds: list[str]) -> Emission:
-    emissions = [emission_for(found) for found in kinds]
-    alike = all(emission == emissions[0] for emission in emissions)
-    return emissions[0] if alike and emissions and not emissions[0].symbols else Mixed()
-
-
-def _for_rows(kinds: list[str]) -> Emission:
-    """Choose where columns have no type of their own: one column of reals makes all real."""
-    real = bool({"numbers", "integers"} & set(kinds))
-    real = real and set(kinds) <= {"numbers", "integers", "counts", "nothing"}
-    return Gaussian() if real else _for_columns(kinds)
+def _mappings(rows: list[Mapping[Hashable, Any]]) -> Kinds:
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return Kinds("mappings", {key: kind([row.get(key) for row in rows]) for key in keys})
 
 
 def _for_values(found: str) -> Emission:
-    if found in ("counts", "integers"):
-        return Whole()
     if found == "numbers":
         return Gaussian()
     return Text() if found == "text" else Categorical()

@@ -53,7 +53,7 @@ class Chunks:
             length += len(tail[-1])
         return Chunks((*kept, np.concatenate([*reversed(tail), new])))
 
-    def take(self, codes: IntArray, width: int, missing: float) -> npt.NDArray[Any]:
+    def take(self, codes: IntArray, width: int, missing: float | None) -> npt.NDArray[Any]:
         """Return rows by their number, ``codes.shape + (width,)``; below 0 they are missing."""
         if len(self.arrays) == 1 and codes.size and codes.min() >= 0:
             return np.asarray(self.arrays[0][codes])

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.hmm.emissions.reading import Vectors
-from definetti.hmm.emissions.rows import CodedRows, Rows
+from definetti.hmm.emissions.pooled import checked_prior
+from definetti.hmm.emissions.raw import Raw, is_raw
+from definetti.hmm.emissions.reading import Vectors, place
+from definetti.hmm.emissions.rows import Rows
 from definetti.sequence import MISSING
 
 GAPS = (
@@ -22,14 +24,30 @@ GAPS = (
 )
 
 
+class KeptOrRead:
+    """The coding of classifiers: rows of numbers are read, frames and text kept as they came."""
+
+    symbols = False
+
+    def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
+        if isinstance(table, Raw) or (table is None and is_raw(observations)):
+            return (Raw() if table is None else table).encoded(observations, name)
+        return (Rows() if table is None else table).encoded(observations, name)
+
+    def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = table.decoded(codes)
+        return found
+
+
 @dataclass(frozen=True)
-class Classifier(CodedRows):
+class Classifier(KeptOrRead):
     """The likelihood of an observation is, up to a factor, what a classifier makes of it.
 
         likelihood(y | i)  ∝  Pr(i | y) / Pr(i)
 
     with the classifier's probability and the state's frequency among what it was trained on.
-    Pipelines are classifiers too. A classifier cannot take in a candidate at little cost, so it
+    Pipelines are classifiers too; a data frame reaches them as it is, columns with their names, and
+    so does text. A classifier cannot take in a candidate at little cost, so it
     is trained on a first stretch: ``ConformalHMM(model=HMM(emission=Classifier(…)),
     train_size=0.5)``.
 
@@ -58,9 +76,12 @@ class Classifier(CodedRows):
                 "estimator must be an instance of a scikit-learn classifier, such as "
                 f"LogisticRegression(), got {self.estimator!r}"
             )
+        if is_regressor(self.estimator):
+            raise TypeError(f"estimator {self.estimator!r} is a regressor; give a classifier")
+        checked_prior(self.floor, "floor")
 
     def learned(
-        self, table: Rows, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> TrainedClassifier:
         """Train the classifier on a labelled stretch."""
         seen = codes != MISSING
@@ -71,9 +92,13 @@ class Classifier(CodedRows):
                 f"the classifier's training stretch never has state {labels[never[0]]!r}; raise "
                 "train_size, or leave the state out"
             )
-        stretch = Vectors(table.take(codes), "observations", table.columns, table.flat)
-        with gaps_named(stretch, seen):
-            fitted = clone(self.estimator).fit(stretch.values[seen], states[seen])
+        if isinstance(table, Raw):
+            with raw_gaps_named(table, codes, "observations"):
+                fitted = clone(self.estimator).fit(table.take(codes[seen]), states[seen])
+        else:
+            stretch = Vectors(table.take(codes), "observations", table.columns, table.flat)
+            with gaps_named(stretch, seen):
+                fitted = clone(self.estimator).fit(stretch.values[seen], states[seen])
         # Not before: a stack of classifiers has it, but knows only once it is fitted.
         if not hasattr(fitted, "predict_proba"):
             raise TypeError(
@@ -81,36 +106,48 @@ class Classifier(CodedRows):
                 f"Classifier(CalibratedClassifierCV({type(self.estimator).__name__}(…)))"
             )
         trained = TrainedClassifier(fitted, counts / counts.sum(), self.floor)
-        later = table.take(np.arange(codes.max() + 1, len(table)))
+        later = np.arange(codes.max() + 1, len(table))
         name = "observations after the training stretch, those missing not counted"
-        trained.check(Vectors(later, name, table.columns, table.flat))
+        if isinstance(table, Raw):
+            trained._judged(table, later, name)
+        else:
+            trained.check(Vectors(table.take(later), name, table.columns, table.flat))
         return trained
 
     def statistics(
-        self, table: Rows, codes: IntArray, states: IntArray, n_states: int
+        self, table: Any, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
         raise ValueError(
             "a classifier cannot be refitted for every candidate; set train_size=0.5 to train it "
             "on the first half and calibrate on the second"
         )
 
-    def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
+    def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         raise ValueError("the classifier is not trained; set train_size=0.5")
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedClassifier(CodedRows):
+class TrainedClassifier(KeptOrRead):
     """A classifier that no longer changes, and how often each state came in its training."""
 
     estimator: Any
     frequencies: FloatArray
     floor: float
 
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        table = Rows() if table is None else table
-        vectors = table.read(observations, name)
+    def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
+        if isinstance(table, Raw):
+            return self._judged(*super().encode(observations, table, name), name)
+        rows: Rows = table
+        vectors = rows.read(observations, name)
         self.check(vectors)
-        return table.added(vectors)
+        return rows.added(vectors)
+
+    def _judged(self, table: Raw, codes: IntArray, name: str) -> tuple[Raw, IntArray]:
+        """Refuse what the classifier refuses, before it is part of anything."""
+        if (codes != MISSING).any():
+            with raw_gaps_named(table, codes, name):
+                self.estimator.predict_proba(table.take(codes[codes != MISSING]))
+        return table, codes
 
     def check(self, vectors: Vectors) -> None:
         """Refuse rows with gaps if the classifier does, before they are part of anything."""
@@ -121,11 +158,11 @@ class TrainedClassifier(CodedRows):
                 self.estimator.predict_proba(vectors.values[gappy])
 
     def statistics(
-        self, table: Rows, codes: IntArray, states: IntArray, n_states: int
+        self, table: Any, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
         return np.zeros((n_states, 0))
 
-    def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
+    def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         logs = np.zeros((codes.size, len(statistics)))
         flat = codes.ravel()
         distinct, place = np.unique(flat[flat != MISSING], return_inverse=True)
@@ -148,3 +185,16 @@ def gaps_named(vectors: Vectors, rows: npt.NDArray[np.bool_]) -> Iterator[None]:
         if "nan" in str(error).lower():
             vectors.refuse(np.isnan(vectors.values) & rows[:, None], GAPS)
         raise
+
+
+@contextmanager
+def raw_gaps_named(table: Raw, codes: IntArray, name: str) -> Iterator[None]:
+    """Do the same for rows of a frame, and say whose words any other complaint is."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        gap = table.first_gap(codes)
+        if "nan" in str(error).lower() and gap is not None:
+            raise ValueError(f"{place(name, *gap)} is nan; {GAPS}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} cannot be judged by the classifier: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, time, timedelta
+from functools import reduce
 from typing import Any
 
 import narwhals as nw
@@ -17,12 +18,16 @@ from definetti.hmm.emissions.poisson import Poisson
 from definetti.sequence import is_missing
 
 DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
+NUMBERS = ("counts", "integers", "numbers")  # each holds the one before
 
 
 def kind(values: Any) -> str:
     """Tell what a series, an array or a list of single values holds.
 
-    >>> kind([3, 0, None, 2]), kind([3, -1]), kind([0.5, 2]), kind([True, None]), kind(["wet"])
+    Values tell, not their type: 2.0 is a whole number, since a gap among whole numbers makes many
+    a library write them so.
+
+    >>> kind([3, 0.0, None, 2]), kind([3, -1]), kind([0.5, 2]), kind([True, None]), kind(["wet"])
     ('counts', 'integers', 'numbers', 'switches', 'text')
     """
     series = nw.from_native(values, series_only=True, pass_through=True)
@@ -31,6 +36,8 @@ def kind(values: Any) -> str:
             return "symbols"
         values = series.drop_nulls()
         values = values.to_numpy() if values.dtype.is_numeric() else values.to_list()
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.compressed()
     array = values if isinstance(values, np.ndarray) else np.zeros(0, dtype=object)
     if array.size and array.dtype.kind in "biuf":
         return _array_kind(array)
@@ -45,16 +52,36 @@ def kind(values: Any) -> str:
     if all(issubclass(one, DATES) for one in types):
         return "dates"
     if all(issubclass(one, (int, float, np.number)) and one is not bool for one in types):
-        return _array_kind(np.array(known))
+        return _array_kind(np.array(known, dtype=np.float64))
     return "symbols"
 
 
 def _array_kind(array: npt.NDArray[Any]) -> str:
     if array.dtype.kind == "b":
         return "switches"
-    if array.dtype.kind not in "iu":
+    known = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+    if not known.size:
+        return "nothing"
+    if known.dtype.kind == "f" and (known % 1 != 0).any():  # an infinity has no remainder
         return "numbers"
-    return "counts" if array.min() >= 0 else "integers"
+    return "counts" if known.min() >= 0 else "integers"
+
+
+def joined(*kinds: str) -> str:
+    """Tell what two columns hold, one put after the other.
+
+    >>> joined("counts", "numbers"), joined("nothing", "text"), joined("switches", "counts")
+    ('numbers', 'text', 'symbols')
+    """
+
+    def both(one: str, other: str) -> str:
+        if "nothing" in (one, other) or one == other:
+            return other if one == "nothing" else one
+        if one in NUMBERS and other in NUMBERS:
+            return max(one, other, key=NUMBERS.index)
+        return "symbols"
+
+    return reduce(both, kinds, "nothing")
 
 
 def emission_for(found: str) -> Emission:

@@ -30,6 +30,7 @@ class LogLikelihood:
     """
 
     symbols = False
+    ordered = True  # its columns are states by their order alone
 
     def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
         table = Rows() if table is None else table

@@ -29,7 +29,11 @@ class Mixed:
         The emission of each column, by its name, or by its place where rows are tuples; columns
         that it does not name are left out. "auto" takes all columns, and goes by what the first
         data hold: `Gaussian` for numbers, `Poisson` for whole numbers from 0 on, `Bernoulli` for
-        True and False, `Categorical` for text and categories.
+        True and False, `Categorical` for text and categories. What would be chosen otherwise when
+        later data are looked at, too, is then a matter of luck: ``ConformalHMM(model="auto")``
+        looks at them, and is exact; so is a dictionary.
+    closed : bool, default False
+        Whether columns that `columns` does not name are refused instead of left out.
 
     Examples
     --------
@@ -45,6 +49,7 @@ class Mixed:
     """
 
     columns: Any = "auto"
+    closed: bool = False
 
     symbols = False
     grows = True  # a column of symbols may meet a new one, which changes its law
@@ -57,6 +62,11 @@ class Mixed:
                 "try {'speed': Gaussian(), 'gear': Categorical()}"
             )
         for name, emission in self.columns.items() if named else ():
+            if hasattr(emission, "learned"):
+                raise TypeError(
+                    f"columns[{name!r}] is a classifier, which takes whole rows; give it all "
+                    "columns, with a ColumnTransformer in a pipeline if they differ in kind"
+                )
             if isinstance(emission, type) or not hasattr(emission, "log_likelihood"):
                 raise TypeError(
                     f"columns[{name!r}] must be an emission such as Gaussian(), got {emission!r}"
@@ -126,7 +136,8 @@ class Mixed:
         """Refuse rows that have other columns than the table."""
         known = [column.name for column in table.columns]
         lacking = [key for key in known if key not in given.values and not given.sparse]
-        excess = [key for key in given.values if key not in known and self.columns == "auto"]
+        whole = self.closed or self.columns == "auto"
+        excess = [key for key in given.values if key not in known and whole]
         if lacking or excess or given.named != table.named:
             raise ValueError(
                 f"{name} has columns {', '.join(map(repr, given.values))}, but those to use are "

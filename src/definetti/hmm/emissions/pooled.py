@@ -8,6 +8,7 @@ sequence, so this costs no validity.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -63,5 +64,6 @@ def ratio(numerator: Any, denominator: Any) -> FloatArray:
 
 def checked_prior(value: Any, name: str = "prior") -> None:
     """Refuse what cannot be a number of pseudo-observations."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < np.inf:
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not 0.0 <= float(value) < np.inf:
         raise ValueError(f"{name} must be a finite number ≥ 0, got {value!r}; try 0.5")

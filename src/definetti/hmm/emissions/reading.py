@@ -86,6 +86,8 @@ def _listed(observations: Any, name: str) -> Vectors:
             f"{name} must be one row of numbers per step, got {type(observations).__name__}; "
             "pass an array of shape (steps, columns), a list of rows or a data frame"
         )
+    if isinstance(observations, np.ma.MaskedArray):
+        observations = np.ma.filled(observations.astype(np.float64), np.nan)
     items = observations if isinstance(observations, np.ndarray) else list(observations)
     try:
         array = np.asarray(items)

@@ -9,6 +9,7 @@ import numpy as np
 from definetti.arrays import FloatArray, IntArray
 from definetti.hmm.emissions.categorical import Categorical
 from definetti.hmm.emissions.lexicon import Lexicon
+from definetti.hmm.emissions.pooled import checked_prior
 from definetti.hmm.emissions.words import Words
 
 
@@ -38,6 +39,11 @@ class Text(Words):
 
     rare: float = 0.05
     few: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked_prior(self.rare, "rare")
+        checked_prior(self.few, "few")
 
     def is_words(self, statistics: FloatArray) -> bool:
         """Tell whether counts, ``(n_states, number of words)``, are those of words."""

@@ -1,0 +1,80 @@
+"""The windows of the history that a candidate is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from definetti.arrays import FloatArray, IntArray
+from definetti.history import Completion
+from definetti.ranking import Question
+from definetti.symmetry.contract import Generator, Reference
+
+
+@dataclass(frozen=True)
+class Past:
+    """Compare with every window of the past, or every so many-th, whatever states it has.
+
+    Not valid for a Markov chain: these windows are neither independent nor exchangeable.
+
+    Parameters
+    ----------
+    stride : int, default 1
+        How many steps lie between the ends of two windows, counted back from the new one.
+    """
+
+    stride: int = 1
+
+    exact = False
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return ()
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        return Reference.past(
+            strided_ends(len(completion.history), completion.horizon, self.stride)
+        )
+
+
+def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
+    """Return where windows of the past end, latest first.
+
+    Parameters
+    ----------
+    length : T, the length of the history; the new window ends at ``T + horizon − 1``
+
+    Examples
+    --------
+    >>> strided_ends(6, 2, 1), strided_ends(9, 2, 3)
+    (array([5, 4, 3, 2]), array([7, 4]))
+    """
+    ends = np.arange(length + horizon - 1 - stride, horizon - 1, -stride)
+    return ends[ends < length]
+
+
+def all_scores(
+    question: Question, name: Hashable, scored: Callable[[IntArray], FloatArray]
+) -> FloatArray:
+    """Score all windows of the past, the oldest first, each once and for all if that is possible.
+
+    Parameters
+    ----------
+    name : a name for the way of scoring, under which scores are found again
+    scored : from ends of windows to their scores
+    """
+    history = question.history
+    ends = np.arange(len(question.observations), len(history))
+    if not len(ends):
+        return np.zeros(0)
+    if not question.settled:
+        return scored(ends)
+    key = "in order", name, question.score, *question.unseen.tolist()
+    known = history.lasting(key, question.version, lambda: np.zeros(0))
+    if len(known) < len(ends):  # in rolling prediction, what is new alone
+        known = np.concatenate([known, scored(ends[len(known) :])])
+        history.note(key, question.version, known)
+    return known

@@ -1,0 +1,369 @@
+"""Promises about steps, about errors and about late labels, by adding up all sequences."""
+
+import warnings
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import floor, fsum
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import definetti.predicting
+from definetti import HMM, ConformalHMM, given_hmm
+from definetti.checks import FewBlocksWarning
+from definetti.limits import limit, risk_limit
+from definetti.pvalue import TIE, miscoverage, ranks
+
+LAWS = {
+    "sticky": ([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]]),
+    "alternating, meaningless": ([0.5, 0.5], [[0.1, 0.9], [0.9, 0.1]], [[0.5, 0.5], [0.5, 0.5]]),
+    "reducible": ([0.9, 0.1], [[0.8, 0.2], [0.0, 1.0]], [[0.7, 0.3], [0.2, 0.8]]),
+    "unequal": ([0.3, 0.7], [[0.6, 0.4], [0.3, 0.7]], [[0.9, 0.1], [0.1, 0.9]]),
+}
+LEVELS = (0.2, 0.6)  # low ones: short histories leave little out at others
+
+
+def erratic(start, observations):
+    """A predictor that says anything, the same for the same input; some states are impossible."""
+    first = (np.asarray(start, float)[:, None] * 7.3 + observations.astype(float) * 3.1) % 1.0
+    first = np.where((observations == 1) & (np.asarray(start)[:, None] == 0), 0.0, first)
+    return np.stack([first, 1 - first], axis=-1)
+
+
+MODELS = {
+    "right": {"model": given_hmm(*LAWS["sticky"][1:])},
+    "wrong": {"model": given_hmm([[0.05, 0.95], [0.99, 0.01]], [[0.1, 0.9], [1.0, 0.0]])},
+    "callable": {"model": erratic},
+    "split": {"train_size": 2},
+    "split, no prior": {"model": HMM(prior=0), "train_size": 2},
+}
+
+
+class Everything(NamedTuple):
+    """All sequences, and what came of the question about each.
+
+    Attributes
+    ----------
+    states, observations : (S, T + h)
+    outcome : (S, levels) a number for each sequence: a loss, or the chance of being covered
+    """
+
+    states: np.ndarray
+    observations: np.ndarray
+    outcome: np.ndarray
+
+    def expected(self, law):
+        """The mean outcome under a law, over all and given each last state that can be."""
+        initial, transition, emission = map(np.array, law)
+        x, y = self.states, self.observations
+        p = initial[x[:, 0]] * transition[x[:, :-1], x[:, 1:]].prod(axis=1)
+        if y.any():  # with one symbol, there is nothing to see
+            p = p * emission[x, y].prod(axis=1)
+        given = [np.ones(len(x), bool), *(x[:, -1] == i for i in range(len(initial)))]
+        return np.array(
+            [
+                [fsum(p[kept] * column[kept]) / fsum(p[kept]) for column in self.outcome.T]
+                for kept in given
+                if p[kept].sum() > 0
+            ]
+        )
+
+
+def enumerated(predictor, length, horizon, asked, n_symbols=2):
+    """Ask about every sequence of two states and one or two symbols.
+
+    `asked` gives, from a fitted predictor and new symbols, a function from the true new states
+    to one outcome per level.
+    """
+    rows = []
+    for past in product(range(2), repeat=length):
+        for seen in product(range(n_symbols), repeat=length):
+            fitted = predictor.set_params(states=[0, 1]).fit(seen, past)
+            for symbols in product(range(n_symbols), repeat=horizon):
+                outcome = asked(fitted, symbols)
+                for new in product(range(2), repeat=horizon):
+                    rows.append((past + new, seen + symbols, outcome(new)))
+    return Everything(*map(np.array, zip(*rows, strict=True)))
+
+
+def wrong_steps(lag, share):
+    """Ask for step sets and count the steps at which they are wrong."""
+
+    def asked(fitted, symbols):
+        with warnings.catch_warnings():  # some of so short histories have no blocks at all
+            warnings.simplefilter("ignore", FewBlocksWarning)
+            sets = [fitted.predict_set(symbols, level, lag=lag) for level in LEVELS]
+
+        def outcome(new):
+            late = new[lag:]  # labels are codes here
+            wrong = [int((~s.nodes[range(len(late)), late]).sum()) for s in sets]
+            return [w / len(late) for w in wrong] if share else wrong
+
+        return outcome
+
+    return asked
+
+
+def chances(lag):
+    """Ask whether the steps after the lag are covered, and how probably with smoothing."""
+
+    def asked(fitted, symbols):
+        found = fitted.predict_ranks(symbols, lag=lag)
+        return lambda new: covered(found[tuple(new[lag:])])
+
+    return asked
+
+
+@cache
+def covered(rank):
+    """Whether a rank is inside at each level, then how probably it is with smoothing."""
+    alphas = [miscoverage(level) for level in LEVELS]
+    plain = [float(rank.exceeds(alpha)) for alpha in alphas]
+    return plain + [float(rank.chance(alpha)) for alpha in alphas]
+
+
+def fixed(name, **parameters):
+    return ConformalHMM(**MODELS[name], **parameters)
+
+
+def long_and_varied(name, horizon, predictor, asked):
+    """Histories long enough to leave states out after, and short ones with two symbols.
+
+    The sets are as wide as the last state with the fewest blocks makes them, so that short
+    histories give full sets, and long ones with two symbols are too many.
+    """
+    length = 9 if "train_size" in MODELS[name] else 8
+    yield enumerated(predictor, length, horizon, asked, n_symbols=1)
+    yield enumerated(predictor, 4 if horizon < 3 else 3, horizon, asked)
+
+
+@pytest.mark.parametrize(("horizon", "lag"), [(1, 0), (2, 0), (2, 1), (3, 2)])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_share_of_wrong_steps_is_kept(name, horizon, lag):
+    predictor = fixed(name, guarantee="steps")
+    wrong = 0
+    for everything in long_and_varied(name, horizon, predictor, wrong_steps(lag, share=True)):
+        wrong += everything.outcome.sum()
+        for law in LAWS.values():
+            assert (everything.expected(law) <= 1 - np.array(LEVELS) + 1e-12).all()
+    assert wrong  # full sets are never wrong, and prove nothing
+
+
+@pytest.mark.parametrize(
+    ("horizon", "lag", "max_errors"), [(1, 0, 0), (2, 0, 0), (2, 0, 1), (2, 1, 0), (3, 1, 1)]
+)
+@pytest.mark.parametrize("name", MODELS)
+def test_no_more_errors_than_promised(name, horizon, lag, max_errors):
+    predictor = fixed(name, guarantee="errors", max_errors=max_errors)
+    broken = 0
+    for everything in long_and_varied(name, horizon, predictor, wrong_steps(lag, share=False)):
+        kept = everything._replace(outcome=everything.outcome <= max_errors)
+        broken += (~kept.outcome).sum()
+        for law in LAWS.values():
+            assert (kept.expected(law) >= np.array(LEVELS) - 1e-12).all()
+    assert broken
+
+
+@pytest.mark.parametrize("score", ["path", "filter", "smoother", "joint", "band"])
+@pytest.mark.parametrize("name", MODELS)
+def test_late_labels_are_covered_exactly(name, score):
+    """What is not asked about has any state: only the steps after the lag count."""
+    for length, horizon, lag in [(4, 2, 1), (3, 3, 2)]:
+        everything = enumerated(fixed(name, score=score), length, horizon, chances(lag))
+        for law in LAWS.values():
+            plain, smoothed = np.split(everything.expected(law), 2, axis=1)
+            assert (plain >= np.array(LEVELS) - 1e-12).all()
+            assert smoothed == pytest.approx(np.tile(LEVELS, (len(smoothed), 1)), abs=1e-9)
+
+
+def test_the_listed_set_is_made_of_the_ranks_that_were_added_up():
+    """Enumeration looks at ranks; users look at sets."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        past, seen = rng.integers(2, size=(2, 12)).tolist()
+        symbols = rng.integers(2, size=3).tolist()
+        fitted = fixed("wrong", states=[0, 1]).fit(seen, past)
+        for lag in (1, 2):
+            found = fitted.predict_ranks(symbols, lag=lag)
+            for level in LEVELS:
+                s = fitted.predict_set(symbols, level, lag=lag)
+                inside = {x for x, rank in found.items() if rank.exceeds(miscoverage(level))}
+                assert set(s) == inside
+
+
+def test_the_new_block_must_be_reckoned_with(monkeypatch):
+    """The check can fail: without the one wrong block that the new one may be, it does."""
+
+    def forgetful(steps, blocks, horizon, alpha):
+        wrong = floor(horizon * alpha * (blocks + 1))
+        if not blocks:
+            return np.inf
+        return -np.inf if wrong >= len(steps) else float(steps[len(steps) - 1 - wrong]) + TIE
+
+    monkeypatch.setattr(definetti.predicting, "risk_limit", forgetful)
+    predictor, asked = fixed("right", guarantee="steps"), wrong_steps(lag=0, share=True)
+    everything = enumerated(predictor, 8, 2, asked, n_symbols=1)
+    excess = [everything.expected(law) - (1 - np.array(LEVELS)) for law in LAWS.values()]
+    assert max(part[0].max() for part in excess) > 0.01
+
+
+def naive_risk_limit(blocks, alpha):
+    """By definition: the smallest value at which the risk, one bad block added, is in order."""
+    values = sorted({value for block in blocks for value in block})
+    for value in values:
+        losses = [Fraction(sum(x > value for x in block), len(block)) for block in blocks]
+        if (sum(losses) + 1) / (len(blocks) + 1) <= alpha:
+            return float(value)
+    return np.inf
+
+
+def spaced_windows(states, last, horizon):
+    """By definition: cut backwards, each time at the latest visit at least a horizon before."""
+    cuts, bound = [], len(states) - 1
+    while visits := [t for t in range(bound + 1) if states[t] == last]:
+        cuts.append(visits[-1])
+        bound = visits[-1] - horizon
+    return [range(end - horizon + 1, end + 1) for end in cuts[:-1]]
+
+
+def strangeness(start, symbols, transition, emission):
+    """One minus the probability of each state at each step, by adding up all paths."""
+    n, h = len(transition), len(symbols)
+    weights = np.zeros((h, n))
+    for path in product(range(n), repeat=h):
+        pairs = zip((start, *path[:-1]), path, symbols, strict=True)
+        p = np.prod([transition[i, j] * emission[j, k] for i, j, k in pairs])
+        weights[range(h), path] += p
+    return 1 - weights / weights.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(("guarantee", "max_errors"), [("steps", 0), ("errors", 0), ("errors", 1)])
+def test_step_sets_are_those_of_the_definition(guarantee, max_errors):
+    """Cuts, probabilities, limits and sets, all in the plainest way."""
+    rng = np.random.default_rng(1)
+    proper = 0
+    for _ in range(60):
+        n, h = int(rng.integers(2, 4)), int(rng.integers(1, 4))
+        lag = int(rng.integers(0, h))
+        law = rng.dirichlet(np.ones(n), n), rng.dirichlet(np.ones(2), n)
+        x, y = rng.integers(n, size=40).tolist(), rng.integers(2, size=40).tolist()
+        new, alpha = rng.integers(2, size=h).tolist(), Fraction(int(rng.integers(3, 9)), 10)
+        limits = []
+        for last in range(n):
+            past = []
+            for window in spaced_windows(x, last, h):
+                found = strangeness(x[window[0] - 1], [y[t] for t in window], *law)
+                past.append([found[k, x[t]] for k, t in enumerate(window)][lag:])
+            if guarantee == "steps":
+                limits.append(naive_risk_limit(past, alpha))
+                continue
+            # So many steps may be wrong: the next strangest one decides.
+            scores = [([*sorted(block)[::-1], *[0.0] * h])[max_errors] for block in past]
+            inside = [
+                s for s in scores if 1 + sum(t >= s for t in scores) > alpha * (len(past) + 1)
+            ]
+            limits.append(np.inf if alpha * (len(past) + 1) < 1 else max(inside, default=-np.inf))
+        expected = strangeness(x[-1], new, *law)[lag:] <= max(limits) + 2e-9
+        cp = ConformalHMM(
+            given_hmm(*law), guarantee=guarantee, max_errors=max_errors, states=range(n)
+        ).fit(y, x)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewBlocksWarning)
+            s = cp.predict_set(new, float(1 - alpha), lag=lag)
+        np.testing.assert_array_equal(s.nodes, expected)
+        proper += 0 < expected.sum() < expected.size
+    assert proper > 20
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_risk_limit_is_that_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    finite = 0
+    for _ in range(100):
+        number, horizon = int(rng.integers(0, 14)), int(rng.integers(1, 6))
+        # Eighths: many ties, and no rounding in the definition.
+        blocks = rng.integers(0, int(rng.choice([2, 9])), (number, horizon)) / 8
+        alpha = Fraction(int(rng.integers(1, 20)), 20)
+        steps = np.sort(blocks, axis=None)
+        expected = naive_risk_limit(blocks.tolist(), alpha)
+        assert risk_limit(steps, number, horizon, alpha) == pytest.approx(expected, abs=2 * TIE)
+        # What is equal but for rounding is equal.
+        blurred = np.sort(steps + rng.uniform(-1e-13, 1e-13, len(steps)))
+        assert risk_limit(blurred, number, horizon, alpha) == pytest.approx(expected, abs=2 * TIE)
+        finite += np.isfinite(expected)
+    assert finite > 50
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_limit_separates_what_ranks_let_in_from_what_they_do_not(seed, smoothed):
+    rng = np.random.default_rng(seed)
+    both = 0
+    for _ in range(100):
+        scores = rng.integers(0, int(rng.choice([2, 5, 50])), int(rng.integers(0, 25))) / 4 - 1
+        scores = scores + rng.uniform(-1e-13, 1e-13, len(scores))
+        scores[rng.random(len(scores)) < rng.choice([0, 0.3])] = np.inf
+        scores.sort()
+        alpha = Fraction(int(rng.integers(1, 20)), 20)
+        uniform = float(rng.choice([rng.random(), 0.0, 1e-12])) if smoothed else None
+        found = limit(scores, alpha, uniform)
+        candidates = np.concatenate([scores, np.arange(-2, 14, 1 / 8), [1e300, np.inf]])
+        weights = np.ones(len(scores), dtype=np.int64)
+        placed = ranks(scores, weights, candidates, joins=True)
+        inside = [rank.exceeds(alpha, uniform) for rank in placed]
+        assert (candidates <= found).tolist() == inside
+        both += 0 < sum(inside) < len(inside)
+    assert both > 40
+
+
+@pytest.mark.parametrize(
+    ("alpha", "blocks", "place"),
+    [(Fraction(1, 10), 9, 9), (Fraction(1, 5), 4, 4), (Fraction(1, 10), 19, 18)],
+)
+def test_boundaries_where_the_level_is_met_exactly(alpha, blocks, place):
+    """At K = 10 and α = 0.1 the largest of nine scores is the limit; floats would miss it."""
+    scores = np.arange(1.0, blocks + 1)
+    assert limit(scores, alpha) == pytest.approx(place)
+    assert limit(scores[:-1], Fraction(1, blocks + 1)) == np.inf
+    # With one step per block the risk is the chance of an error, and the two limits are one.
+    assert risk_limit(scores, blocks, 1, alpha) == limit(scores, alpha)
+
+
+def test_promises_about_steps_need_a_fixed_model():
+    for parameters in ({}, {"train_size": 2, "symmetry": "full"}):
+        for guarantee in ("steps", "errors"):
+            cp = ConformalHMM(guarantee=guarantee, **parameters).fit([0, 1] * 5, [0, 1] * 5)
+            with pytest.raises(ValueError, match=rf"guarantee='{guarantee}'.*train_size=0\.5"):
+                cp.predict_set([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"guarantee": "some"}, "guarantee must be"),
+        ({"guarantee": "steps", "max_errors": 1}, "max_errors=1 is for guarantee='errors'"),
+        ({"guarantee": "errors", "max_errors": -1}, "max_errors must be a whole number ≥ 0"),
+        ({"guarantee": "errors", "max_errors": 0.5}, "max_errors must be a whole number ≥ 0"),
+    ],
+)
+def test_promises_that_there_are_none_of(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ConformalHMM(train_size=2, **parameters).fit([0, 1] * 5, [0, 1] * 5)
+
+
+def test_errors_are_counted_where_the_states_are_not():
+    y, x = [0, 1, 1] * 20, [0, 1, 1] * 20
+    s = fixed("right", guarantee="errors", max_errors=1).fit(y, x).predict_set([0, 1, 1], 0.5)
+    for truth in product(range(2), repeat=3):
+        wrong = sum(state not in there for state, there in zip(truth, s.steps, strict=True))
+        assert s.wrong(truth) == wrong
+        assert (truth in s) == (wrong <= 1)
+    assert {s.wrong(truth) for truth in product(range(2), repeat=3)} != {0}
+
+
+def test_more_errors_allowed_than_steps_promises_nothing():
+    cp = fixed("right", guarantee="errors", max_errors=3).fit([0, 1] * 20, [0, 1] * 20)
+    s = cp.predict_set([0, 1], 0.5)
+    assert all(truth in s for truth in product(range(2), repeat=2))
