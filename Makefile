@@ -49,7 +49,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.runtime: pyproject.toml | $(VENV)/.created
-	$(RUN) pip install --quiet --disable-pip-version-check --editable .
+	$(RUN) pip install --quiet --disable-pip-version-check --editable '.[cli,plot]'
 	@touch $@
 
 $(VENV)/.dev $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.created

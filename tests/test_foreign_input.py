@@ -361,3 +361,25 @@ def test_what_is_not_guaranteed_comes_last_and_is_marked():
     assert last.startswith("small * ")
     assert note.startswith("* not guaranteed")
     assert "*" not in repr(found._replace(rows=found.rows[:2]))
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame(index=range(4)), "observations is a frame without columns"),
+        (pd.DataFrame(np.zeros((4, 2)), columns=["a", "a"]), "has the column 'a' twice"),
+    ],
+)
+def test_frames_that_no_one_can_read(frame, message):
+    with pytest.raises(ValueError, match=message):
+        ConformalHMM().fit(frame, [0, 1, 0, 1])
+
+
+def test_states_without_names_are_refused_at_the_fit():
+    hmm = pytest.importorskip("hmmlearn.hmm")
+    y = np.random.default_rng(0).normal(size=(50, 1))
+    model = hmm.GaussianHMM(2, random_state=0).fit(y)
+    with pytest.raises(ValueError, match=r"have no names; set train_size=0\.2"):
+        ConformalHMM(model).fit(y, [0, 1] * 25)
+    with pytest.raises(ValueError, match="names a state twice"):
+        ConformalHMM(FromHmmlearn(model, ("a", "a"))).fit(y, ["a", "b"] * 25)

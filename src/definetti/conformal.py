@@ -280,7 +280,7 @@ class ConformalHMM(BaseEstimator):
                 f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
                 "give more, or shorten the horizon"
             )
-        new_observations = readable(new_observations)
+        new_observations = readable(new_observations, "new_observations")
         if new_observations is not None:
             data = self._data.chosen(new_observations)
             self._check_length(truth, len(data.new(new_observations, None).codes))
@@ -340,7 +340,7 @@ class ConformalHMM(BaseEstimator):
         """Gather all that a prediction depends on."""
         self._check_fitted()
         checked_flag(self.smoothing, "smoothing")
-        new_observations = readable(new_observations)
+        new_observations = readable(new_observations, "new_observations")
         data = self._data.chosen(new_observations)
         fixed = data.model.fixed and getattr(self.symmetry_, "by_last_state", False)
         if horizon is not None and listing:

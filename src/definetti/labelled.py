@@ -15,6 +15,7 @@ from definetti.checks import GapWarning, checked_number
 from definetti.history import History, padded
 from definetti.hmm.emissions import Emission
 from definetti.hmm.emissions.choice import Kinds, kinds_of
+from definetti.hmm.foreign import FromHmmlearn
 from definetti.hmm.model import HMM, Model
 from definetti.hmm.predictor import Predictor
 from definetti.sequence import MISSING, Alphabet, checked_states, piece
@@ -114,6 +115,8 @@ class Labelled:
             stretch = self._history(codes[:cut], observed[:cut], begins)
             self.model = model.trained(stretch.pool, self.table, self.alphabet.labels)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
+        if isinstance(self.model, FromHmmlearn):
+            self.model.check_named()
         self.history = self._history(codes, observed, begins)
         self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
 

@@ -40,8 +40,19 @@ def plain(values: Any) -> Any:
     return values
 
 
-def readable(values: Any) -> Any:
-    """Return what can be read more than once, as an array where it is a tensor."""
+def readable(values: Any, name: str = "observations") -> Any:
+    """Return what can be read more than once, as an array where it is a tensor.
+
+    A frame that has no columns, or two of one name, is refused: no library reads such alike.
+    """
+    columns = getattr(values, "columns", None)
+    if columns is not None and hasattr(values, "shape"):
+        names = list(columns)
+        if not names:
+            raise ValueError(f"{name} is a frame without columns; give None for a plain chain")
+        twice = [one for one in dict.fromkeys(names) if names.count(one) > 1]
+        if twice:
+            raise ValueError(f"{name} has the column {twice[0]!r} twice; rename one")
     return list(values) if isinstance(values, Iterator) else plain(values)
 
 

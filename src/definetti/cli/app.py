@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from definetti.cli.backtest import backtest
 from definetti.cli.demo import demo
+from definetti.cli.predict import predict
+from definetti.cli.simulate import simulate
 from definetti.cli.verify import verify
 
 app = typer.Typer(
@@ -12,5 +15,5 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
-app.command()(verify)
+for command in (predict, backtest, simulate, demo, verify):
+    app.command()(command)

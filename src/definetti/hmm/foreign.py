@@ -60,6 +60,14 @@ class FromHmmlearn:
                 "hmmlearn model; name each"
             )
 
+    def check_named(self) -> None:
+        """Refuse states without names, once it is clear that they will get none."""
+        if self.states is None:
+            raise ValueError(
+                "the states of the hmmlearn model have no names; set train_size=0.2 to match them "
+                "to the labels on the first stretch, or give FromHmmlearn(model, states=[…])"
+            )
+
     def trained(self, history: History, table: Rows, labels: tuple[Hashable, ...]) -> TrainedHMM:
         n = self.model.n_components
         if len(labels) != n:
@@ -82,11 +90,8 @@ class FromHmmlearn:
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Any:
-        if self.states is None:
-            raise ValueError(
-                "the states of the hmmlearn model have no names; set train_size=0.2 to match them "
-                "to the labels on the first stretch, or give FromHmmlearn(model, states=[…])"
-            )
+        self.check_named()
+        assert self.states is not None
         ordered = self._ordered(np.arange(len(self.states)), self.states)
         return ordered.estimate(completion, table, statistics, labels)
 

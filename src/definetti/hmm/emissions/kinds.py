@@ -62,7 +62,7 @@ def _array_kind(array: npt.NDArray[Any]) -> str:
     known = array[~np.isnan(array)] if array.dtype.kind == "f" else array
     if not known.size:
         return "nothing"
-    if known.dtype.kind == "f" and (known % 1 != 0).any():  # an infinity has no remainder
+    if known.dtype.kind == "f" and (np.floor(known) != known).any():
         return "numbers"
     return "counts" if known.min() >= 0 else "integers"
 

@@ -1,0 +1,178 @@
+"""`definetti backtest`: the promise judged on a labelled history."""
+
+from __future__ import annotations
+
+import json as js
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from definetti.cli.mistakes import told
+
+PARTS = 4  # of the stretch that is predicted, for coverage over time
+ENOUGH = 10  # windows with a last state, to speak of its coverage
+
+
+def backtest(
+    data: Annotated[str, typer.Argument(help="labelled rows; - for standard input")],
+    state_column: Annotated[str, typer.Option(help="the column with the states")] = "state",
+    observation_columns: Annotated[
+        str | None, typer.Option(help="columns with commas between; all others if left out")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="probability promised")] = 0.9,
+    horizon: Annotated[int, typer.Option(min=1, help="steps per window")] = 1,
+    start: Annotated[
+        float, typer.Option(min=0.05, max=0.95, help="share of the rows before the first window")
+    ] = 0.5,
+    windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = 500,
+    train_size: Annotated[
+        float | None, typer.Option(help="share of rows to fix the model on; refitted if left out")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="a row a window: .csv .json .parquet …")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Predict window after window of a labelled history, each from all rows before it.
+
+    Coverage with its exact 95 % interval, overall, by last state and over time; sizes; and the
+    same for classical conformal prediction, which ignores time. Exit code 2: something is wrong
+    with what was given.
+
+    Example: definetti backtest history.csv --state-column stage --confidence 0.9
+    """
+    with told():
+        from definetti.cli.columns import given
+        from definetti.cli.reading import read_table
+        from definetti.cli.writing import write_rows
+        from definetti.sequence import piece
+
+        table = given(read_table(data), data, state_column, observation_columns)
+        length = len(table.states)
+        begin = max(int(start * length), length - windows * horizon)
+        if not 1 <= begin <= length - horizon:
+            raise ValueError(
+                f"{length} labelled rows are too few for a window of {horizon} after a share of "
+                f"{start:g}; give more rows, or lower --start or --horizon"
+            )
+        past = None if table.observations is None else piece(table.observations, 0, begin)
+        rest = None if table.observations is None else piece(table.observations, begin, length)
+        found = {
+            name: _judged(
+                name, past, rest, table.states, begin, confidence, horizon, train_size, seed
+            )
+            for name in ("definetti", "classical")
+        }
+        ours = found["definetti"]
+        if output is not None:
+            write_rows(_rows(ours, begin, horizon), output)
+        result = {
+            "confidence_level": confidence, "horizon": horizon, "windows": len(ours.covered),
+            "first_row": begin + 1, "observed": table.columns,
+            "methods": {name: summary(one, horizon) for name, one in found.items()},
+        }  # fmt: skip
+        if json:
+            typer.echo(js.dumps(result, default=str))
+        else:
+            for note in table.notes:
+                typer.echo(f"note: {note}", err=True)
+            _show(result, output)
+
+
+def _judged(
+    name: str, past: Any, rest: Any, states: list[Any], begin: int, confidence: float,
+    horizon: int, train_size: float | None, seed: int,
+) -> Any:  # fmt: skip
+    from definetti import ConformalHMM
+    from definetti.baselines import Classical
+
+    labels = list(dict.fromkeys(states))
+    if name == "definetti":
+        cp: Any = ConformalHMM(
+            confidence_level=confidence, train_size=train_size, states=labels, random_state=seed,
+            verbose=True,
+        )  # fmt: skip
+    else:
+        cp = Classical(confidence_level=confidence, states=labels, random_state=seed)
+    cp.fit(past, states[:begin])
+    return cp.evaluate(rest, states[begin:], horizon=horizon)
+
+
+def summary(evaluation: Any, horizon: int) -> dict[str, Any]:
+    """Return coverage overall, by last state and over time, and sizes."""
+    import numpy as np
+
+    covered = evaluation.covered
+    lasts = evaluation.truth.reshape(-1, horizon)[:, -1]
+    by_state = {
+        str(label): _share(covered[lasts == code])
+        for code, label in enumerate(evaluation.states)
+        if (lasts == code).any()
+    }
+    parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
+    return {
+        **_share(covered),
+        "mean_size": evaluation.size,
+        "mean_states_per_step": evaluation.width,
+        "by_last_state": by_state,
+        "over_time": [
+            {"first": int(part[0]) + 1, "last": int(part[-1]) + 1, **_share(covered[part])}
+            for part in parts
+        ],
+    }
+
+
+def _share(covered: Any) -> dict[str, Any]:
+    from definetti.intervals import exact_interval
+
+    low, high = exact_interval(int(covered.sum()), len(covered))
+    return {"coverage": float(covered.mean()), "low": low, "high": high, "windows": len(covered)}
+
+
+def _rows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "first_row": begin + 1 + k * horizon,
+            "covered": bool(evaluation.covered[k]),
+            "size": float(evaluation.sizes[k]),
+            "p_value": float(evaluation.p_values[k]),
+        }
+        for k in range(len(evaluation.covered))
+    ]
+
+
+def _show(result: dict[str, Any], output: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(
+        title=f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
+        f"at {result['confidence_level']:g}",
+        title_justify="left",
+    )
+    for column in ("", *result["methods"]):
+        table.add_column(column, justify="left" if not column else "right")
+    ways = list(result["methods"].values())
+    table.add_row("covered", *map(_text, ways))
+    table.add_row("sequences in a set", *(f"{way['mean_size']:.2f}" for way in ways))
+    table.add_row("states per step", *(f"{way['mean_states_per_step']:.2f}" for way in ways))
+    table.add_section()
+    for label in ways[0]["by_last_state"]:
+        table.add_row(f"ends in {label}", *(_text(way["by_last_state"][label]) for way in ways))
+    table.add_section()
+    for k, part in enumerate(ways[0]["over_time"]):
+        name = f"windows {part['first']} to {part['last']}"
+        table.add_row(name, *(_text(way["over_time"][k]) for way in ways))
+    table.caption = "shares covered, with exact 95 % intervals; classical guarantees none of them"
+    console.print(table)
+    if output is not None:
+        console.print(f"written: {output}", markup=False, highlight=False)
+
+
+def _text(share: dict[str, Any]) -> str:
+    if share["windows"] < ENOUGH:
+        return f"{share['coverage']:.2f} (of {share['windows']})"
+    return f"{share['coverage']:.3f} [{share['low']:.3f}, {share['high']:.3f}]"

@@ -1,0 +1,153 @@
+"""`definetti predict`: sets for the rows of a file."""
+
+from __future__ import annotations
+
+import json as js
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from definetti.cli.mistakes import told
+
+if TYPE_CHECKING:
+    from definetti.cli.columns import Given
+
+LISTED = 1_000  # sequences written out at most
+
+
+def predict(
+    calibration: Annotated[str, typer.Argument(help="labelled rows; - for standard input")],
+    new: Annotated[str | None, typer.Argument(help="new rows, in the order of time")] = None,
+    state_column: Annotated[str, typer.Option(help="the column with the states")] = "state",
+    observation_columns: Annotated[
+        str | None, typer.Option(help="columns with commas between; all others if left out")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="probability promised")] = 0.9,
+    horizon: Annotated[
+        int | None, typer.Option(min=1, help="steps to predict; all new rows if left out")
+    ] = None,
+    guarantee: Annotated[str, typer.Option(help="all, steps or errors")] = "all",
+    max_errors: Annotated[int, typer.Option(help="wrong steps allowed, for errors")] = 0,
+    train_size: Annotated[
+        float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
+    ] = None,
+    smoothing: Annotated[bool, typer.Option("--smoothing", help="break ties at random")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Say which states are possible in rows whose state is not known.
+
+    New rows come in a file of their own, or below the labelled ones with empty states. CSV, TSV,
+    JSON lines and Parquet, also gzipped. Exit code 2: something is wrong with what was given.
+
+    Example: definetti predict history.csv tonight.csv --state-column stage --confidence 0.9
+    """
+    with told():
+        from definetti.cli.columns import given
+        from definetti.cli.reading import BadTable, read_table
+        from definetti.cli.writing import write_rows
+
+        table = read_table(calibration)
+        data = given(
+            table, calibration, state_column, observation_columns,
+            None if new is None else read_table(new),
+        )  # fmt: skip
+        steps = horizon or data.new_rows
+        if not steps:
+            raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
+        found, settings = _predicted(data, steps, confidence, guarantee, max_errors, train_size,
+                                     smoothing, seed)  # fmt: skip
+        rows = step_rows(found)
+        if output is not None:
+            write_rows(rows, output)
+        if json:
+            listed = _listed(found)
+            typer.echo(js.dumps({**settings, "steps": rows, "sequences": listed}, default=str))
+        else:
+            _show(data, found, rows, settings, output)
+
+
+def _predicted(
+    data: Given, steps: int, confidence: float, guarantee: str, max_errors: int,
+    train_size: float | None, smoothing: bool, seed: int,
+) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+    from definetti import ConformalHMM
+    from definetti.candidates import is_long
+    from definetti.sequence import piece
+
+    long = is_long(len(set(data.states)), steps, 100_000)
+    if train_size is None and (long or guarantee != "all" or 0 < data.new_rows < steps):
+        train_size = 0.5
+        data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
+    cp = ConformalHMM(
+        confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
+        train_size=train_size, smoothing=smoothing, random_state=seed, verbose=True,
+    )  # fmt: skip
+    cp.fit(data.observations, data.states)
+    new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
+    found = cp.predict_set(new, horizon=None if new is not None and len(new) == steps else steps)
+    settings = {
+        "confidence_level": confidence, "guarantee": guarantee, "max_errors": max_errors,
+        "horizon": steps, "labelled_rows": len(data.states), "states": list(cp.states_),
+        "observed": data.columns, "model": repr(cp.model_), "method": found.method,
+        "exact": found.exact, "smoothing": smoothing, "train_size": train_size, "seed": seed,
+    }  # fmt: skip
+    return found, settings
+
+
+def step_rows(found: Any) -> list[dict[str, Any]]:
+    """Return a row a step: the possible states, the best, and a number for each state."""
+    numbers = getattr(found, "step_p_values", None)
+    kind, numbers = ("p", numbers) if numbers is not None else ("probability", found.marginals)
+    best = next(iter(found), None) if kind == "p" else found.best
+    return [
+        {
+            "step": k + 1,
+            "set": "|".join(map(str, states)),
+            "size": len(states),
+            "best": "" if best is None else str(best[k]),
+            **{f"{kind}_{label}": float(p) for label, p in zip(found.states, row, strict=True)},
+        }
+        for k, (states, row) in enumerate(zip(found.steps, numbers, strict=True))
+    ]
+
+
+def _listed(found: Any) -> list[dict[str, Any]]:
+    """Return the members, best first, where the set has any; not too many of them."""
+    if not hasattr(found, "p_value"):
+        return []
+    from itertools import islice
+
+    first = islice(found, LISTED)
+    return [{"sequence": list(one), "p_value": found.p_value(one)} for one in first]
+
+
+def _show(
+    data: Given,
+    found: Any,
+    rows: list[dict[str, Any]],
+    settings: dict[str, Any],
+    output: Path | None,
+) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    columns = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
+    console.print(f"observed: {columns}\nmodel: {settings['model']}", markup=False, highlight=False)
+    for note in data.notes:
+        typer.echo(f"note: {note}", err=True)
+    table = Table(title=found._headline(), title_justify="left")
+    for column in ("step", "possible states", "best"):
+        table.add_column(column)
+    for row in rows[:40]:
+        table.add_row(str(row["step"]), row["set"].replace("|", " | ") or "none", row["best"])
+    console.print(table)
+    if len(rows) > 40:
+        console.print(f"… {len(rows) - 40:,} more steps; --output writes all")
+    if output is not None:
+        console.print(f"written: {output}", markup=False, highlight=False)

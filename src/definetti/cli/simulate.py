@@ -1,0 +1,69 @@
+"""`definetti simulate`: data to try things on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from definetti.cli.mistakes import told
+
+WORLDS = ("weather", "sensors")
+
+
+def simulate(
+    output: Annotated[Path, typer.Argument(help="the file to write: .csv .jsonl .parquet …")],
+    rows: Annotated[int, typer.Option(min=1, help="how many")] = 1_000,
+    new: Annotated[int, typer.Option(min=0, help="rows at the end without a state")] = 0,
+    world: Annotated[str, typer.Option(help="weather (symbols) or sensors (numbers)")] = "weather",
+    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
+) -> None:
+    """Write a labelled sequence of a hidden Markov model.
+
+    Example: definetti simulate days.csv --rows 500 --new 3
+    """
+    with told():
+        from definetti.cli.writing import write_rows
+
+        if world not in WORLDS:
+            raise ValueError(f"--world must be {' or '.join(WORLDS)}, got {world!r}")
+        if new > rows:
+            raise ValueError(f"--new {new} is more than --rows {rows}")
+        made = _weather(rows, seed) if world == "weather" else _sensors(rows, seed)
+        for row in made[rows - new :]:
+            row["state"] = None
+        write_rows(made, output)
+        typer.echo(f"{rows:,} rows, {new:,} of them without a state: {output}")
+
+
+def _weather(rows: int, seed: int) -> list[dict[str, Any]]:
+    from definetti.simulate import weather
+
+    things, skies = weather(rows, random_state=seed)
+    days = zip(things, skies, strict=True)
+    return [{"day": k + 1, "state": sky, "carried": thing} for k, (thing, sky) in enumerate(days)]
+
+
+def _sensors(rows: int, seed: int) -> list[dict[str, Any]]:
+    """Draw a machine that is idle, works or is worn, with three sensors."""
+    import numpy as np
+
+    from definetti.simulate import sample
+
+    rng = np.random.default_rng(seed)
+    transition = np.array([[0.95, 0.05, 0.0], [0.02, 0.96, 0.02], [0.1, 0.0, 0.9]])
+    codes = sample(np.array([1.0, 0.0, 0.0]), transition, np.eye(3), rows, rng).states
+    names = ("idle", "works", "worn")
+    heat = np.array([20.0, 60.0, 68.0])[codes] + rng.normal(0, 5, rows)
+    shake = np.array([0.1, 1.0, 1.6])[codes] * rng.lognormal(0, 0.4, rows)
+    alarms = rng.poisson(np.array([0.1, 0.3, 1.5])[codes])
+    return [
+        {
+            "state": names[codes[k]],
+            "heat": round(float(heat[k]), 1),
+            "shake": round(float(shake[k]), 3),
+            "alarms": int(alarms[k]),
+        }
+        for k in range(rows)
+    ]
