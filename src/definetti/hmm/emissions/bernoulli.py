@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
+from definetti.arrays import FloatArray
 from definetti.compiled import kernel
-from definetti.hmm.emissions.pooled import checked_prior, entry_sums, shrunk
-from definetti.hmm.emissions.rows import Rows
+from definetti.hmm.emissions.entrywise import Entrywise
+from definetti.hmm.emissions.pooled import shrunk
+from definetti.hmm.emissions.reading import Vectors
 
 
 @dataclass(frozen=True)
-class Bernoulli:
+class Bernoulli(Entrywise):
     """On or off, 1 or 0, in one or more columns, independent given the state.
 
     A column is on in a state with probability ``(S + 2p m) / (N + 2p)``, where ``S`` of its ``N``
@@ -41,35 +41,14 @@ class Bernoulli:
            [1.   , 1.   ]])
     """
 
-    prior: float = 0.5
-
-    symbols = False
-
-    def __post_init__(self) -> None:
-        checked_prior(self.prior)
-
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        table = Rows() if table is None else table
-        vectors = table.read(observations, name)
+    def check(self, vectors: Vectors) -> None:
         neither = ~(np.isnan(vectors.values) | (vectors.values == 0) | (vectors.values == 1))
         vectors.refuse(neither, "give True or False, 1 or 0; use Poisson() for counts")
-        return table.added(vectors)
 
-    def decode(self, table: Rows, codes: IntArray) -> FloatArray:
-        return table.decoded(codes)
-
-    def statistics(
-        self, table: Rows, codes: IntArray, states: IntArray, n_states: int
-    ) -> FloatArray:
-        """Return how many entries there are in each column, and are on, ``(n_states, 2 d)``."""
-        return entry_sums(table.take(codes), states, n_states)
-
-    def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        counts, sums = np.split(statistics, 2, axis=1)
+    def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
         log_on = _logs(shrunk(counts, sums, 2 * self.prior))
         log_off = _logs(shrunk(counts, counts - sums, 2 * self.prior))
-        logs = _picked(table.take(codes.ravel()), log_on, log_off)
-        return logs.reshape(*codes.shape, len(statistics))
+        return _picked(values, log_on, log_off)
 
 
 def _logs(frequencies: FloatArray) -> FloatArray:

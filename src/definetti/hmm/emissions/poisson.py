@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lgamma
-from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
+from definetti.arrays import FloatArray
 from definetti.compiled import kernel
-from definetti.hmm.emissions.pooled import checked_prior, entry_sums, shrunk
-from definetti.hmm.emissions.rows import Rows
+from definetti.hmm.emissions.entrywise import Entrywise
+from definetti.hmm.emissions.pooled import shrunk
+from definetti.hmm.emissions.reading import Vectors
 
 
 @dataclass(frozen=True)
-class Poisson:
+class Poisson(Entrywise):
     """Poisson counts in one or more columns, independent given the state.
 
     A state's rate is ``(S + p m) / (N + p)``, where ``S`` is the sum of its ``N`` counts and ``m``
@@ -41,35 +41,13 @@ class Poisson:
            [1.   , 1.   ]])
     """
 
-    prior: float = 0.5
-
-    symbols = False
-
-    def __post_init__(self) -> None:
-        checked_prior(self.prior)
-
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        table = Rows() if table is None else table
-        vectors = table.read(observations, name)
+    def check(self, vectors: Vectors) -> None:
         vectors.refuse(vectors.values < 0, "counts are 0, 1, 2, …; use Gaussian() for such numbers")
         fraction = np.nan_to_num(vectors.values) % 1 != 0
         vectors.refuse(fraction, "counts are whole numbers; use Gaussian() for such numbers")
-        return table.added(vectors)
 
-    def decode(self, table: Rows, codes: IntArray) -> FloatArray:
-        return table.decoded(codes)
-
-    def statistics(
-        self, table: Rows, codes: IntArray, states: IntArray, n_states: int
-    ) -> FloatArray:
-        """Return how many counts there are in each column, and their sums, ``(n_states, 2 d)``."""
-        return entry_sums(table.take(codes), states, n_states)
-
-    def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        counts, sums = np.split(statistics, 2, axis=1)
-        rates = shrunk(counts, sums, self.prior)
-        logs = _log_poisson(table.take(codes.ravel()), rates)
-        return logs.reshape(*codes.shape, len(statistics))
+    def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
+        return _log_poisson(values, shrunk(counts, sums, self.prior))
 
 
 @kernel
