@@ -29,6 +29,7 @@ _HOMES = {
     "PredictionSet": "definetti.sets",
     "StepSets": "definetti.sets",
     "baselines": "",
+    "experiments": "",
     "hmm": "",
     "lattice": "",
     "plots": "",

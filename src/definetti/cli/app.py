@@ -7,6 +7,7 @@ import typer
 from definetti.cli.backtest import backtest
 from definetti.cli.demo import demo
 from definetti.cli.predict import predict
+from definetti.cli.reproduce import reproduce
 from definetti.cli.simulate import simulate
 from definetti.cli.verify import verify
 
@@ -15,5 +16,5 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (predict, backtest, simulate, demo, verify):
+for command in (predict, backtest, simulate, demo, verify, reproduce):
     app.command()(command)

@@ -1,0 +1,124 @@
+"""`definetti reproduce`: the paper's figures and table, and what ours does in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class What(StrEnum):
+    """What can be reproduced."""
+
+    figure1 = "figure1"
+    figure2 = "figure2"
+    table1 = "table1"
+    figure3 = "figure3"
+    all = "all"
+
+
+def reproduce(
+    what: Annotated[What, typer.Argument(help="which of the paper's figures and tables")],
+    jobs: Annotated[int, typer.Option(help="processes; -1 for one a core")] = -1,
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="histories per cell of figure1 and figure2")
+    ] = 500,
+    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 2023,
+    output: Annotated[
+        Path, typer.Option(help="folder for tables, pictures and finished cells")
+    ] = Path("reproduction"),
+    data: Annotated[
+        Path | None,
+        typer.Option(help="folder with dataset_tk.csv, D202.csv and SPY.csv"),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="work out all cells anew")] = False,
+    json: Annotated[bool, typer.Option("--json", help="print the summary as JSON")] = False,
+) -> None:
+    """Run the paper's experiments: its method as published, as proved, and ours.
+
+    A run that was stopped goes on where it was. Exit code 0: done, and every method that promises
+    a coverage keeps it; 1: one does not, or the run was stopped; 2: something asked for cannot be.
+
+    Example: definetti reproduce figure1 --repetitions 100 --jobs 2
+    """
+    if jobs == 0:
+        raise typer.BadParameter("0 processes do no work; give 1 or more, or -1 for one a core")
+    from definetti import experiments
+    from definetti.experiments.reproduction import checked
+    from definetti.experiments.series import FILES, read
+
+    if data is None and what not in (What.figure1, What.figure2):
+        files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
+        raise typer.BadParameter(f"{what} needs real series: name a folder with --data ({files})")
+    how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": fresh, "verbose": True}
+    runs: dict[What, Callable[[], experiments.Reproduction]] = {
+        What.figure1: lambda: experiments.figure1(output, repetitions=repetitions, **how),
+        What.figure2: lambda: experiments.figure2(output, repetitions=repetitions, **how),
+        What.table1: lambda: experiments.table1(output, data or "", **how),
+        What.figure3: lambda: experiments.figure3(output, data or "", **how),
+    }
+    try:  # what is missing is told of before an hour of work, not after
+        checked(output, repetitions, seed)
+        if data is not None:
+            read(data)
+    except (ValueError, ImportError, OSError) as error:
+        raise _refused(error) from None
+    kept = True
+    try:
+        with _on(cluster):
+            for name in runs if what is What.all else [what]:
+                # The series of figure3 are those of table1, which has just worked them out.
+                how["fresh"] = fresh and not (what is What.all and name is What.figure3)
+                found = runs[name]()
+                typer.echo(found.to_json() if json else f"{found}\n")
+                kept = kept and found.kept
+    except (ImportError, OSError) as error:  # no Dask, no scheduler, no room on the disk
+        raise _refused(error) from None
+    except KeyboardInterrupt:
+        typer.echo(
+            f"\nStopped. Finished cells are in {output / 'cells'}; the same command goes on from "
+            "there, and --fresh starts anew.",
+            err=True,
+        )
+        raise typer.Exit(1) from None
+    if not kept:
+        raise typer.Exit(1)
+
+
+def _refused(error: Exception) -> typer.Exit:
+    typer.echo(f"Error: {error}", err=True)
+    return typer.Exit(2)
+
+
+@contextmanager
+def _on(address: str | None) -> Iterator[None]:
+    """Send all parallel work to a Dask cluster, if there is one."""
+    if address is None:
+        yield
+        return
+    from joblib import parallel_config  # type: ignore[import-untyped,unused-ignore]
+
+    try:
+        # By name: Dask has types for some of it, and whoever checks may not have it at all.
+        connect = import_module("dask.distributed").Client
+    except ImportError:
+        raise ImportError(
+            "--cluster needs Dask; install it with pip install 'definetti[cluster]'"
+        ) from None
+    try:
+        client = connect(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise OSError(
+            f"no Dask scheduler answers at {address} ({error}); start one with `dask scheduler` "
+            "and `dask worker ADDRESS`, or leave --cluster out"
+        ) from None
+    with client, parallel_config("dask"):
+        yield

@@ -1,0 +1,95 @@
+"""Where the reference numbers and the real series are, and how to run a script to stop it."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from definetti.experiments import pictures
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Read a table of reference numbers, or skip."""
+
+    def read(name):
+        path = SHARED / "reference" / name
+        if not path.exists():
+            pytest.skip(f"no reference numbers at {path}")
+        with path.open() as lines:
+            return list(csv.DictReader(lines))
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder of the real series, or skip."""
+    folder = SHARED / "data" / "paper"
+    if not (folder / "D202.csv").exists():
+        pytest.skip(f"no real series at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def no_pictures():
+    """Draw nothing: pictures take longer than the small runs that are to be told apart here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("figure1", "figure2", "table1", "figure3"):
+            patch.setattr(pictures, name, lambda rows: Blank())
+        yield
+
+
+class Blank:
+    def savefig(self, path, **_):
+        path.write_bytes(b"")
+
+
+@pytest.fixture
+def start():
+    """Start a script in a session of its own, so that it can be stopped with all its workers."""
+    begun = []
+
+    def started(script, *arguments):
+        path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, *map(str, arguments)],
+            env={**os.environ, "PYTHONPATH": path}, start_new_session=True, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        begun.append(process)
+        return process
+
+    yield started
+    for process in begun:
+        if process.poll() is None:
+            os.killpg(process.pid, 9)
+        process.communicate()
+
+
+@pytest.fixture
+def wait_for_cells():
+    """Wait until some cells are on disk, and return them with the times they were written."""
+
+    def waited(process, folder, number, patience=60.0):
+        begun = time.monotonic()
+        while len(found := written(folder)) < number:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() - begun < patience, "no cells were written"
+            time.sleep(0.005)
+        return found
+
+    return waited
+
+
+def written(folder):
+    return {path: path.stat().st_mtime_ns for path in (folder / "cells").glob("*.json")}
