@@ -77,8 +77,10 @@ def test_earlier_stretches_teach_the_model_and_lend_observations():
     taught = ConformalHMM(random_state=0).fit(y, x, [150, 150, 100])
     assert taught.n_steps_ == 400
     assert taught.predict_p(y[:1]) != alone.predict_p(y[:1])
-    assert "last 100 steps" in taught.predict_set(y[:1]).method
+    said = "full symmetry within the last of 3 stretches, observations from all"
+    assert said in taught.predict_set(y[:1]).method
     split = ConformalHMM(train_size=0.5).fit(y, x, [150, 150, 100])
+    assert "spaced symmetry within the last of 3 stretches" in split.predict_set(y[:1]).method
     assert split.model_.transitions.sum() == 298
     assert split.n_steps_ == 100
 
@@ -107,7 +109,7 @@ def test_vectors_are_drawn_from_all_stretches():
         ([2, 3], "lengths adds up to 5 steps and states has 6"),
         ([6, 0], r"lengths\[1\] is 0.*whole number ≥ 1"),
         ([], "adds up to 0"),
-        (6, "lengths must be a sequence"),
+        (6, "lengths must be a list"),
     ],
 )
 def test_lengths_that_make_no_sense(lengths, message):

@@ -2,4 +2,5 @@
 
 from definetti.cli import app
 
-app(prog_name="definetti")
+if __name__ == "__main__":
+    app(prog_name="definetti")

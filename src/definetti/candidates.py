@@ -22,7 +22,9 @@ def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
     return horizon > most or n_states**horizon > most
 
 
-def check_budget(n_states: int, horizon: Any, max_candidates: Any) -> None:
+def check_budget(
+    n_states: int, horizon: Any, max_candidates: Any, remedy: str | None = None
+) -> None:
     """Refuse to list more candidates than were allowed, before any memory is taken."""
     steps = checked_number(horizon, "horizon")
     if not is_long(n_states, steps, max_candidates):
@@ -33,9 +35,9 @@ def check_budget(n_states: int, horizon: Any, max_candidates: Any) -> None:
         )
     raise ValueError(
         f"{n_states} states over a horizon of {steps} steps make {powered(n_states, steps)} "
-        f"candidate sequences, more than max_candidates={max_candidates:,}; set train_size=0.5, "
-        "for a fixed model and spaced blocks, which need no list, or shorten the horizon, ask "
-        "p_value for single sequences, or raise max_candidates"
+        f"candidate sequences, more than max_candidates={max_candidates:,}; "
+        + (remedy or "set train_size=0.5, for a fixed model and spaced blocks, which need no list")
+        + ", or shorten the horizon, ask p_value for single sequences, or raise max_candidates"
     )
 
 

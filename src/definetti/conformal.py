@@ -66,7 +66,8 @@ class ConformalHMM(BaseEstimator):
     guarantee : {"all", "steps", "errors"}, default "all"
         What is promised: that all steps are right together; that of the steps a share of at
         least the level is right on average; or that at most `max_errors` are wrong, with the
-        level's probability. The last two give `StepSets`, and need a fixed model.
+        level's probability. The last two give `StepSets`, made of the smoother's probabilities
+        whatever the score, without smoothing of ties, and need a fixed model.
     max_errors : int, default 0
         How many steps of a window may be wrong, with ``guarantee="errors"``.
     max_candidates : int, default 100000
@@ -82,7 +83,7 @@ class ConformalHMM(BaseEstimator):
     states_ : the labels of the states, in the order in which they were declared or first met
     symbols_ : the observations there are, where they are symbols
     symmetry_, score_, model_ : what is used
-    n_steps_ : the length of the labelled history
+    n_steps_ : the length of the labelled history, without what the model was fixed on
 
     Examples
     --------
@@ -231,16 +232,20 @@ class ConformalHMM(BaseEstimator):
         labels = map(self._data.alphabet.decode, candidates)
         return dict(zip(labels, found, strict=True))
 
-    def p_value(self, new_observations: Any, states: Any, *, lag: int = 0) -> float:
+    def p_value(
+        self, new_observations: Any, states: Any, *, horizon: int | None = None, lag: int = 0
+    ) -> float:
         """Return the p-value of one state sequence: the membership oracle of the set.
 
-        Any label will do, also one never seen. With a `lag`, the states are those after it.
+        Any label will do, also one never seen. The other arguments are those of `predict_set`;
+        with a `lag`, the states are those after it.
         """
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; give one label per new observation")
         self._check_fitted()
-        horizon = len(labels) if new_observations is None else None
+        if new_observations is None and horizon is None:
+            horizon = len(labels) + lag
         alphabet = self._data.alphabet.extended(labels)
         question = self._question(new_observations, horizon, lag, listing=False)
         question = question._replace(labels=alphabet.labels)
@@ -255,6 +260,7 @@ class ConformalHMM(BaseEstimator):
         confidence_level: float | None = None,
         *,
         horizon: int | None = None,
+        lag: int = 0,
     ) -> Evaluation:
         """Judge prediction sets by the truth.
 
@@ -264,6 +270,8 @@ class ConformalHMM(BaseEstimator):
         horizon : int, optional
             Cut the stretch into windows of so many steps and predict each from all before it; the
             whole stretch is one window if left out. Steps left over at the end are not judged.
+        lag : int, default 0
+            How many of the first steps of each window not to ask about, as in `predict_set`.
 
         Notes
         -----
@@ -286,7 +294,7 @@ class ConformalHMM(BaseEstimator):
             self._check_length(truth, len(data.new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
-        return judged(self, new_observations, truth, confidence_level, step)
+        return judged(self, new_observations, truth, confidence_level, step, lag)
 
     @property
     def states_(self) -> tuple[Hashable, ...]:

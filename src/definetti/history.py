@@ -66,6 +66,7 @@ class History:
         self._observations: IntArray = np.zeros(16, dtype=np.int64)
         self.shelves = Shelves(np.zeros(0, dtype=np.int64), n_states)
         self.pool = self  # all stretches, where the history is the last of several
+        self.stretches = 1  # how many there were, those that a model was fixed on included
         self._kept: dict[Hashable, Any] = {}
         self._lasting: dict[Hashable, tuple[Hashable, Any]] = {}
 

@@ -118,6 +118,7 @@ class Labelled:
         if isinstance(self.model, FromHmmlearn):
             self.model.check_named()
         self.history = self._history(codes, observed, begins)
+        self.history.stretches = len(each)
         self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
 
     def chosen(self, observations: Any) -> Labelled:

@@ -16,7 +16,7 @@ from definetti.hmm.estimate import Estimate
 from definetti.limits import blocks_needed, limit, risk_limit
 from definetti.pvalue import Rank
 from definetti.ranking import Question, rank
-from definetti.scores import Band
+from definetti.scores import Band, Smoother
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 
 
@@ -29,6 +29,9 @@ def listed_set(
     p_values = np.array([one.p_value(u) for one, u in zip(found, broken, strict=True)])
     order = np.lexsort((scores, -p_values)).tolist()
     kept = [k for k in order if alpha is None or found[k].exceeds(alpha, broken[k])]
+    if alpha is not None and len(kept) == len(candidates) and question.by_last_state:
+        numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
+        _warn_if_few(question, numbers, alpha, depth=5)
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -44,7 +47,12 @@ def all_ranked(
     question: Question, max_candidates: Any, verbose: bool = False
 ) -> tuple[IntArray, list[Rank], FloatArray]:
     """Return all candidates with their ranks and their scores."""
-    check_budget(len(question.labels), question.asked, max_candidates)
+    remedy = None
+    if question.model.fixed:
+        remedy = "use symmetry='spaced', which needs no list"
+    if question.by_last_state:
+        remedy = "ask predict_set with a score that goes step by step, such as 'path'"
+    check_budget(len(question.labels), question.asked, max_candidates, remedy)
     candidates = all_candidates(len(question.labels), question.asked)
     return candidates, *rank(question, candidates, verbose)
 
@@ -63,6 +71,8 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
     else:
         _warn_if_few(question, list(map(len, past)), alpha, depth=5)
         limits = np.array([limit(scores, alpha, uniform) for scores in past])
+        # A limit just short of the impossible is one that all possible paths keep.
+        limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
     return LatticeSet(
         trellis,
         past,
@@ -82,11 +92,11 @@ def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: i
     estimate = question.estimated(question.ending(0))
     window = question.seen(question.windows(np.zeros((1, question.asked), dtype=np.int64)))
     band = Band(max_errors, lag=question.lag)
+    method = question._replace(score=Smoother(), smoothing=False).method
     if guarantee == "errors":
         past = _past(question._replace(score=band), estimate)
         numbers = list(map(len, past))
-        uniform = question.uniform() if question.smoothing else None
-        limits = [limit(scores, alpha, uniform) for scores in past]
+        limits = [limit(scores, alpha) for scores in past]
     else:
         past = [_past_steps(question, estimate, last) for last in range(len(question.labels))]
         numbers = [len(steps) // question.asked for steps in past]
@@ -101,7 +111,7 @@ def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: i
         guarantee,
         max_errors,
         max(limits),
-        question.method,
+        method,
         question.symmetry.exact,
         estimate.smoothing(window)[0, question.lag :],
     )
@@ -136,7 +146,10 @@ def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction, depth:
         return
     fewest = min(few, key=lambda last: numbers[last])
     label, number = question.labels[fewest], numbers[fewest]
-    more = f"about {needed / number:.1f} times the {steps:,} steps" if number else "more steps"
+    if number:
+        more = f"about {needed / number:.1f} times the {steps:,} steps"
+    else:  # each block is at least so long
+        more = f"at least {(needed + 1) * len(question.observations):,} steps"
     warnings.warn(
         f"too few blocks of {len(question.observations)} steps to leave anything out at level "
         f"{float(1 - alpha):g} where the last state is one of {len(few)} of {len(numbers)} states: "

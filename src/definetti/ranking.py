@@ -58,9 +58,12 @@ class Question(NamedTuple):
     def method(self) -> str:
         """What to say of a set of how it was made."""
         name = type(self.symmetry).__name__.lower()
-        several = self.history.pool is not self.history
-        stretch = f" of the last {len(self.history):,} steps, without a gap" if several else ""
-        return f"{self.score.name} score, {name} symmetry{stretch}{', smoothed' * self.smoothing}"
+        within, number = "", self.history.stretches
+        if number > 1:
+            within = f" within the last of {number} stretches"
+            if getattr(self.symmetry, "pools", False) and self.history.pool is not self.history:
+                within += ", observations from all"
+        return f"{self.score.name} score, {name} symmetry{within}{', smoothed' * self.smoothing}"
 
     @property
     def by_last_state(self) -> bool:

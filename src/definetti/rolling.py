@@ -23,6 +23,7 @@ def judged(
     truth: list[Any],
     confidence_level: float | None,
     horizon: int,
+    lag: int = 0,
 ) -> Evaluation:
     """Predict each window of a stretch from all that came before it, then learn its labels.
 
@@ -32,17 +33,19 @@ def judged(
     rows, nodes, places = [], [], []
     for begin in range(0, len(truth) - horizon + 1, horizon):
         end = begin + horizon
-        window = tuple(truth[begin:end])
+        window = tuple(truth[begin + lag : end])
         seen = None if new_observations is None else piece(new_observations, begin, end)
-        s = learner.predict_set(seen, confidence_level, horizon=horizon)
-        p = np.nan if isinstance(s, StepSets) else learner.p_value(seen, window)
+        s = learner.predict_set(seen, confidence_level, horizon=horizon, lag=lag)
+        p = np.nan
+        if not isinstance(s, StepSets):
+            p = learner.p_value(seen, window, lag=lag)
         codes = np.array([_place(label, s.states) for label in window])
-        right = s.nodes[np.arange(horizon), codes] & (codes >= 0)
+        right = s.nodes[np.arange(len(codes)), codes] & (codes >= 0)
         rows.append((window in s, *_sizes(s), p, 1 - right.mean(), s.nodes.sum(axis=1).mean()))
         nodes.append(s.nodes)
         places.append(codes)
         if end + horizon <= len(truth):
-            learner.partial_fit(seen, window)
+            learner.partial_fit(seen, truth[begin:end])
     n = s.nodes.shape[1]  # states may have come up on the way
     grown = [np.pad(each, [(0, 0), (0, n - each.shape[1])]) for each in nodes]
     columns: list[Any] = [np.array(column) for column in zip(*rows, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
     """
     if lengths is None:
         return np.array([total])
+    if not isinstance(lengths, Iterable):
+        raise TypeError(f"lengths must be a list of whole numbers, got {lengths!r}")
     found = listed(lengths, "lengths")
     for row, length in enumerate(found):
         if not isinstance(length, (int, np.integer)) or isinstance(length, bool) or length < 1:

@@ -165,7 +165,10 @@ def test_a_million_rows(tmp_path):
     assert json.loads(out)["labelled_rows"] == 999_998
 
 
-@pytest.mark.parametrize("command", ["predict", "backtest", "simulate", "demo", "verify"])
+COMMANDS = ["predict", "backtest", "simulate", "demo", "verify", "reproduce", "compare"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(command):
     out, _ = run(command, "--help")
     assert "Example: definetti" in out

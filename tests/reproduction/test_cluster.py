@@ -10,7 +10,7 @@ import time
 import pytest
 from joblib import parallel_config
 
-from definetti.cli.reproduce import _on as on_cluster
+from definetti.cli.reproduce import on_cluster
 from definetti.experiments import OURS, PAIRS, figure1
 from definetti.experiments.figure1 import POINTS
 

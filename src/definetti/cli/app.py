@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from definetti.cli.backtest import backtest
+from definetti.cli.compare import compare
 from definetti.cli.demo import demo
 from definetti.cli.predict import predict
 from definetti.cli.reproduce import reproduce
@@ -16,5 +17,5 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (predict, backtest, simulate, demo, verify, reproduce):
+for command in (predict, backtest, simulate, demo, verify, reproduce, compare):
     app.command()(command)

@@ -70,10 +70,10 @@ def reproduce(
         if data is not None:
             read(data)
     except (ValueError, ImportError, OSError) as error:
-        raise _refused(error) from None
+        raise refused(error) from None
     kept = True
     try:
-        with _on(cluster):
+        with on_cluster(cluster):
             for name in runs if what is What.all else [what]:
                 # The series of figure3 are those of table1, which has just worked them out.
                 how["fresh"] = fresh and not (what is What.all and name is What.figure3)
@@ -81,7 +81,7 @@ def reproduce(
                 typer.echo(found.to_json() if json else f"{found}\n")
                 kept = kept and found.kept
     except (ImportError, OSError) as error:  # no Dask, no scheduler, no room on the disk
-        raise _refused(error) from None
+        raise refused(error) from None
     except KeyboardInterrupt:
         typer.echo(
             f"\nStopped. Finished cells are in {output / 'cells'}; the same command goes on from "
@@ -93,13 +93,14 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _refused(error: Exception) -> typer.Exit:
+def refused(error: Exception) -> typer.Exit:
+    """Tell of a user's mistake in one line; raise what is returned."""
     typer.echo(f"Error: {error}", err=True)
     return typer.Exit(2)
 
 
 @contextmanager
-def _on(address: str | None) -> Iterator[None]:
+def on_cluster(address: str | None) -> Iterator[None]:
     """Send all parallel work to a Dask cluster, if there is one."""
     if address is None:
         yield

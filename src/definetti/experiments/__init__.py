@@ -1,5 +1,6 @@
 """The paper's experiments, with its method as published, as proved, and ours."""
 
+from definetti.experiments.compare import compare
 from definetti.experiments.figure1 import figure1
 from definetti.experiments.figure2 import figure2
 from definetti.experiments.figure3 import figure3
@@ -14,6 +15,7 @@ __all__ = [
     "PUBLISHED",
     "Method",
     "Reproduction",
+    "compare",
     "figure1",
     "figure2",
     "figure3",

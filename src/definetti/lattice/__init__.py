@@ -6,7 +6,7 @@ best (`members`), and how many they are (`counting`).
 """
 
 from definetti.lattice.counting import count, count_bounds, size_bounds
-from definetti.lattice.members import members
+from definetti.lattice.members import finite_terms, members
 from definetti.lattice.passes import arrivals, completions, edges, headroom, nodes
 from definetti.lattice.trellis import Trellis
 
@@ -17,6 +17,7 @@ __all__ = [
     "count",
     "count_bounds",
     "edges",
+    "finite_terms",
     "headroom",
     "members",
     "nodes",

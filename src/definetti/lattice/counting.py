@@ -141,11 +141,13 @@ def size_bounds(
     >>> low <= 2 * sum(math.comb(98, ups) for ups in range(31)) <= high <= 1.01 * low
     True
     """
-    bins = min(256, max_bins)
+    bins, idle = min(256, max_bins), 0
     low, high = count_bounds(trellis, limits, bins)
-    while high > Fraction(ratio) * low and 2 * bins <= max_bins:
+    # Paths that tie with a limit may keep the bounds apart, however fine the grid.
+    while high > Fraction(ratio) * low and 2 * bins <= max_bins and idle < 4:
         bins *= 2
         lower, upper = count_bounds(trellis, limits, bins)
+        idle = idle + 1 if lower <= low and upper >= high else 0
         low, high = max(low, lower), min(high, upper)
     return low, high
 

@@ -22,7 +22,9 @@ from definetti.lattice.trellis import Trellis, joined
 Path = npt.NDArray[np.int32]  # half the memory, of which each path given takes a share
 
 
-def members(trellis: Trellis, last: int) -> Iterator[tuple[float, IntArray]]:
+def members(
+    trellis: Trellis, last: int, finite: Trellis | None = None
+) -> Iterator[tuple[float, IntArray]]:
     """Give all paths that end in a state, each once, from the best to the worst.
 
     Impossible paths, of infinite cost, come at the end. Ties come in any order, and costs that
@@ -32,6 +34,7 @@ def members(trellis: Trellis, last: int) -> Iterator[tuple[float, IntArray]]:
     Parameters
     ----------
     last : the state in which the paths end
+    finite : what `finite_terms` makes of the trellis, for those who ask about several last states
 
     Yields
     ------
@@ -44,7 +47,7 @@ def members(trellis: Trellis, last: int) -> Iterator[tuple[float, IntArray]]:
     [(1.5, [1, 1]), (2.0, [0, 1])]
     """
     end = trellis.horizon - 1
-    first, moves = _finite(trellis)
+    first, moves, _ = finite_terms(trellis) if finite is None else finite
     least, following = _best_completions(moves, trellis.worst, trellis.n_states, last)
     # Ties in cost are broken by age: paths cannot be compared.
     heap: list[tuple[float, int, Path, int, int, int, int]] = []
@@ -74,13 +77,15 @@ def members(trellis: Trellis, last: int) -> Iterator[tuple[float, IntArray]]:
         keep(path, position + 1, end)
 
 
-def _finite(trellis: Trellis) -> tuple[FloatArray, FloatArray]:
+def finite_terms(trellis: Trellis) -> Trellis:
     """Make impossible terms so costly that no possible path costs as much as one of them."""
     first, moves = trellis.first, trellis.moves
-    most = np.where(np.isinf(first), 0.0, first).max()
-    most += np.where(np.isinf(moves), 0.0, moves).max(axis=(1, 2)).sum()
-    huge = 2.0 * most + 1.0
-    return np.where(np.isinf(first), huge, first), np.where(np.isinf(moves), huge, moves)
+    if np.isfinite(first).all() and np.isfinite(moves).all():
+        return trellis
+    huge = 2.0 * trellis._replace(worst=False).most + 1.0
+    return trellis._replace(
+        first=np.where(np.isinf(first), huge, first), moves=np.where(np.isinf(moves), huge, moves)
+    )
 
 
 @kernel

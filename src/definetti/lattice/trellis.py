@@ -47,6 +47,13 @@ class Trellis(NamedTuple):
         """Number of states at each step."""
         return len(self.first)
 
+    @property
+    def most(self) -> float:
+        """A cost that no possible path exceeds."""
+        join = np.max if self.worst else np.sum
+        steps = [self.first, *self.moves]
+        return float(join([np.max(one, where=np.isfinite(one), initial=0.0) for one in steps]))
+
     def cost(self, paths: IntArray) -> FloatArray:
         """Cost of each path, for an array of shape (B, h)."""
         return _cost(self.first, self.moves, self.worst, paths)

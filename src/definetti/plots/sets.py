@@ -8,6 +8,7 @@ import numpy as np
 
 from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth
 from definetti.sets.steps import coded
+from definetti.sets.wording import short
 
 MOST_EDGES = 400  # lines that an eye can follow
 
@@ -56,7 +57,8 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
         path = coded(truth, s.states, s.horizon)
         if path is None:
             raise ValueError(
-                f"truth must be {s.horizon} labels, each one of the set's states, got {truth!r}"
+                f"truth must be {s.horizon} labels, each one of the set's states, got "
+                f"{short(truth)}"
             )
         draw_truth(ax, path, s.nodes[np.arange(s.horizon), path])
         ax.legend(loc="upper left", bbox_to_anchor=(0, -0.18), ncols=2, frameon=False)

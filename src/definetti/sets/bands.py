@@ -11,6 +11,7 @@ import numpy as np
 
 from definetti.arrays import FloatArray
 from definetti.sets.steps import BoolArray, StepFace, coded
+from definetti.sets.wording import short
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +66,7 @@ class StepSets(StepFace):
         """Return at how many steps a sequence is outside of the set."""
         path = coded(sequence, self.states, self.horizon)
         if path is None:
-            raise KeyError(f"{sequence!r} is not a sequence of {self.horizon} known states")
+            raise KeyError(f"{short(sequence)} is not a sequence of {self.horizon} known states")
         return int((~self.nodes[np.arange(self.horizon), path]).sum())
 
     def __contains__(self, sequence: Any) -> bool:

@@ -6,19 +6,22 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from heapq import merge
+from heapq import heapify, heappop, heappush
 from itertools import islice
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.checks import checked_number
 from definetti.lattice import (
     arrivals,
     completions,
     count,
     edges,
+    finite_terms,
     members,
     nodes,
     size_bounds,
@@ -26,26 +29,12 @@ from definetti.lattice import (
 from definetti.lattice.trellis import Trellis
 from definetti.pvalue import Rank, ranks
 from definetti.sets.steps import StepFace, coded
-from definetti.sets.wording import powered, promise
+from definetti.sets.wording import Size, powered, promise, short
 
 Sequence = tuple[Hashable, ...]
 WORK = 2**31  # edges times bins that a count may look at without being asked to
+MOST_BINS = 2**20
 QUICK = 5_000  # edges of a trellis that a repr may count on
-
-
-class Size(NamedTuple):
-    """Two numbers between which the number of members lies; equal where it is known.
-
-    >>> Size(3, 3), Size(10**20, 2 * 10**20)
-    (3, 1.0e+20 to 2.0e+20)
-    """
-
-    low: int
-    high: int
-
-    def __repr__(self) -> str:
-        low, high = map(_short, self)
-        return low if self.low == self.high else f"{low} to {high}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,7 +134,7 @@ class LatticeSet(StepFace):
         """Return the p-value of any sequence, member or not."""
         path = coded(sequence, self.states, self.horizon)
         if path is None:
-            raise KeyError(f"{sequence!r} is not a sequence of {self.horizon} known states")
+            raise KeyError(f"{short(sequence)} is not a sequence of {self.horizon} known states")
         return self._p(int(path[-1]), float(self.trellis.cost(path[None])[0]))
 
     def __iter__(self) -> Iterator[Sequence]:
@@ -174,13 +163,16 @@ class LatticeSet(StepFace):
             bring the bounds within the ratio, they are as close as it can. If left out, one that
             takes a few seconds at most.
         """
-        if not ratio > 1:
+        if not isinstance(ratio, Real) or not 1 < ratio < np.inf:
             raise ValueError(f"ratio must be above 1, got {ratio!r}; 1.1 for bounds within 10 %")
+        if max_bins is not None:
+            checked_number(max_bins, "max_bins")
         if self._exact is not None:
             return Size(self._exact, self._exact)
         if max_bins is None:
-            max_bins = max(256, WORK // (self.horizon * len(self.states) ** 2))
-        return Size(*size_bounds(self.trellis, self.limits, ratio, max_bins))
+            work = WORK // (self.horizon * len(self.states) ** 2)
+            max_bins = min(max(256, work), MOST_BINS)
+        return Size(*size_bounds(self.trellis, self.limits, float(ratio), max_bins))
 
     def __len__(self) -> int:
         if self._exact is None:
@@ -211,15 +203,24 @@ class LatticeSet(StepFace):
 
     def _ordered(self) -> Iterator[tuple[float, float, IntArray]]:
         """Give minus the p-value, the score and the path of each member, best first."""
-        lasts = np.flatnonzero(self.nodes[-1]).tolist()
-        # A p-value falls as the score rises, among the members with one last state.
-        return merge(*map(self._ending, lasts), key=lambda member: member[:2])
-
-    def _ending(self, last: int) -> Iterator[tuple[float, float, IntArray]]:
-        for cost, path in members(self.trellis, last):
-            if cost > self.limits[last]:
-                return
-            yield -self._p(last, cost), cost, path
+        finite = finite_terms(self.trellis)
+        best = arrivals(self.trellis)[-1]
+        # A p-value falls as the score rises, among the members with one last state. Their stream
+        # is opened when its turn has come, which for most is never.
+        heap: list[tuple[float, float, int, Any, Any]] = [
+            (-self._p(last, best[last]), float(best[last]), last, None, None)
+            for last in np.flatnonzero(self.nodes[-1]).tolist()
+        ]
+        heapify(heap)
+        while heap:
+            key, cost, last, path, stream = heappop(heap)
+            if path is not None:
+                yield key, cost, path
+            stream = stream or members(self.trellis, last, finite)
+            following = next(stream, None)
+            if following is not None and following[0] <= self.limits[last]:
+                cost, path = following
+                heappush(heap, (-self._p(last, cost), cost, last, path, stream))
 
     def _p(self, last: int, score: float) -> float:
         return self._rank(last, score).p_value(self.uniform)
@@ -232,21 +233,12 @@ class LatticeSet(StepFace):
         return tuple(self.states[code] for code in path.tolist())
 
     def _headline(self) -> str:
-        line = f"{powered(len(self.states), self.horizon)} sequences of {self.horizon:,} steps"
+        plural = "s" * (self.horizon > 1)
+        line = (
+            f"{powered(len(self.states), self.horizon)} sequences of {self.horizon:,} step{plural}"
+        )
         if self.horizon * len(self.states) ** 2 <= QUICK:
             line = f"{self.size()!r} of {line}"
         else:
             line = f"some of {line}, {self.widths.mean():.2f} states per step"
         return f"{line}, {promise(self.confidence_level, self.exact)}"
-
-
-def _short(number: int) -> str:
-    """Write a whole number of any size in a few digits.
-
-    >>> _short(1234), _short(3 * 10**400)
-    ('1,234', '3.0e+400')
-    """
-    if number < 10**7:
-        return f"{number:,}"
-    power = len(str(number)) - 1
-    return f"{number // 10 ** (power - 1) / 10:.1f}e+{power}"

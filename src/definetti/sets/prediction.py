@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.sequence import hashable, listed
-from definetti.sets.wording import SHOWN, powered, promise
+from definetti.sets.wording import SHOWN, Size, powered, promise
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -95,6 +95,20 @@ class PredictionSet:
     def scaled_size(self) -> float:
         """The share of all sequences that are in the set."""
         return float(len(self) / len(self.states) ** self.horizon)
+
+    @property
+    def best(self) -> Sequence | None:
+        """The most plausible member; None where the set is empty."""
+        return self.sequences[0] if self.sequences else None
+
+    def size(self) -> Size:
+        """Return the number of members, as a `LatticeSet` does: two bounds, here equal."""
+        return Size(len(self), len(self))
+
+    @property
+    def widths(self) -> IntArray:
+        """The number of states that some member has at each step."""
+        return np.asarray(self.nodes.sum(axis=1), dtype=np.int64)
 
     @property
     def steps(self) -> list[Sequence]:

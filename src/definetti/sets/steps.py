@@ -41,6 +41,19 @@ class StepFace(ABC):
     @abstractmethod
     def _headline(self) -> str: ...
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StepFace) or type(self) is not type(other):
+            return NotImplemented
+        same = (self.states, self.method, self._headline()) == (
+            other.states, other.method, other._headline()
+        )  # fmt: skip
+        return same and all(
+            np.array_equal(*pair)
+            for pair in ((self.nodes, other.nodes), (self.marginals, other.marginals))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def steps(self) -> list[tuple[Hashable, ...]]:
         """For each step, the states that are possible there."""

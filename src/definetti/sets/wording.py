@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+import math
+import reprlib
+from typing import NamedTuple
+
 import numpy as np
 
 SHOWN = 10  # rows in a repr
+
+
+class Size(NamedTuple):
+    """Two numbers between which the number of members lies; equal where it is known.
+
+    >>> Size(3, 3), Size(10**20, 2 * 10**20)
+    (3, 1.0e+20 to 2.0e+20)
+    """
+
+    low: int
+    high: int
+
+    def __repr__(self) -> str:
+        low, high = map(_short, self)
+        return low if self.low == self.high else f"{low} to {high}"
 
 
 def powered(base: int, exponent: int) -> str:
@@ -28,3 +47,25 @@ def promise(confidence_level: float | None, exact: bool) -> str:
     if exact:
         return f"holding the truth with probability ≥ {confidence_level}"
     return f"level {confidence_level} NOT guaranteed"
+
+
+def short(value: object) -> str:
+    """Write a value in a few words, however long it is.
+
+    >>> short(list(range(1000)))
+    '[0, 1, 2, 3, 4, 5, ...]'
+    """
+    return reprlib.repr(value)
+
+
+def _short(number: int) -> str:
+    """Write a whole number of any size in a few digits.
+
+    >>> _short(1234), _short(3 * 10**400)
+    ('1,234', '3.0e+400')
+    """
+    if number < 10**7:
+        return f"{number:,}"
+    power = int((number.bit_length() - 1) * math.log10(2))  # or one less than it is
+    power += number >= 10 ** (power + 1)
+    return f"{number // 10 ** (power - 1) / 10:.1f}e+{power}"

@@ -59,6 +59,7 @@ class Symmetry(Protocol):
     by_last_state : optional; whether the reference is made of stretches of the history and
         depends on the candidate through its last state alone, so that a fixed model needs one
         threshold for each last state and no list of candidates
+    pools : optional; whether observations of earlier stretches are dealt out as well
     at_pairs : optional; whether blocks are cut at a state and an observation, so that it matters
         whether an observation is missing or not there yet
     """

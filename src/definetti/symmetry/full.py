@@ -33,6 +33,7 @@ class Full:
     max_windows: int = 2000
 
     exact = True
+    pools = True  # observations of earlier stretches are dealt out, too
 
     def __post_init__(self) -> None:
         checked_limit(self.max_windows, "max_windows")

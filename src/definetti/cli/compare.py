@@ -1,0 +1,98 @@
+"""`definetti compare`: every method in every world, in one table and one picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    worlds: Annotated[
+        list[str] | None,
+        typer.Option(help="names, separated by commas; all but the whole grids if left out"),
+    ] = None,
+    methods: Annotated[
+        list[str] | None, typer.Option(help="names, separated by commas; all if left out")
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(min=1, help="histories a world, and windows of real data; 200 if left out"),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="processes; -1 for one a core")] = -1,
+    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 2023,
+    data: Annotated[
+        Path | None, typer.Option(help="folder with the real data, or with folders of them")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option(help="folder for the table, the picture and finished cells")
+    ] = Path("comparison"),
+    cluster: Annotated[
+        str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="one step ahead only, and 50 repetitions")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="work out all cells anew")] = False,
+    json: Annotated[bool, typer.Option("--json", help="print the outcome as JSON")] = False,
+) -> None:
+    """Compare ours, the paper's method and eleven baselines: coverage, size and time.
+
+    A run that was stopped goes on where it was. Exit code 0: done, and every method covers where
+    that is guaranteed; 1: one does not, or the run was stopped; 2: something asked for cannot be.
+
+    Example: definetti compare --worlds sticky,rare --repetitions 100 --jobs 2
+    """
+    if jobs == 0:
+        raise typer.BadParameter("0 processes do no work; give 1 or more, or -1 for one a core")
+    from definetti.cli.reproduce import on_cluster, refused
+    from definetti.experiments.compare import (
+        HORIZONS,
+        QUICK_HORIZONS,
+        QUICK_REPETITIONS,
+        REPETITIONS,
+    )
+    from definetti.experiments.compare import compare as run
+    from definetti.experiments.contestants import chosen
+    from definetti.experiments.reproduction import checked
+    from definetti.experiments.worlds import selected
+
+    number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
+    horizons = QUICK_HORIZONS if quick else HORIZONS
+    places, names = _names(worlds), _names(methods)
+    try:  # what is wrong or missing is told of before an hour of work, not after
+        checked(output, number, seed)
+        chosen(names)
+        for message in selected(places, data, horizons, number)[1]:
+            typer.echo(message, err=True)
+    except (ValueError, ImportError, OSError) as error:
+        raise refused(error) from None
+    try:
+        with on_cluster(cluster):
+            found = run(output, data, worlds=places, methods=names, horizons=horizons,
+                        repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
+                        verbose=True)  # fmt: skip
+    except (ImportError, OSError) as error:  # no Dask, no scheduler, no room on the disk
+        raise refused(error) from None
+    except KeyboardInterrupt:
+        typer.echo(
+            f"\nStopped. Finished cells are in {output / 'cells'}; the same command goes on from "
+            "there, and --fresh starts anew.",
+            err=True,
+        )
+        raise typer.Exit(1) from None
+    typer.echo(found.to_json() if json else str(found))
+    if not found.kept:
+        raise typer.Exit(1)
+
+
+def _names(given: list[str] | None) -> list[str] | None:
+    """Read names that are separated by commas, given once or several times.
+
+    >>> _names(["sticky, rare", "ten"])
+    ['sticky', 'rare', 'ten']
+    """
+    if not given:
+        return None
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
