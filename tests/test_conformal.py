@@ -1087,3 +1087,31 @@ def test_gaps_where_there_never_were_any_are_pointed_out():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cp.predict_set(["hat", None])
+
+
+def test_late_labels_can_be_judged():
+    """Windows of which only the present is asked about."""
+    cp = ConformalHMM(train_size=20, confidence_level=0.5, states=["sun", "rain"], random_state=0)
+    cp.fit(OBSERVATIONS[:68], STATES[:68])
+    judged = cp.evaluate(OBSERVATIONS[68:], STATES[68:], horizon=4, lag=3)
+    assert judged.truth.shape == (3,)
+    for k, begin in enumerate(range(68, 80, 4)):
+        cp = ConformalHMM(
+            train_size=20, confidence_level=0.5, states=["sun", "rain"], random_state=0
+        )
+        cp.fit(OBSERVATIONS[:68], STATES[:68])
+        if begin > 68:
+            cp.partial_fit(OBSERVATIONS[68:begin], STATES[68:begin])
+        s = cp.predict_set(OBSERVATIONS[begin : begin + 4], lag=3)
+        assert s.horizon == 1
+        assert judged.covered[k] == (STATES[begin + 3] in s)
+        p = cp.p_value(OBSERVATIONS[begin : begin + 4], STATES[begin + 3 : begin + 4], lag=3)
+        assert judged.p_values[k] == p
+
+
+def test_p_values_beyond_the_observations():
+    cp = ConformalHMM(train_size=20, states=["sun", "rain"]).fit(OBSERVATIONS[:68], STATES[:68])
+    every = cp.predict_p(OBSERVATIONS[68:69], horizon=2)
+    for states in every:
+        p = cp.p_value(OBSERVATIONS[68:69], states, horizon=2)
+        assert p == every.p_value(states)

@@ -361,7 +361,7 @@ def test_bad_lengths_and_groups():
     refuses(lambda: cp.fit(y, x, [5] * 24 + [0]), "lengths[24] is 0", "leave out")
     refuses(lambda: cp.fit(y, x, [5.5] * 24), "lengths[0] is 5.5")
     refuses(lambda: cp.fit(y, x, [True] * 120), "lengths[0] is True")
-    refuses(lambda: cp.fit(y, x, 5), "lengths must be a sequence")
+    refuses(lambda: cp.fit(y, x, 5), "lengths must be a list")
     refuses(lambda: cp.fit(y, x, LENGTHS, ["a"] * 120), "groups has 120 labels for 24 sequences")
     refuses(lambda: cp.fit(y, x, LENGTHS, [None] * 24), "groups[0] is None", "names no unit")
     refuses(lambda: cp.fit(y, x, LENGTHS, [[1]] * 24), "groups[0] is [1]")

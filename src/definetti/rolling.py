@@ -31,14 +31,15 @@ def judged(
     """
     learner = copy.deepcopy(predictor)
     rows, nodes, places = [], [], []
+    late = {"lag": lag} if lag else {}  # not all predictors know of late labels
     for begin in range(0, len(truth) - horizon + 1, horizon):
         end = begin + horizon
         window = tuple(truth[begin + lag : end])
         seen = None if new_observations is None else piece(new_observations, begin, end)
-        s = learner.predict_set(seen, confidence_level, horizon=horizon, lag=lag)
+        s = learner.predict_set(seen, confidence_level, horizon=horizon, **late)
         p = np.nan
         if not isinstance(s, StepSets):
-            p = learner.p_value(seen, window, lag=lag)
+            p = learner.p_value(seen, window, **late)
         codes = np.array([_place(label, s.states) for label in window])
         right = s.nodes[np.arange(len(codes)), codes] & (codes >= 0)
         rows.append((window in s, *_sizes(s), p, 1 - right.mean(), s.nodes.sum(axis=1).mean()))

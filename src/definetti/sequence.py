@@ -45,9 +45,8 @@ def readable(values: Any, name: str = "observations") -> Any:
 
     A frame that has no columns, or two of one name, is refused: no library reads such alike.
     """
-    columns = getattr(values, "columns", None)
-    if columns is not None and hasattr(values, "shape"):
-        names = list(columns)
+    if hasattr(values, "shape") and hasattr(values, "columns"):
+        names = list(values.columns)
         if not names:
             raise ValueError(f"{name} is a frame without columns; give None for a plain chain")
         twice = [one for one in dict.fromkeys(names) if names.count(one) > 1]

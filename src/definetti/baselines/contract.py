@@ -82,9 +82,9 @@ class Baseline(Fitting):
         """Return every candidate sequence with its p-value."""
         return self._listed(self._question(new_observations, horizon), None, None)
 
-    def p_value(self, new_observations: Any, states: Any) -> float:
+    def p_value(self, new_observations: Any, states: Any, *, horizon: int | None = None) -> float:
         """Return the p-value of one state sequence; any label will do, also one never seen."""
-        return self._one(*self._asked(new_observations, states)).p_value()
+        return self._one(*self._asked(new_observations, states, horizon)).p_value()
 
     def evaluate(
         self,

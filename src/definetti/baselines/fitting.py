@@ -117,14 +117,17 @@ class Fitting(BaseEstimator):
         """Return what candidates are compared with; the question has no symmetry of its own yet."""
         return Past()
 
-    def _asked(self, new_observations: Any, states: Any) -> tuple[Question, IntArray]:
+    def _asked(
+        self, new_observations: Any, states: Any, horizon: int | None = None
+    ) -> tuple[Question, IntArray]:
         """Read one state sequence, with the question that it answers."""
         self._check_fitted()
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; give one label per new observation")
         alphabet = self._data.alphabet.extended(labels)
-        horizon = len(labels) if new_observations is None else None
+        if new_observations is None and horizon is None:
+            horizon = len(labels)
         question = self._question(new_observations, horizon, listing=False)
         self._check_length(labels, question.asked)
         return question._replace(labels=alphabet.labels), alphabet.encode(labels, "states")
