@@ -40,7 +40,7 @@ class LikelihoodRatio(Baseline):
     1/2 to each count, and multiplies the ratios of frequencies over the steps of a window: an
     estimate, from the data that calibrate, for which nothing is guaranteed. It needs symbols.
 
-    The p-values are quotients of floats; what is on the boundary but for rounding is in the set.
+    The p-values are quotients of floats; what is on the boundary but for rounding is left out.
     Over ``h`` steps whole windows are ranked, so that all steps are right together.
 
     Examples

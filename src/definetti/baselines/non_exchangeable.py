@@ -33,7 +33,7 @@ class NonExchangeable(Baseline):
     ``i`` and the new one swapped. It vanishes if windows are exchangeable; for the windows of a
     Markov chain it need not, and is not known.
 
-    The p-values are quotients of floats; what is on the boundary but for rounding is in the set.
+    The p-values are quotients of floats; what is on the boundary but for rounding is left out.
     Over ``h`` steps whole windows are ranked, so that all steps are right together.
 
     Examples

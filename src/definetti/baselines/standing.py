@@ -11,7 +11,7 @@ from definetti.arrays import FloatArray
 from definetti.pvalue import ranks
 
 # Weights that are not whole numbers are added up in floating point; what is on the boundary but
-# for rounding is taken into the set, which can only raise the coverage.
+# for rounding is left out of the set, as it is where weights are whole.
 ROUNDING = 1e-12
 
 
@@ -49,7 +49,7 @@ class Weighed(NamedTuple):
         return self.strange / self.total if self.total > 0 else 1.0
 
     def exceeds(self, alpha: Fraction) -> bool:
-        return self.p_value() > float(alpha) - ROUNDING
+        return self.p_value() > float(alpha) + ROUNDING
 
 
 def weighed_ranks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +47,7 @@ def compare(
     """
     if jobs == 0:
         raise typer.BadParameter("0 processes do no work; give 1 or more, or -1 for one a core")
-    from definetti.cli.reproduce import on_cluster, refused
+    from definetti.cli.reproduce import going_on, on_cluster, refused
     from definetti.experiments.compare import (
         HORIZONS,
         QUICK_HORIZONS,
@@ -66,22 +67,12 @@ def compare(
         chosen(names)
         for message in selected(places, data, horizons, number)[1]:
             typer.echo(message, err=True)
-    except (ValueError, ImportError, OSError) as error:
+    except (ValueError, ImportError, OSError, EOFError, zlib.error) as error:
         raise refused(error) from None
-    try:
-        with on_cluster(cluster):
-            found = run(output, data, worlds=places, methods=names, horizons=horizons,
-                        repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
-                        verbose=True)  # fmt: skip
-    except (ImportError, OSError) as error:  # no Dask, no scheduler, no room on the disk
-        raise refused(error) from None
-    except KeyboardInterrupt:
-        typer.echo(
-            f"\nStopped. Finished cells are in {output / 'cells'}; the same command goes on from "
-            "there, and --fresh starts anew.",
-            err=True,
-        )
-        raise typer.Exit(1) from None
+    with going_on(output), on_cluster(cluster):
+        found = run(output, data, worlds=places, methods=names, horizons=horizons,
+                    repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
+                    verbose=True)  # fmt: skip
     typer.echo(found.to_json() if json else str(found))
     if not found.kept:
         raise typer.Exit(1)

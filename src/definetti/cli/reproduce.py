@@ -72,23 +72,13 @@ def reproduce(
     except (ValueError, ImportError, OSError) as error:
         raise refused(error) from None
     kept = True
-    try:
-        with on_cluster(cluster):
-            for name in runs if what is What.all else [what]:
-                # The series of figure3 are those of table1, which has just worked them out.
-                how["fresh"] = fresh and not (what is What.all and name is What.figure3)
-                found = runs[name]()
-                typer.echo(found.to_json() if json else f"{found}\n")
-                kept = kept and found.kept
-    except (ImportError, OSError) as error:  # no Dask, no scheduler, no room on the disk
-        raise refused(error) from None
-    except KeyboardInterrupt:
-        typer.echo(
-            f"\nStopped. Finished cells are in {output / 'cells'}; the same command goes on from "
-            "there, and --fresh starts anew.",
-            err=True,
-        )
-        raise typer.Exit(1) from None
+    with going_on(output), on_cluster(cluster):
+        for name in runs if what is What.all else [what]:
+            # The series of figure3 are those of table1, which has just worked them out.
+            how["fresh"] = fresh and not (what is What.all and name is What.figure3)
+            found = runs[name]()
+            typer.echo(found.to_json() if json else f"{found}\n")
+            kept = kept and found.kept
     if not kept:
         raise typer.Exit(1)
 
@@ -97,6 +87,27 @@ def refused(error: Exception) -> typer.Exit:
     """Tell of a user's mistake in one line; raise what is returned."""
     typer.echo(f"Error: {error}", err=True)
     return typer.Exit(2)
+
+
+@contextmanager
+def going_on(output: Path) -> Iterator[None]:
+    """Say how to go on where a run ends early, for whatever reason."""
+    remedy = (
+        f"Finished cells are in {output / 'cells'}; the same command goes on from there, and "
+        "--fresh starts anew."
+    )
+    try:
+        yield
+    except (ImportError, OSError) as error:  # no Dask, no scheduler, no room on the disk
+        raise refused(error) from None
+    except KeyboardInterrupt:
+        typer.echo(f"\nStopped. {remedy}", err=True)
+        raise typer.Exit(1) from None
+    except typer.Exit:
+        raise
+    except Exception as error:  # a worker killed, a scheduler lost, a file that is no such file
+        typer.echo(f"\nError: {type(error).__name__}: {error}\n{remedy}", err=True)
+        raise typer.Exit(1) from None
 
 
 @contextmanager

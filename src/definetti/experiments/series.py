@@ -113,6 +113,8 @@ def rounded_z_scores(values: FloatArray) -> tuple[int, ...]:
     >>> rounded_z_scores(np.array([1.0, 2.0, 3.0, 2.0]))
     (0, 1, 2, 1)
     """
+    if not values.std() > 0:
+        raise ValueError("a series of the data folder does not vary; get the file anew")
     scores = np.round((values - values.mean()) / values.std()).astype(int)
     return tuple(np.unique(scores, return_inverse=True)[1].tolist())
 
@@ -131,6 +133,11 @@ def daily_means(days: list[str], values: FloatArray) -> FloatArray:
 def _series(
     name: str, states: tuple[int, ...], length: int, windows: int, coverage: float, size: float
 ) -> Series:
+    if len(states) < length + windows:
+        raise ValueError(
+            f"the series {name} of the data folder has {len(states)} steps and needs "
+            f"{length + windows}; get the file anew"
+        )
     return Series(name, states, len(set(states)), length, windows, coverage, size)
 
 
