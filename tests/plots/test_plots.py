@@ -62,6 +62,8 @@ def test_p_values_of_a_step_are_those_of_its_best_sequence(score):
     lattice = cp.predict_p(Y[300:305])
     assert type(lattice).__name__ == "LatticeSet"
     assert lattice.step_p_values == pytest.approx(listed.step_p_values)
+    some = ConformalHMM(score=score, train_size=0.5).fit(Y[:300], X[:300]).predict_set(Y[300:305])
+    assert some.step_p_values == pytest.approx(listed.step_p_values)  # non-members have theirs
     for level in (0.5, 0.9):
         s = cp.predict_set(Y[300:305], level)
         assert (s.nodes == (s.step_p_values > 1 - level + 1e-12)).all()

@@ -34,6 +34,7 @@ class PredictionSet:
     confidence_level : the level asked for; None where every candidate is listed
     method : how the p-values were computed
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
+    best_p_values : what `step_p_values` gives, where it is known for sequences not in the set, too
 
     Examples
     --------
@@ -64,6 +65,7 @@ class PredictionSet:
     confidence_level: float | None
     method: str
     exact: bool
+    best_p_values: FloatArray | None = None
     _rows: dict[Sequence, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +120,12 @@ class PredictionSet:
 
     @property
     def step_p_values(self) -> FloatArray:
-        """The largest p-value of a member with each state at each step, 0 where there is none."""
+        """The largest p-value of a sequence with each state at each step, member or not.
+
+        Of members alone, and 0 where there is none, if the others were not noted.
+        """
+        if self.best_p_values is not None:
+            return self.best_p_values
         best = np.zeros((self.horizon, len(self.states)))
         np.maximum.at(best, (self._steps, self._codes), self.p_values[:, None])
         return best
