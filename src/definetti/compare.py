@@ -107,7 +107,8 @@ def compare_predictors(
     predictors : dict from names to models, or to whole `ConformalHMM` estimators
     observations, states : a labelled sequence
     confidence_level, horizon : for every predictor
-    test_size : the share at the end that is predicted, window after window, each from all before
+    test_size : the share, or the number of steps, at the end that is predicted, window after
+        window, each from all before it
     labels : the state space, in the order of the columns that a function returns, if there is one
     params : further parameters of `ConformalHMM`, for models; ``train_size=0.5``, say
 
@@ -131,7 +132,13 @@ def compare_predictors(
         )
     truth, observations = checked_states(states), readable(observations)
     declared = None if labels is None else checked_states(labels, "labels")
-    cut = len(truth) - training_length(test_size, len(truth))
+    try:
+        cut = len(truth) - training_length(test_size, len(truth))
+    except ValueError:
+        raise ValueError(
+            f"test_size must be a share between 0 and 1, or a number of steps fewer than the "
+            f"{len(truth)} there are, got {test_size!r}; 0.5 predicts the second half"
+        ) from None
     if not predictors:
         raise ValueError("predictors is empty; give a dict from names to models")
     rows = []

@@ -76,7 +76,7 @@ class ConformalHMM(BaseEstimator):
     random_state : int, numpy Generator or None
         Where random numbers come from; None takes fresh ones at every `fit`.
     verbose : bool, default False
-        Show a progress bar when a prediction takes more than two seconds.
+        Show a progress bar when a prediction, or `evaluate`, takes more than two seconds.
 
     Attributes
     ----------
@@ -294,7 +294,9 @@ class ConformalHMM(BaseEstimator):
             self._check_length(truth, len(data.new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
-        return judged(self, new_observations, truth, confidence_level, step, lag)
+        return judged(
+            self, new_observations, truth, confidence_level, step, lag, bool(self.verbose)
+        )
 
     @property
     def states_(self) -> tuple[Hashable, ...]:

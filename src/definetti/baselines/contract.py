@@ -93,6 +93,7 @@ class Baseline(Fitting):
         confidence_level: float | None = None,
         *,
         horizon: int | None = None,
+        verbose: bool = False,
     ) -> Evaluation:
         """Judge prediction sets by the truth, window after window, each from all before it.
 
@@ -101,6 +102,8 @@ class Baseline(Fitting):
         new_observations, states : (L,) what follows the labelled sequence, and its true states
         horizon : int, optional
             How many steps a window has; the whole stretch is one window if left out.
+        verbose : bool, default False
+            Show a progress bar when it takes more than two seconds.
         """
         self._check_fitted()
         truth = checked_states(states)
@@ -115,7 +118,9 @@ class Baseline(Fitting):
         if new_observations is not None:
             self._check_length(truth, len(self._data.new(new_observations, None).codes))
         # All that it asks for is the front door.
-        return judged(cast(Any, self), new_observations, truth, confidence_level, step)
+        return judged(
+            cast(Any, self), new_observations, truth, confidence_level, step, verbose=verbose
+        )
 
     def _alpha(self, alpha: Fraction) -> Fraction:
         """Return the level that a p-value has to be above."""

@@ -8,6 +8,7 @@ from definetti.cli.backtest import backtest
 from definetti.cli.compare import compare
 from definetti.cli.demo import demo
 from definetti.cli.predict import predict
+from definetti.cli.report import report
 from definetti.cli.reproduce import reproduce
 from definetti.cli.simulate import simulate
 from definetti.cli.verify import verify
@@ -17,5 +18,5 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (predict, backtest, simulate, demo, verify, reproduce, compare):
+for command in (predict, backtest, report, simulate, demo, verify, reproduce, compare):
     app.command()(command)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json as js
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from definetti.cli.mistakes import told
+from definetti.cli.printing import print_json, print_notes
 
-PARTS = 4  # of the stretch that is predicted, for coverage over time
+FEWEST = 2  # rows before the first window: classical prediction splits them
 ENOUGH = 10  # windows with a last state, to speak of its coverage
 
 
@@ -45,18 +45,25 @@ def backtest(
     """
     with told():
         from definetti.cli.columns import given
-        from definetti.cli.reading import read_table
-        from definetti.cli.writing import write_rows
-        from definetti.sequence import piece
+        from definetti.cli.reading import called, read_table
+        from definetti.cli.shares import check_share
+        from definetti.cli.writing import check_output, write_rows
 
-        table = given(read_table(data), data, state_column, observation_columns)
+        if output is not None:
+            check_output(output)
+        check_share(train_size)
+        table = given(read_table(data), called(data), state_column, observation_columns)
         length = len(table.states)
         begin = max(int(start * length), length - windows * horizon)
-        if not 1 <= begin <= length - horizon:
+        if not FEWEST <= begin <= length - horizon:
             raise ValueError(
-                f"{length} labelled rows are too few for a window of {horizon} after a share of "
-                f"{start:g}; give more rows, or lower --start or --horizon"
+                f"{called(data)}: {length} labelled rows are too few for a window of {horizon} "
+                f"after a share of {start:g}; give more rows, or lower --start or --horizon"
             )
+        # Slow to load, so not before the file is read.
+        from definetti.sequence import piece
+        from definetti.summary import summary
+
         past = None if table.observations is None else piece(table.observations, 0, begin)
         rest = None if table.observations is None else piece(table.observations, begin, length)
         found = {
@@ -73,11 +80,10 @@ def backtest(
             "first_row": begin + 1, "observed": table.columns,
             "methods": {name: summary(one, horizon) for name, one in found.items()},
         }  # fmt: skip
+        print_notes(table.notes)
         if json:
-            typer.echo(js.dumps(result, default=str))
+            print_json(result)
         else:
-            for note in table.notes:
-                typer.echo(f"note: {note}", err=True)
             _show(result, output)
 
 
@@ -90,45 +96,14 @@ def _judged(
 
     labels = list(dict.fromkeys(states))
     if name == "definetti":
-        cp: Any = ConformalHMM(
+        cp = ConformalHMM(
             confidence_level=confidence, train_size=train_size, states=labels, random_state=seed,
             verbose=True,
-        )  # fmt: skip
-    else:
-        cp = Classical(confidence_level=confidence, states=labels, random_state=seed)
-    cp.fit(past, states[:begin])
-    return cp.evaluate(rest, states[begin:], horizon=horizon)
-
-
-def summary(evaluation: Any, horizon: int) -> dict[str, Any]:
-    """Return coverage overall, by last state and over time, and sizes."""
-    import numpy as np
-
-    covered = evaluation.covered
-    lasts = evaluation.truth.reshape(-1, horizon)[:, -1]
-    by_state = {
-        str(label): _share(covered[lasts == code])
-        for code, label in enumerate(evaluation.states)
-        if (lasts == code).any()
-    }
-    parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
-    return {
-        **_share(covered),
-        "mean_size": evaluation.size,
-        "mean_states_per_step": evaluation.width,
-        "by_last_state": by_state,
-        "over_time": [
-            {"first": int(part[0]) + 1, "last": int(part[-1]) + 1, **_share(covered[part])}
-            for part in parts
-        ],
-    }
-
-
-def _share(covered: Any) -> dict[str, Any]:
-    from definetti.intervals import exact_interval
-
-    low, high = exact_interval(int(covered.sum()), len(covered))
-    return {"coverage": float(covered.mean()), "low": low, "high": high, "windows": len(covered)}
+        ).fit(past, states[:begin])  # fmt: skip
+        return cp.evaluate(rest, states[begin:], horizon=horizon)
+    other = Classical(confidence_level=confidence, states=labels, random_state=seed)
+    other.fit(past, states[:begin])
+    return other.evaluate(rest, states[begin:], horizon=horizon, verbose=True)
 
 
 def _rows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from definetti.cli.fitting import fitted
+from definetti.cli.kinds import tidied
 from definetti.cli.reading import BadTable, polars
 
 if TYPE_CHECKING:
     import polars as pl
+
+MANY = 10  # rows from which on a state each is odd
 
 
 @dataclass
@@ -37,6 +41,7 @@ def given(
     state: str,
     observed: str | None,
     new: pl.DataFrame | None = None,
+    new_name: str = "the file of new rows",
 ) -> Given:
     """Tell labelled rows from new ones, and take the columns asked for.
 
@@ -45,12 +50,50 @@ def given(
     table, name : the labelled rows, and new ones below them if they have no state; and their file
     state : the column with the states
     observed : names of the observed columns, with commas between; all others if left out
-    new : further new rows
+    new, new_name : further new rows, and their file
     """
-    check_column(table, name, state)
+    check_column(table, name, state, "--state-column")
     notes: list[str] = []
     columns = _observed(table, name, state, observed, notes)
+    table, found = tidied(table, name, [state, *columns])
+    notes += found
     labels = table[state].to_list()
+    end = _labelled(labels, name, state)
+    rest = table[end:]
+    if new is not None:
+        if len(rest):
+            raise BadTable(
+                f"{name}: the last {len(rest)} rows have no state, and there is a file of new rows "
+                "as well; leave one of them out"
+            )
+        for column in columns:
+            check_column(new, new_name, column)
+        rest, found = fitted(new, new_name, table, name, columns, state)
+        notes += found
+    notes += _remarks(table[:end], state, columns)
+    return Given(
+        _taken(table[:end], columns),
+        labels[:end],
+        _taken(rest, columns) if columns and len(rest) else None,
+        len(rest),
+        {column: str(table[column].dtype).lower() for column in columns},
+        notes,
+    )
+
+
+def check_column(table: pl.DataFrame, name: str, column: str, option: str = "") -> None:
+    """Refuse a column that is not there."""
+    if column in table.columns:
+        return
+    alike = [one for one in table.columns if one.strip().lower() == column.strip().lower()]
+    remedy = f"; name one of these with {option}" if option else ""
+    if alike:
+        remedy = f"; is it {alike[0]!r}?"
+    raise BadTable(f"{name} has no column {column!r}; it has {', '.join(table.columns)}{remedy}")
+
+
+def _labelled(labels: list[Any], name: str, state: str) -> int:
+    """Return how many rows are labelled: the first ones, and all of them."""
     known = [k for k, label in enumerate(labels) if label is not None]
     if not known:
         raise BadTable(
@@ -64,47 +107,25 @@ def given(
             f"{name}: row {row}, column {state!r} is empty, and rows below it are not; fill it in, "
             "or move rows without a state to the end"
         )
-    rest = table[end:]
-    if new is not None:
-        for column in columns:
-            check_column(new, "the new rows", column)
-        if len(rest):
-            raise BadTable(
-                f"{name}: the last {len(rest)} rows have no state, and there is a file of new rows "
-                "as well; leave one of them out"
-            )
-        rest = new
-    for column in columns:
-        if table[column][:end].n_unique() == 1:
-            notes.append(f"column {column!r} has one value only and tells nothing")
-    return Given(
-        _taken(table[:end], columns),
-        labels[:end],
-        _taken(rest, columns) if columns and len(rest) else None,
-        len(rest),
-        {column: str(table[column].dtype).lower() for column in columns},
-        notes,
-    )
-
-
-def check_column(table: pl.DataFrame, name: str, column: str) -> None:
-    """Refuse a column that is not there."""
-    if column not in table.columns:
-        raise BadTable(f"{name} has no column {column!r}; it has {', '.join(table.columns)}")
+    return end
 
 
 def _observed(
     table: pl.DataFrame, name: str, state: str, observed: str | None, notes: list[str]
 ) -> list[str]:
-    dated = [column for column in table.columns if table[column].dtype.is_temporal()]
+    dated = [one for one in table.columns if table[one].dtype.is_temporal() and one != state]
     if observed is None:
         columns = [column for column in table.columns if column != state and column not in dated]
-        if dated and columns:
+        if dated:
             notes.append(f"left out, being dates: {', '.join(dated)}")
-        return columns
-    columns = [column.strip() for column in observed.split(",") if column.strip()]
+    else:
+        columns = [column.strip() for column in observed.split(",") if column.strip()]
+    if not columns:
+        notes.append("no column is observed, so the states are taken as a plain Markov chain")
     for column in columns:
-        check_column(table, name, column)
+        check_column(table, name, column, "--observation-columns")
+        if columns.count(column) > 1:
+            raise BadTable(f"--observation-columns names {column!r} twice; leave one out")
         if column == state:
             raise BadTable(f"column {column!r} is the state and cannot be observed as well")
         if column in dated:
@@ -113,6 +134,27 @@ def _observed(
                 "turn it into numbers (the hour of the day, say)"
             )
     return columns
+
+
+def _remarks(table: pl.DataFrame, state: str, columns: list[str]) -> list[str]:
+    """Return what looks like a mistake in labelled rows, and may be none."""
+    rows, number = len(table), table[state].n_unique()
+    notes = []
+    if number == 1:
+        notes.append(f"column {state!r} has one state only, so every set holds that one")
+    elif rows >= MANY and number > rows / 2:
+        notes.append(f"column {state!r} has {number} states in {rows} rows; is it the state?")
+    for column in columns:
+        if table[column].n_unique() == 1:
+            notes.append(f"column {column!r} has one value only and tells nothing")
+        elif (
+            rows > 2 and table[column].dtype.is_integer() and (table[column].diff()[1:] == 1).all()
+        ):
+            notes.append(
+                f"column {column!r} counts the rows and tells nothing; leave it out with "
+                "--observation-columns"
+            )
+    return notes
 
 
 def _taken(table: pl.DataFrame, columns: list[str]) -> Any:

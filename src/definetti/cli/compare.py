@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import zlib
+import json as js
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from definetti.cli.completing import method_names, world_names
+from definetti.cli.mistakes import told
+from definetti.cli.printing import print_json
 
 
 def compare(
     worlds: Annotated[
         list[str] | None,
-        typer.Option(help="names, separated by commas; all but the whole grids if left out"),
+        typer.Option(
+            help="names, separated by commas; all but the whole grids if left out",
+            autocompletion=world_names,
+        ),
     ] = None,
     methods: Annotated[
-        list[str] | None, typer.Option(help="names, separated by commas; all if left out")
+        list[str] | None,
+        typer.Option(
+            help="names, separated by commas; all if left out", autocompletion=method_names
+        ),
     ] = None,
     repetitions: Annotated[
         int | None,
@@ -45,9 +55,24 @@ def compare(
 
     Example: definetti compare --worlds sticky,rare --repetitions 100 --jobs 2
     """
-    if jobs == 0:
-        raise typer.BadParameter("0 processes do no work; give 1 or more, or -1 for one a core")
-    from definetti.cli.reproduce import going_on, on_cluster, refused
+    with told():
+        found = _compared(
+            _names(worlds), _names(methods), repetitions, jobs, seed, data, output, cluster, quick,
+            fresh,
+        )  # fmt: skip
+        if json:
+            print_json(js.loads(found.to_json()))
+        else:
+            typer.echo(str(found))
+    if not found.kept:
+        raise typer.Exit(1)
+
+
+def _compared(
+    places: list[str] | None, names: list[str] | None, repetitions: int | None, jobs: int,
+    seed: int, data: Path | None, output: Path, cluster: str | None, quick: bool, fresh: bool,
+) -> Any:  # fmt: skip
+    from definetti.cli.reproduce import check_jobs, going_on, on_cluster
     from definetti.experiments.compare import (
         HORIZONS,
         QUICK_HORIZONS,
@@ -61,21 +86,15 @@ def compare(
 
     number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     horizons = QUICK_HORIZONS if quick else HORIZONS
-    places, names = _names(worlds), _names(methods)
-    try:  # what is wrong or missing is told of before an hour of work, not after
-        checked(output, number, seed)
-        chosen(names)
-        for message in selected(places, data, horizons, number)[1]:
-            typer.echo(message, err=True)
-    except (ValueError, ImportError, OSError, EOFError, zlib.error) as error:
-        raise refused(error) from None
+    check_jobs(jobs)
+    checked(output, number, seed)  # what is wrong or missing is told of before an hour of work
+    chosen(names)
+    for message in selected(places, data, horizons, number)[1]:
+        typer.echo(message, err=True)
     with going_on(output), on_cluster(cluster):
-        found = run(output, data, worlds=places, methods=names, horizons=horizons,
-                    repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
-                    verbose=True)  # fmt: skip
-    typer.echo(found.to_json() if json else str(found))
-    if not found.kept:
-        raise typer.Exit(1)
+        return run(output, data, worlds=places, methods=names, horizons=horizons,
+                   repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
+                   verbose=True)  # fmt: skip
 
 
 def _names(given: list[str] | None) -> list[str] | None:

@@ -1,48 +1,110 @@
-"""`definetti demo`: the main job, on data it makes itself."""
+"""`definetti demo`: a guided tour of the commands, on data that it makes itself."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
-def demo() -> None:
-    """Make a labelled history, predict what is hidden next, and check the promise.
+import typer
+
+from definetti.cli.mistakes import told
+
+ROWS, NEW, SEED = 500, 3, 10
+
+
+class Stop(NamedTuple):
+    """A stop of the tour: what to say, and the command to run."""
+
+    words: str
+    command: list[str]
+
+
+def demo(
+    folder: Annotated[
+        Path, typer.Argument(help="where to put the files; made if it is not there")
+    ] = Path("definetti-demo"),
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Take a tour: make data, predict, judge the promise, and write a report of it.
 
     Example: definetti demo
     """
-    import numpy as np
+    with told():
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"{folder} is a file; name a folder for the demo to put its files in")
+        folder.mkdir(parents=True, exist_ok=True)
+        tour = stops(folder / "days.csv", folder / "report.html")
+        if json:
+            from definetti.cli.printing import print_json
+
+            print_json([{"command": " ".join(c), "result": _answered(c)} for _, c in tour])
+        else:
+            _guided(tour, folder / "report.html")
+
+
+def stops(data: Path, page: Path) -> list[Stop]:
+    """Return the tour."""
+    observed = ["--observation-columns", "carried"]
+    return [
+        Stop(
+            "A file first: days of sun or rain, and what a neighbour carried on each.\n"
+            f"The weather of the last {NEW} days is not known.",
+            ["simulate", str(data), "--rows", str(ROWS), "--new", str(NEW), "--seed", str(SEED)],
+        ),
+        Stop(
+            "What was the weather on these days? A set of answers that holds the true one\n"
+            "with probability at least 0.9, whatever the chances of rain and umbrellas are.",
+            ["predict", str(data), *observed, "--confidence", "0.9"],
+        ),
+        Stop(
+            "Is the promise kept? Known days, three at a time, predicted as if they were not\n"
+            "known, each time from all days before; beside a method that ignores time.",
+            ["backtest", str(data), *observed, "--confidence", "0.9", "--horizon", str(NEW)],
+        ),
+        Stop(
+            "All of it on one page, on which the level can be chosen.",
+            ["report", str(data), *observed, "--confidence", "0.9", "-o", str(page)],
+        ),
+    ]
+
+
+def _guided(tour: list[Stop], page: Path) -> None:
     from rich.console import Console
 
-    from definetti import ConformalHMM
+    from definetti.cli.app import app
     from definetti.simulate import weather
 
     console = Console()
-    steps, horizon, rolling = 365, 3, 400
-    observations, states = weather(steps + rolling, random_state=7)
-    console.rule("definetti")
-    console.print(
-        f"A year of days: each is 'sun' or 'rain', and we saw what a neighbour carried.\n"
-        f"Labelled days: {steps}. The last five: "
-        + ", ".join(f"{x} ({y})" for y, x in zip(observations[360:365], states[360:], strict=False))
-    )
-    cp = ConformalHMM(confidence_level=0.9, random_state=0)
-    cp.fit(observations[:steps], states[:steps])
-    new = observations[steps : steps + horizon]
-    truth = tuple(states[steps : steps + horizon])
-    console.print(
-        f"\nThen we see {', '.join(new)}. What was the weather on these {horizon} days?\n"
-    )
-    s = cp.predict_set(new)
-    console.print(str(s), markup=False, highlight=False)
-    console.print(f"\nIt was {', '.join(truth)}: {'in' if truth in s else 'not in'} the set.")
-    console.print(f"The states that some member has on each day: {s.steps}")
-    console.rule(f"Is the promise kept? {rolling} more days, one at a time")
-    for smoothing in (False, True):
-        found = ConformalHMM(confidence_level=0.9, smoothing=smoothing, random_state=0)
-        found.fit(observations[:steps], states[:steps])
-        judged = found.evaluate(observations[steps:], states[steps:], horizon=1)
-        margin = 2 * np.sqrt(0.9 * 0.1 / len(judged.covered))
+    truth = weather(ROWS, random_state=SEED)[1][-NEW:]
+    for number, (words, command) in enumerate(tour, 1):
+        console.rule(f"{number} of {len(tour)}")
+        console.print(words, markup=False, highlight=False, soft_wrap=True)
         console.print(
-            f"{'smoothed' if smoothing else 'conservative':>12}: the truth was in the set "
-            f"{judged.coverage:.3f} of the time (promised 0.9, ± {margin:.3f} by chance), "
-            f"{judged.size:.2f} of 2 states on average"
+            f"\n$ definetti {' '.join(command)}\n", style="bold", markup=False, soft_wrap=True
         )
-    console.print("\nNext: `definetti verify` adds up the coverage exactly, sequence by sequence.")
+        app(command, standalone_mode=False)
+        if command[0] == "predict":
+            console.print(f"\nIt was {', '.join(truth)}.")
+        console.print()
+    console.rule()
+    console.print(
+        f"The report: {page.resolve()}\n"
+        "Open it in a browser and move the slider; then take a file of your own.\n"
+        "`definetti verify` proves the promise, by adding up the probability of every sequence.",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _answered(command: list[str]) -> Any:
+    """Run a command and return what it answers, as data."""
+    import io
+    import json
+    from contextlib import redirect_stdout
+
+    from definetti.cli.app import app
+
+    with redirect_stdout(io.StringIO()) as printed:
+        app([*command, "--json"], standalone_mode=False)
+    return json.loads(printed.getvalue())

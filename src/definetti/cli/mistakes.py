@@ -2,26 +2,77 @@
 
 from __future__ import annotations
 
+import errno
+import re
 import warnings
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
+
+from definetti import stopping
+
+# What the estimators call their parameters, and what the command line does.
+OPTIONS = {"confidence_level": "--confidence", "max_errors": "--max-errors"}
+OPTION = re.compile("|".join(OPTIONS))
+MISTAKES = (
+    ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
+)  # fmt: skip
 
 
 @contextmanager
 def told() -> Iterator[None]:
     """Turn errors into a line and exit code 2, Ctrl-C into 1; warnings into notes."""
-    with warnings.catch_warnings(record=True) as caught:
+    heard = Heard()
+    with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = heard
         try:
             yield
-        except (ValueError, TypeError, ImportError) as error:
-            typer.echo(f"definetti: {error}", err=True)
-            raise typer.Exit(2) from None
         except KeyboardInterrupt:
-            typer.echo("definetti: stopped; nothing was written", err=True)
-            raise typer.Exit(1) from None
+            raise stopped() from None
+        except MISTAKES as error:
+            if stopping.asked():
+                raise stopped() from None
+            if getattr(error, "errno", None) == errno.EPIPE:
+                raise  # whoever read our output has gone, and wants no message
+            raise refused(error) from None
         finally:
-            for message in dict.fromkeys(str(one.message) for one in caught):
-                typer.echo(f"note: {message}", err=True)
+            heard.tell()
+
+
+def refused(error: Exception) -> typer.Exit:
+    """Tell of a user's mistake; raise what is returned."""
+    text = OPTION.sub(lambda found: OPTIONS[found[0]], str(error))
+    if isinstance(error, MemoryError):
+        text = f"not enough memory; give fewer rows or a shorter horizon ({text or 'no details'})"
+    typer.echo(f"definetti: {text or type(error).__name__}", err=True)
+    return typer.Exit(2)
+
+
+def stopped() -> typer.Exit:
+    """Tell of Ctrl-C; raise what is returned."""
+    typer.echo(stopping.MESSAGE, err=True)
+    return typer.Exit(stopping.CODE)
+
+
+class Heard:
+    """Warnings, each kind told once: a backtest may give the same one for every window."""
+
+    def __init__(self) -> None:
+        self.first: dict[type[Warning], str] = {}
+        self.number: Counter[type[Warning]] = Counter()
+
+    def __call__(self, message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        self.first.setdefault(category, str(message))
+        self.number[category] += 1
+
+    def tell(self) -> None:
+        """Write them to standard error."""
+        for category, text in self.first.items():
+            others = self.number[category] - 1
+            more = f" (and {others:,} more like it)" if others else ""
+            typer.echo(f"note: {text}{more}", err=True)

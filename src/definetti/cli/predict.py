@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json as js
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from definetti.cli.choices import Guarantee
 from definetti.cli.mistakes import told
+from definetti.cli.printing import print_json, print_notes
 
 if TYPE_CHECKING:
     from definetti.cli.columns import Given
@@ -27,8 +28,10 @@ def predict(
     horizon: Annotated[
         int | None, typer.Option(min=1, help="steps to predict; all new rows if left out")
     ] = None,
-    guarantee: Annotated[str, typer.Option(help="all, steps or errors")] = "all",
-    max_errors: Annotated[int, typer.Option(help="wrong steps allowed, for errors")] = 0,
+    guarantee: Annotated[
+        Guarantee, typer.Option(help="right together, on average, or but for --max-errors")
+    ] = Guarantee.all,
+    max_errors: Annotated[int, typer.Option(min=0, help="wrong steps allowed, for errors")] = 0,
     train_size: Annotated[
         float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
     ] = None,
@@ -47,26 +50,27 @@ def predict(
     Example: definetti predict history.csv tonight.csv --state-column stage --confidence 0.9
     """
     with told():
-        from definetti.cli.columns import given
-        from definetti.cli.reading import BadTable, read_table
-        from definetti.cli.writing import write_rows
+        from definetti.cli.asking import read_both
+        from definetti.cli.reading import BadTable
+        from definetti.cli.shares import check_share
+        from definetti.cli.writing import check_output, write_rows
 
-        table = read_table(calibration)
-        data = given(
-            table, calibration, state_column, observation_columns,
-            None if new is None else read_table(new),
-        )  # fmt: skip
+        if output is not None:
+            check_output(output)
+        check_share(train_size)
+        data = read_both(calibration, new, state_column, observation_columns)
         steps = horizon or data.new_rows
         if not steps:
             raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
-        found, settings = _predicted(data, steps, confidence, guarantee, max_errors, train_size,
-                                     smoothing, seed)  # fmt: skip
+        found, settings = _predicted(
+            data, steps, confidence, guarantee.value, max_errors, train_size, smoothing, seed
+        )
         rows = step_rows(found)
         if output is not None:
             write_rows(rows, output)
+        print_notes(data.notes)
         if json:
-            listed = _listed(found)
-            typer.echo(js.dumps({**settings, "steps": rows, "sequences": listed}, default=str))
+            print_json({**settings, "steps": rows, "sequences": _listed(found)})
         else:
             _show(data, found, rows, settings, output)
 
@@ -75,26 +79,18 @@ def _predicted(
     data: Given, steps: int, confidence: float, guarantee: str, max_errors: int,
     train_size: float | None, smoothing: bool, seed: int,
 ) -> tuple[Any, dict[str, Any]]:  # fmt: skip
-    from definetti import ConformalHMM
-    from definetti.candidates import is_long
-    from definetti.sequence import piece
+    from definetti.cli.asking import asked_of
 
-    long = is_long(len(set(data.states)), steps, 100_000)
-    if train_size is None and (long or guarantee != "all" or 0 < data.new_rows < steps):
-        train_size = 0.5
-        data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
-    cp = ConformalHMM(
-        confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
-        train_size=train_size, smoothing=smoothing, random_state=seed, verbose=True,
-    )  # fmt: skip
+    cp, new, horizon = asked_of(
+        data, steps, confidence, guarantee, max_errors, train_size, smoothing, seed
+    )
     cp.fit(data.observations, data.states)
-    new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
-    found = cp.predict_set(new, horizon=None if new is not None and len(new) == steps else steps)
+    found = cp.predict_set(new, horizon=horizon)
     settings = {
         "confidence_level": confidence, "guarantee": guarantee, "max_errors": max_errors,
         "horizon": steps, "labelled_rows": len(data.states), "states": list(cp.states_),
         "observed": data.columns, "model": repr(cp.model_), "method": found.method,
-        "exact": found.exact, "smoothing": smoothing, "train_size": train_size, "seed": seed,
+        "exact": found.exact, "smoothing": smoothing, "train_size": cp.train_size, "seed": seed,
     }  # fmt: skip
     return found, settings
 
@@ -139,9 +135,8 @@ def _show(
     console = Console()
     columns = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
     console.print(f"observed: {columns}\nmodel: {settings['model']}", markup=False, highlight=False)
-    for note in data.notes:
-        typer.echo(f"note: {note}", err=True)
-    table = Table(title=found._headline(), title_justify="left")
+    console.print(found._headline(), markup=False, highlight=False)
+    table = Table()
     for column in ("step", "possible states", "best"):
         table.add_column(column)
     for row in rows[:40]:

@@ -1,22 +1,30 @@
-"""Tables from files: CSV, TSV, JSON lines, Parquet, gzipped or not, or from standard input."""
+"""Tables from files: CSV, TSV, JSON, JSON lines, Parquet, gzipped or not, or standard input."""
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
+import json
+import re
 import sys
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from definetti.cli.text import BadTable, cleaned, decoded, ragged
 
 if TYPE_CHECKING:
     import polars as pl
 
-GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
+__all__ = ["BadTable", "called", "polars", "read_table"]
+
+GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+LIST = re.compile(r"\s*\[\s*[{\]]")  # a header may begin with a bracket, too
 
 
-class BadTable(ValueError):
-    """A file that cannot be read, with what is wrong and where."""
+def called(source: str) -> str:
+    """Return what a source is called in messages."""
+    return "standard input" if source == "-" else source
 
 
 def read_table(source: str) -> pl.DataFrame:
@@ -24,95 +32,116 @@ def read_table(source: str) -> pl.DataFrame:
 
     The kind of file is told by its contents, so that standard input and odd names will do.
     """
-    name = "standard input" if source == "-" else source
+    name = called(source)
     content = _bytes(source)
     if content[:2] == GZIP:
         try:
             content = gzip.decompress(content)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise BadTable(f"{name}: broken gzip file ({error}); pack it again") from None
     if not content.strip():
         raise BadTable(f"{name} is empty; give a file with a header and rows")
+    if content[:4] == ZIP:
+        raise BadTable(f"{name} is a ZIP archive or a spreadsheet; save it as CSV")
     if content[:4] == PARQUET:
-        return _polars_read("read_parquet", name, content)
-    text = _decoded(content, name)
-    if text.lstrip()[:1] == "{":
-        return _polars_read("read_ndjson", name, content)
-    header = text.split("\n", 1)[0]
-    separator = max(",;\t", key=header.count)  # the first of those that are as frequent
-    table = _read_csv(content, name, separator, text)
+        table = _parquet(content, name)
+    else:
+        text = decoded(content, name)
+        if text.lstrip()[:1] == "{":
+            table = _json_lines(text, name)
+        else:
+            table = _json(text, name) if LIST.match(text) else _csv(text, name)
     if not len(table):
-        raise BadTable(f"{name} has a header and no rows")
+        raise BadTable(f"{name} has no rows; give at least one below the header")
     return table
 
 
 def _bytes(source: str) -> bytes:
     if source == "-":
+        if sys.stdin is None:  # closed by whoever started the process
+            raise BadTable("standard input is closed; pipe rows into it, or name a file")
         return sys.stdin.buffer.read()
+    if not source:
+        raise BadTable("the name of a file is empty; name a file, or give - for standard input")
     try:
         return Path(source).read_bytes()
     except FileNotFoundError:
         raise BadTable(f"{source}: no such file") from None
-    except OSError as error:
-        raise BadTable(f"{source}: {error.strerror or error}") from None
+    except IsADirectoryError:
+        raise BadTable(f"{source} is a folder; name a file in it") from None
+    except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise BadTable(f"{source} cannot be read: {reason}") from None
 
 
-def _decoded(content: bytes, name: str) -> str:
+def _parquet(content: bytes, name: str) -> pl.DataFrame:
     try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content[: error.start].count(b"\n")
-        raise BadTable(
-            f"{name}: row {row} has a byte, 0x{content[error.start]:02x}, that is not UTF-8 text; "
-            "save the file as UTF-8"
-        ) from None
-
-
-def _polars_read(reader: str, name: str, content: bytes) -> pl.DataFrame:
-    try:
-        found: pl.DataFrame = getattr(polars(), reader)(io.BytesIO(content))
+        found: pl.DataFrame = polars().read_parquet(io.BytesIO(content))
     except Exception as error:  # whatever the reader calls it, it is the file's fault
-        raise BadTable(f"{name}: {_first_line(error)}") from None
-    if not len(found):
-        raise BadTable(f"{name} has no rows")
+        raise BadTable(f"{name}: broken Parquet file ({_first(error)}); write it again") from None
     return found
 
 
-def _read_csv(content: bytes, name: str, separator: str, text: str) -> pl.DataFrame:
-    _check_header(text, name, separator)
+def _json_lines(text: str, name: str) -> pl.DataFrame:
+    try:
+        # All rows say what the columns hold: a key may come up late, and whole numbers end.
+        found: pl.DataFrame = polars().read_ndjson(
+            io.BytesIO(text.encode()), infer_schema_length=None
+        )
+    except Exception as error:  # look for the row, which the reader does not tell
+        for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
+            try:
+                row = json.loads(line)
+            except ValueError as wrong:
+                raise BadTable(
+                    f"{name}: row {number} is not JSON ({wrong}); each line must be an object, "
+                    'such as {"state": "sun", "seen": 1}'
+                ) from None
+            _check_object(row, number, name)
+        raise BadTable(f"{name}: {_first(error)}") from None
+    return found
+
+
+def _json(text: str, name: str) -> pl.DataFrame:
+    """Read a list of objects, as `--output` writes it."""
+    try:
+        rows = json.loads(text)
+    except ValueError as wrong:
+        raise BadTable(f"{name} is not JSON ({wrong}); mend it there") from None
+    for number, row in enumerate(rows, 1):
+        _check_object(row, number, name)
+    if not any(rows):
+        raise BadTable(f"{name} has no rows; give at least one object")
+    return _json_lines("\n".join(map(json.dumps, rows)), name)
+
+
+def _check_object(row: Any, number: int, name: str) -> None:
+    if not isinstance(row, dict):
+        raise BadTable(
+            f"{name}: row {number} is a {type(row).__name__}, {row!r}; each must be an object, "
+            'such as {"state": "sun", "seen": 1}'
+        )
+
+
+def _csv(text: str, name: str) -> pl.DataFrame:
+    text, separator = cleaned(text, name)
     try:
         found: pl.DataFrame = polars().read_csv(
-            io.BytesIO(content),
+            io.BytesIO(text.encode()),
             separator=separator,
             infer_schema_length=None,
             try_parse_dates=True,
             encoding="utf8",
         )
-        return found
     except Exception as error:  # look for the row, which the reader does not tell
-        _check_rows(text, name, separator)
-        raise BadTable(f"{name}: {_first_line(error)}") from None
+        ragged(text, name, separator)
+        raise BadTable(f"{name}: {_first(error)}") from None
+    if len(found) and found.width > 1 and found[:, -1].null_count():
+        ragged(text, name, separator)  # rows that are too short have been filled up
+    return found
 
 
-def _check_header(text: str, name: str, separator: str) -> None:
-    header = next(csv.reader(io.StringIO(text), delimiter=separator))
-    for column in header:
-        if header.count(column) > 1:
-            raise BadTable(f"{name}: the header has {column!r} twice; rename one")
-
-
-def _check_rows(text: str, name: str, separator: str) -> None:
-    rows = csv.reader(io.StringIO(text), delimiter=separator)
-    width = len(next(rows))
-    for number, row in enumerate(rows, 1):
-        if row and len(row) != width:
-            raise BadTable(
-                f"{name}: row {number} has {len(row)} fields and the header has {width}; mend the "
-                "row, or quote fields with a separator in them"
-            )
-
-
-def _first_line(error: Exception) -> str:
+def _first(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0]
 
 

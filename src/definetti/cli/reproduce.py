@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as js
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -10,6 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from definetti.cli.mistakes import told
+from definetti.cli.printing import print_json
+from definetti.stopping import asked
 
 
 class What(StrEnum):
@@ -49,15 +54,25 @@ def reproduce(
 
     Example: definetti reproduce figure1 --repetitions 100 --jobs 2
     """
-    if jobs == 0:
-        raise typer.BadParameter("0 processes do no work; give 1 or more, or -1 for one a core")
+    with told():
+        kept = _reproduced(what, jobs, repetitions, seed, output, data, cluster, fresh, json)
+    if not kept:
+        raise typer.Exit(1)
+
+
+def _reproduced(
+    what: What, jobs: int, repetitions: int, seed: int, output: Path, data: Path | None,
+    cluster: str | None, fresh: bool, json: bool,
+) -> bool:  # fmt: skip
+    """Run and print; return whether every method that promises a coverage keeps it."""
+    check_jobs(jobs)
     from definetti import experiments
     from definetti.experiments.reproduction import checked
     from definetti.experiments.series import FILES, read
 
     if data is None and what not in (What.figure1, What.figure2):
         files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
-        raise typer.BadParameter(f"{what} needs real series: name a folder with --data ({files})")
+        raise ValueError(f"{what} needs real series: name a folder with --data ({files})")
     how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": fresh, "verbose": True}
     runs: dict[What, Callable[[], experiments.Reproduction]] = {
         What.figure1: lambda: experiments.figure1(output, repetitions=repetitions, **how),
@@ -65,28 +80,27 @@ def reproduce(
         What.table1: lambda: experiments.table1(output, data or "", **how),
         What.figure3: lambda: experiments.figure3(output, data or "", **how),
     }
-    try:  # what is missing is told of before an hour of work, not after
-        checked(output, repetitions, seed)
-        if data is not None:
-            read(data)
-    except (ValueError, ImportError, OSError) as error:
-        raise refused(error) from None
-    kept = True
+    checked(output, repetitions, seed)  # what is missing is told of before an hour of work
+    if data is not None:
+        read(data)
+    done: list[experiments.Reproduction] = []
     with going_on(output), on_cluster(cluster):
         for name in runs if what is What.all else [what]:
             # The series of figure3 are those of table1, which has just worked them out.
             how["fresh"] = fresh and not (what is What.all and name is What.figure3)
-            found = runs[name]()
-            typer.echo(found.to_json() if json else f"{found}\n")
-            kept = kept and found.kept
-    if not kept:
-        raise typer.Exit(1)
+            done.append(runs[name]())
+            if not json:
+                typer.echo(f"{done[-1]}\n")
+    if json:  # one document, so all at once
+        parts = [js.loads(one.to_json()) for one in done]
+        print_json(parts if what is What.all else parts[0])
+    return all(one.kept for one in done)
 
 
-def refused(error: Exception) -> typer.Exit:
-    """Tell of a user's mistake in one line; raise what is returned."""
-    typer.echo(f"Error: {error}", err=True)
-    return typer.Exit(2)
+def check_jobs(jobs: int) -> None:
+    """Refuse a number of processes that is none."""
+    if jobs == 0:
+        raise ValueError("--jobs 0: 0 processes do no work; give 1 or more, or -1 for one a core")
 
 
 @contextmanager
@@ -98,15 +112,16 @@ def going_on(output: Path) -> Iterator[None]:
     )
     try:
         yield
-    except (ImportError, OSError) as error:  # no Dask, no scheduler, no room on the disk
-        raise refused(error) from None
-    except KeyboardInterrupt:
-        typer.echo(f"\nStopped. {remedy}", err=True)
-        raise typer.Exit(1) from None
     except typer.Exit:
         raise
-    except Exception as error:  # a worker killed, a scheduler lost, a file that is no such file
-        typer.echo(f"\nError: {type(error).__name__}: {error}\n{remedy}", err=True)
+    except (Exception, KeyboardInterrupt) as error:
+        if asked() or isinstance(error, KeyboardInterrupt):
+            said = "stopped"
+        elif isinstance(error, (ImportError, OSError)):  # no Dask, no scheduler, no room on disk
+            raise
+        else:  # a worker killed, a scheduler lost, a file that is no such file
+            said = f"{type(error).__name__}: {error}"
+        typer.echo(f"definetti: {said}. {remedy}", err=True)
         raise typer.Exit(1) from None
 
 

@@ -7,34 +7,41 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti.cli.choices import World
 from definetti.cli.mistakes import told
-
-WORLDS = ("weather", "sensors")
+from definetti.cli.printing import print_json
 
 
 def simulate(
     output: Annotated[Path, typer.Argument(help="the file to write: .csv .jsonl .parquet …")],
     rows: Annotated[int, typer.Option(min=1, help="how many")] = 1_000,
     new: Annotated[int, typer.Option(min=0, help="rows at the end without a state")] = 0,
-    world: Annotated[str, typer.Option(help="weather (symbols) or sensors (numbers)")] = "weather",
+    world: Annotated[
+        World, typer.Option(help="weather has symbols, sensors has numbers")
+    ] = World.weather,
     seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Write a labelled sequence of a hidden Markov model.
 
     Example: definetti simulate days.csv --rows 500 --new 3
     """
     with told():
-        from definetti.cli.writing import write_rows
+        from definetti.cli.writing import check_output, write_rows
 
-        if world not in WORLDS:
-            raise ValueError(f"--world must be {' or '.join(WORLDS)}, got {world!r}")
         if new > rows:
-            raise ValueError(f"--new {new} is more than --rows {rows}")
-        made = _weather(rows, seed) if world == "weather" else _sensors(rows, seed)
+            raise ValueError(f"--new {new} is more than --rows {rows}; give less of the one")
+        check_output(output)
+        made = _weather(rows, seed) if world is World.weather else _sensors(rows, seed)
         for row in made[rows - new :]:
             row["state"] = None
         write_rows(made, output)
-        typer.echo(f"{rows:,} rows, {new:,} of them without a state: {output}")
+        if json:
+            columns = list(made[0])
+            print_json({"file": str(output), "rows": rows, "new": new, "world": world,
+                        "seed": seed, "columns": columns})  # fmt: skip
+        else:
+            typer.echo(f"{rows:,} rows, {new:,} of them without a state: {output}")
 
 
 def _weather(rows: int, seed: int) -> list[dict[str, Any]]:

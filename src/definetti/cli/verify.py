@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from definetti.cli.choices import ScoreName
+from definetti.cli.mistakes import told
+from definetti.cli.printing import print_json
 
 # The paper's two-state model with its parameters p and b, and two that no mixing argument covers.
 MODELS: dict[str, tuple[list[float], list[list[float]], list[list[float]]]] = {
@@ -21,61 +25,80 @@ def verify(
     length: Annotated[int, typer.Option(min=1, max=7, help="labelled steps")] = 5,
     horizon: Annotated[int, typer.Option(min=1, max=3, help="new steps")] = 1,
     confidence: Annotated[float, typer.Option(help="confidence level")] = 0.9,
-    score: Annotated[str, typer.Option(help="path, filter, smoother, joint or band")] = "filter",
+    score: Annotated[ScoreName, typer.Option(help="how strangeness is measured")] = (
+        ScoreName.filter
+    ),
     prior: Annotated[float, typer.Option(help="added to every count; 0 is the paper's")] = 0.0,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Add up the probability of every sequence that is covered: coverage, not an estimate of it.
 
     Example: definetti verify --length 6 --horizon 1 --confidence 0.9
     """
-    import warnings
+    with told():
+        from definetti import HMM
+        from definetti.pvalue import miscoverage
 
-    import numpy as np
-    from rich.console import Console
-    from rich.table import Table
-
-    from definetti import HMM, ConformalHMM
-    from definetti.checks import NotExactWarning
-    from definetti.pvalue import miscoverage
-    from definetti.verify import enumerate_ranks
-
-    try:
         miscoverage(confidence)
         model = HMM(prior=prior)
         model.check()
-        ConformalHMM(score=score).fit([0], [0])
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-    table = Table(
-        title=f"Exact coverage at level {confidence}: {length} labelled steps, horizon {horizon}, "
-        f"{score} score, prior {prior:g}"
-    )
+        rows = [
+            row
+            for symmetry in SYMMETRIES
+            for row in _rows(symmetry, model, score.value, length, horizon, confidence)
+        ]
+        if json:
+            print_json({"confidence_level": confidence, "length": length, "horizon": horizon,
+                        "score": score, "prior": prior, "rows": rows})  # fmt: skip
+        else:
+            title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
+            _show(rows, f"Exact coverage at level {confidence}: {title}")
+
+
+def _rows(
+    symmetry: str, model: Any, score: str, length: int, horizon: int, confidence: float
+) -> list[dict[str, Any]]:
+    """Return a row a model: three kinds of coverage, and whether all reach the level."""
+    import warnings
+
+    import numpy as np
+
+    from definetti import ConformalHMM
+    from definetti.checks import NotExactWarning
+    from definetti.verify import enumerate_ranks
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotExactWarning)  # the table says it
+        predictor = ConformalHMM(model=model, score=score, symmetry=symmetry)
+        everything = enumerate_ranks(predictor, 2, 2, length, horizon, verbose=True)
+    broken = everything._replace(smoothing=True)
+    rows = []
+    for name, parts in MODELS.items():
+        initial, steps, emitted = (np.array(part) for part in parts)
+        coverage = everything.coverage(initial, steps, emitted, confidence)
+        given = everything.coverage_given_last(initial, steps, emitted, confidence)
+        worst = float(np.nanmin(given))
+        smoothed = broken.coverage(initial, steps, emitted, confidence)
+        valid = bool(min(coverage, worst, smoothed) >= confidence - 1e-12)
+        rows.append({"symmetry": symmetry, "model": name, "coverage": coverage,
+                     "worst_state": worst, "smoothed": smoothed, "valid": valid})  # fmt: skip
+    return rows
+
+
+def _show(rows: list[dict[str, Any]], title: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title)
     for column in ("symmetry", "model", "coverage", "worst state", "smoothed", "valid"):
         table.add_column(column, justify="left" if column in ("symmetry", "model") else "right")
     table.caption = (
         "coverage: of the conservative set; worst state: given the last state, the least; "
         "smoothed: with ties broken at random, integrated over the uniform"
     )
-    for symmetry in SYMMETRIES:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotExactWarning)  # the table says it
-            predictor = ConformalHMM(model=model, score=score, symmetry=symmetry)
-            everything = enumerate_ranks(predictor, 2, 2, length, horizon, verbose=True)
-        for name, parts in MODELS.items():
-            initial, steps, emitted = (np.array(part) for part in parts)
-            coverage = everything.coverage(initial, steps, emitted, confidence)
-            given = everything.coverage_given_last(initial, steps, emitted, confidence)
-            worst = float(np.nanmin(given))
-            broken = everything._replace(smoothing=True)
-            smoothed = broken.coverage(initial, steps, emitted, confidence)
-            valid = min(coverage, worst, smoothed) >= confidence - 1e-12
-            table.add_row(
-                symmetry,
-                name,
-                f"{coverage:.8f}",
-                f"{worst:.8f}",
-                f"{smoothed:.8f}",
-                "yes" if valid else "[bold]NO[/bold]",
-            )
-        table.add_section()
+    for row in rows:
+        numbers = (f"{row[name]:.8f}" for name in ("coverage", "worst_state", "smoothed"))
+        verdict = "yes" if row["valid"] else "[bold]NO[/bold]"
+        last = row["model"] == list(MODELS)[-1]
+        table.add_row(row["symmetry"], row["model"], *numbers, verdict, end_section=last)
     Console().print(table)

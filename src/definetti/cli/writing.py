@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from definetti.cli.reading import BadTable, polars
+from definetti.stopping import writing
+
+ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
+
+
+def check_output(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file that cannot be written, before any work is done for it."""
+    ending = output.suffix.lower()
+    if ending not in endings:
+        raise BadTable(
+            f"output {output}: files end in {', '.join(endings)}, and "
+            f"{repr(ending) if ending else 'no ending'} is none of these"
+        )
+    folder = output.parent
+    if not folder.is_dir():
+        raise BadTable(f"output {output}: there is no folder {folder}; make it first")
+    if output.is_dir():
+        raise BadTable(f"output {output} is a folder; name a file")
+    if not os.access(folder, os.W_OK):
+        raise BadTable(f"output {output}: the folder {folder} cannot be written to; name another")
 
 
 def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
     """Write rows as CSV, TSV, JSON, JSON lines or Parquet, by the ending of the file."""
-    ending = output.suffix.lower()
+    check_output(output)
     frame = polars().DataFrame(rows, infer_schema_length=None)
     writers: dict[str, Callable[[Path], Any]] = {
         ".csv": frame.write_csv,
@@ -23,26 +42,20 @@ def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
         ".jsonl": frame.write_ndjson,
         ".json": lambda path: path.write_text(json.dumps(rows, indent=1), encoding="utf-8"),
     }
-    if ending not in writers:
-        raise BadTable(
-            f"--output {output}: files end in {', '.join(writers)}, and {ending or 'nothing'!r} is "
-            "none of these"
-        )
-    write_whole(output, writers[ending])
+    write_whole(output, writers[output.suffix.lower()])
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
     """Write beside the file first and then put it in its place: no half of it is ever seen."""
-    try:
-        handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}-")
-    except OSError as error:
-        raise BadTable(f"--output {output}: {error.strerror or error}") from None
-    os.close(handle)
-    beside = Path(name)
-    try:
-        write(beside)
-        beside.chmod(0o644)
-        beside.replace(output)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    beside = output.with_name(f".{output.name}-{os.getpid()}")  # known before there is a file
+    with writing():
+        try:
+            write(beside)
+            beside.replace(output)
+        except Exception as error:
+            if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
+                raise  # not the disk's fault, nor the table's
+            reason = getattr(error, "strerror", None) or str(error).split("\n", 1)[0]
+            raise BadTable(f"output {output} could not be written: {reason}") from None
+        finally:
+            beside.unlink(missing_ok=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 from definetti.experiments.cells import Cell
 from definetti.experiments.store import Store
 from definetti.progress import watched
+from definetti.stopping import unheard
 
 Work = Callable[[Cell, range], list[Any]]
 
@@ -99,7 +100,9 @@ def _results(
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 
     parallel = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator_unordered")
-    yield from parallel(delayed(_done)(work, cell, part) for cell, part in tasks)
+    with unheard() if parallel.n_jobs != 1 else nullcontext():  # where processes are started
+        results = parallel(delayed(_done)(work, cell, part) for cell, part in tasks)
+    yield from results
 
 
 def _done(work: Work, cell: Cell, part: range) -> tuple[str, int, list[Any]]:

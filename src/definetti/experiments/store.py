@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from definetti.experiments.cells import Cell
+from definetti.stopping import writing
 
 LEFT_OVER = 60.0  # seconds; a file is half-written for milliseconds, unless its writer was killed
 
@@ -81,8 +82,9 @@ def replace(path: Path, write: Callable[[Path], Any]) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        os.replace(part, path)  # noqa: PTH105  (the atomic move, by the name people look for)
-    finally:
-        part.unlink(missing_ok=True)
+    with writing():
+        try:
+            write(part)
+            os.replace(part, path)  # noqa: PTH105  (the atomic move, by the name people look for)
+        finally:
+            part.unlink(missing_ok=True)

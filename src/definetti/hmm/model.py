@@ -124,7 +124,7 @@ class HMM(BaseEstimator):
         return Parameters(transition, emission, table, statistics, labels)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrainedHMM:
     """A hidden Markov model that no longer changes: the paper's "pre-trained predictor".
 
@@ -144,6 +144,9 @@ class TrainedHMM:
     table: Any
 
     fixed = True
+
+    def __repr__(self) -> str:
+        return f"TrainedHMM(emission={self.emission_!r}, states={self.states!r})"
 
     def check(self) -> None:
         """Nothing to refuse: it was checked when it was made."""

@@ -27,5 +27,5 @@ def plot_compare(comparison: Any, ax: Any = None) -> Any:
         )
     ax.axhline(comparison.confidence_level, color="0.4", linestyle="--", linewidth=1)
     ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))  # clear of the bars
     return ax

@@ -1,0 +1,30 @@
+"""Options with a fixed choice: the shell completes them, and a wrong one is told the right ones."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Guarantee(StrEnum):
+    """What a set may promise."""
+
+    all = "all"
+    steps = "steps"
+    errors = "errors"
+
+
+class ScoreName(StrEnum):
+    """How strangeness may be measured."""
+
+    path = "path"
+    filter = "filter"
+    smoother = "smoother"
+    joint = "joint"
+    band = "band"
+
+
+class World(StrEnum):
+    """What may be simulated."""
+
+    weather = "weather"
+    sensors = "sensors"

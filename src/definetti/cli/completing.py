@@ -1,0 +1,32 @@
+"""Names that the shell can complete, where a list of them is separated by commas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def world_names(incomplete: str) -> list[str]:
+    """Complete the last of some names of worlds."""
+    from definetti.experiments.worlds import DRAWN, NEEDS
+
+    return continued(incomplete, [*DRAWN, *NEEDS])
+
+
+def method_names(incomplete: str) -> list[str]:
+    """Complete the last of some names of methods."""
+    from definetti.experiments.contestants import CONTESTANTS
+
+    return continued(incomplete, CONTESTANTS)
+
+
+def continued(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Return what a list that ends in the beginning of a name may become.
+
+    >>> continued("sticky,ra", ["sticky", "rare", "random"])
+    ['sticky,rare', 'sticky,random']
+    """
+    before, comma, begun = incomplete.rpartition(",")
+    taken = before.split(",")
+    return [
+        f"{before}{comma}{name}" for name in names if name.startswith(begun) and name not in taken
+    ]

@@ -1,0 +1,59 @@
+"""New rows from a file of their own, held against the labelled rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from definetti.cli.kinds import tidied
+from definetti.cli.reading import BadTable, polars
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def fitted(
+    new: pl.DataFrame, name: str, table: pl.DataFrame, past: str, columns: list[str], state: str
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return new rows with columns of the kinds that labelled ones have, and notes.
+
+    Parameters
+    ----------
+    new, name : the new rows, and their file
+    table, past : the labelled rows, and theirs
+    columns : the observed ones; both tables have them
+    """
+    new, notes = tidied(new, name, columns)
+    if state in new.columns:
+        notes.append(f"{name}: column {state!r} is not looked at; new rows need no state")
+    others = [column for column in new.columns if column not in (*table.columns, state)]
+    if others:
+        notes.append(f"{name}: left out, not being in {past}: {', '.join(others)}")
+    for column in columns:
+        series, known = new[column], table[column]
+        if kind(known) == "text" and kind(series) == "numbers":
+            series = _as_text(series, known)
+        if "nothing" not in (kind(series), kind(known)) and kind(series) != kind(known):
+            row = series.is_not_null().arg_max() or 0
+            raise BadTable(
+                f"{name}: row {row + 1}, column {column!r} is {series[row]!r}, and in {past} the "
+                f"column holds {kind(known)}; write both alike"
+            )
+        new = new.with_columns(series.alias(column))
+    return new, notes
+
+
+def kind(series: pl.Series) -> str:
+    """Return what a column holds, in a word."""
+    if not series.count():
+        return "nothing"
+    if series.dtype == polars().Boolean:
+        return "true or false"
+    if series.dtype.is_numeric():
+        return "numbers"
+    return "dates" if series.dtype.is_temporal() else "text"
+
+
+def _as_text(series: pl.Series, known: pl.Series) -> pl.Series:
+    """Return numbers as the symbols that they are among other symbols, if they are."""
+    text = series.cast(polars().String)
+    return text if text.drop_nulls().is_in(known.unique().implode()).all() else series

@@ -1,0 +1,88 @@
+"""What the columns of a file hold: empty text is missing, and numbers are finite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from definetti.cli.reading import BadTable, polars
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ABSENT = ("", "na", "n/a", "nan", "null", "none")
+LARGEST = 1e150  # its square is a machine number, too
+DECIMAL_COMMA = r"^\s*-?\d+,\d+\s*$"
+
+
+def tidied(table: pl.DataFrame, name: str, columns: list[str]) -> tuple[pl.DataFrame, list[str]]:
+    """Return a table whose columns an estimator can take, and notes on what was done.
+
+    Parameters
+    ----------
+    table, name : what was read, and where it is from
+    columns : those that are used; no others are looked at
+    """
+    notes: list[str] = []
+    for column in columns:
+        series = table[column]
+        if series.dtype.is_nested() or series.dtype in (polars().Binary, polars().Object):
+            row = (series.is_not_null().arg_max() or 0) + 1
+            raise BadTable(
+                f"{name}: row {row}, column {column!r} holds {str(series.dtype).lower()}; give one "
+                "value a row, text or a number"
+            )
+        if series.dtype in (polars().Int128, polars().UInt128) or series.dtype.is_decimal():
+            series = series.cast(polars().Float64)
+        if series.dtype == polars().String:
+            series = _texts(series, name, column, notes)
+        if series.dtype.is_float():
+            series = series.fill_nan(None)
+            _check_finite(series, name, column)
+        table = table.with_columns(series.alias(column))
+    return table, notes
+
+
+def _texts(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
+    """Return text without empty text, or the numbers that it is but for words like NA."""
+    pl = polars()
+    bare = series.str.strip_chars()
+    series = series.to_frame().select(pl.when(bare != "").then(series))[:, 0]
+    bare = series.str.strip_chars()
+    numbers = bare.cast(pl.Float64, strict=False)
+    absent = bare.str.to_lowercase().is_in(ABSENT)
+    counted = (numbers.is_not_null() & ~absent).sum()
+    if not counted:
+        if bare.str.contains(DECIMAL_COMMA).fill_null(True).all() and bare.is_not_null().any():
+            notes.append(
+                f"{name}: column {column!r} has commas in its numbers and is taken as symbols; "
+                "write points to have it taken as numbers"
+            )
+        return series
+    others = (numbers.is_null() & bare.is_not_null() & ~absent).fill_null(False)
+    if not others.any():  # numbers, and words for what is missing
+        found = (numbers.is_null() | absent.fill_null(True)) & bare.is_not_null()
+        if found.any():
+            row = found.arg_max() or 0
+            notes.append(
+                f"{name}: row {row + 1}, column {column!r} is {series[row]!r} and taken as missing"
+            )
+        # Digits that a typed file holds as text are meant as text.
+        read = found.any() or (bare != series).any()
+        return numbers.to_frame().select(pl.when(~absent).then(numbers))[:, 0] if read else series
+    if counted > series.count() / 2:
+        row = others.arg_max() or 0
+        notes.append(
+            f"{name}: row {row + 1}, column {column!r} is {series[row]!r}, no number, so the whole "
+            "column is taken as symbols; mend the row if it holds numbers"
+        )
+    return series
+
+
+def _check_finite(series: pl.Series, name: str, column: str) -> None:
+    wrong = (series.abs() > LARGEST).fill_null(False)
+    if wrong.any():
+        row = wrong.arg_max() or 0
+        raise BadTable(
+            f"{name}: row {row + 1}, column {column!r} is {series[row]:g}, too large to reckon "
+            "with; leave it empty where it is not known, or rescale the column"
+        )

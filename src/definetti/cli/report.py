@@ -1,0 +1,130 @@
+"""`definetti report`: predict and backtest, on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from definetti.cli.choices import Guarantee
+from definetti.cli.mistakes import told
+
+
+def report(
+    context: typer.Context,
+    data: Annotated[str, typer.Argument(help="labelled rows; - for standard input")],
+    new: Annotated[str | None, typer.Argument(help="new rows, in the order of time")] = None,
+    state_column: Annotated[str, typer.Option(help="the column with the states")] = "state",
+    observation_columns: Annotated[
+        str | None, typer.Option(help="columns with commas between; all others if left out")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="probability promised")] = 0.9,
+    horizon: Annotated[
+        int | None, typer.Option(min=1, help="steps to predict; all new rows if left out")
+    ] = None,
+    guarantee: Annotated[
+        Guarantee, typer.Option(help="right together, on average, or but for --max-errors")
+    ] = Guarantee.all,
+    max_errors: Annotated[int, typer.Option(min=0, help="wrong steps allowed, for errors")] = 0,
+    start: Annotated[
+        float, typer.Option(min=0.05, max=0.95, help="share of the rows before the backtest")
+    ] = 0.5,
+    windows: Annotated[int, typer.Option(min=1, help="windows of the backtest at most")] = 300,
+    train_size: Annotated[
+        float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
+    ] = None,
+    smoothing: Annotated[bool, typer.Option("--smoothing", help="break ties at random")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
+    title: Annotated[str | None, typer.Option(help="the page's title")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = Path(
+        "report.html"
+    ),
+    json: Annotated[bool, typer.Option("--json", help="print what the page says as JSON")] = False,
+) -> None:
+    """Write one page with the sets, how such sets fared before, and the settings.
+
+    The page is a file of its own that opens without a network: choose the confidence level on it,
+    and the sets follow. New rows come in a second file, or below the labelled ones with empty
+    states; without any, the page has the backtest only. Exit code 2: something is wrong with what
+    was given.
+
+    Example: definetti report history.csv tonight.csv --state-column stage -o report.html
+    """
+    with told():
+        from definetti.cli.asking import asked_of, read_both
+        from definetti.cli.printing import print_json, print_notes
+        from definetti.cli.shares import check_share
+        from definetti.cli.writing import check_output
+        from definetti.report import make_report
+
+        check_output(output, (".html", ".htm"))
+        check_share(train_size)
+        found = read_both(data, new, state_column, observation_columns)
+        steps = horizon or found.new_rows
+        cp, seen, ahead = asked_of(
+            found,
+            max(steps, 1),
+            confidence,
+            guarantee.value,
+            max_errors,
+            train_size,
+            smoothing,
+            seed,
+        )
+        made = make_report(
+            cp, found.observations, found.states, seen if steps else None,
+            horizon=ahead if steps else None, start=start, windows=windows,
+            title=title or "What the hidden states can be",
+            settings={
+                "command": written_again(context),
+                "labelled rows from": data,
+                "new rows from": new or f"rows of {data} without a state",
+                "states from": f"column {state_column}",
+                "observed": _told(found.columns),
+            },
+        )  # fmt: skip
+        made.save(output)
+        print_notes(found.notes)
+        if json:
+            print_json({"written": str(output), **made.contents})
+        else:
+            _show(made.contents, output)
+
+
+def written_again(context: typer.Context) -> str:
+    """Write the command again, with what was said and not what goes without saying."""
+    import shlex
+
+    words = ["definetti", str(context.command.name)]
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if value is None or value == parameter.default or parameter.name == "json":
+            continue
+        if parameter.param_type_name == "option":
+            words.append(max(parameter.opts, key=len))
+        if value is not True:
+            words.append(str(value))
+    return shlex.join(words)
+
+
+def _told(columns: dict[str, str]) -> str:
+    return ", ".join(f"{name} ({kind})" for name, kind in columns.items()) or "nothing"
+
+
+def _show(contents: dict[str, Any], output: Path) -> None:
+    from rich.console import Console
+
+    place = contents["asked"]
+    lines = [contents["promise"][place]]
+    if test := contents["backtest"]:
+        ours = test["methods"]["definetti"][place]
+        if contents["guarantee"] == "steps":
+            lines.append(f"Backtest: {ours['coverage']:.3f} of {test['steps']:,} steps right.")
+        else:
+            lines.append(
+                f"Backtest: {ours['coverage']:.3f} of {test['windows']:,} windows covered, "
+                f"95 % interval [{ours['low']:.3f}, {ours['high']:.3f}]."
+            )
+    lines.append(f"written: {output.resolve()}; open it in a browser")
+    Console().print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)

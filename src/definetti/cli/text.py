@@ -1,0 +1,86 @@
+"""From bytes to lines of text with fields, and what is wrong with them, by row."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+SEPARATORS = ",;\t"
+BLANK = re.compile(r"\n[ \t]*\n")
+# The longer marks first: UTF-32 begins as UTF-16 does.
+MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
+         codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
+
+
+class BadTable(ValueError):
+    """A file that cannot be read, with what is wrong and where."""
+
+
+def decoded(content: bytes, name: str) -> str:
+    """Return the text of a file: UTF-8, or what its first bytes say."""
+    coding = next((MARKS[mark] for mark in MARKS if content.startswith(mark)), "utf-8-sig")
+    try:
+        text = content.decode(coding)
+    except UnicodeDecodeError as error:
+        byte = f"a byte, 0x{content[min(error.start, len(content) - 1)]:02x}"
+        where = _place(content[: error.start].count(b"\n"))
+        wanted = "UTF-8" if coding == "utf-8-sig" else coding.upper()
+        raise BadTable(
+            f"{name}: {where} has {byte}, that is not {wanted} text; save the file as UTF-8"
+        ) from None
+    if "\0" in text:
+        where = _place(text[: text.index("\0")].count("\n"))
+        raise BadTable(f"{name}: {where} has a zero byte, so it is no text; save the file as UTF-8")
+    return text
+
+
+def _place(row: int) -> str:
+    return f"row {row}" if row else "the header"
+
+
+def cleaned(text: str, name: str) -> tuple[str, str]:
+    r"""Return text with one line end and without blank lines, and what separates its fields.
+
+    >>> cleaned("a;b\r\n\r\n1;2\r\n\r\n", "x.csv")
+    ('a;b\n1;2\n', ';')
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    header = text.split("\n", 1)[0]
+    separator = max(SEPARATORS, key=header.count)  # the first of those that are as frequent
+    columns = next(_rows(text, name, separator))
+    for column in columns:
+        if columns.count(column) > 1:
+            raise BadTable(f"{name}: the header has {column!r} twice; rename one")
+    if len(columns) > 1 and BLANK.search(text):  # else it is a value that is missing
+        kept = io.StringIO()
+        filled = (row for row in _rows(text, name, separator) if "".join(row).strip() or row[1:])
+        csv.writer(kept, delimiter=separator, lineterminator="\n").writerows(filled)
+        text = kept.getvalue()
+    return text, separator
+
+
+def ragged(text: str, name: str, separator: str) -> None:
+    """Refuse rows that are longer or shorter than the header."""
+    rows = _rows(text, name, separator)
+    width = len(next(rows))
+    for number, row in enumerate(rows, 1):
+        if row and len(row) != width:
+            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+            raise BadTable(
+                f"{name}: row {number} has {fields} and the header has {width}; mend the row, or "
+                "quote fields with a separator in them"
+            )
+
+
+def _rows(text: str, name: str, separator: str) -> Iterator[list[str]]:
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    number = 0
+    try:
+        for row in rows:
+            yield row
+            number += 1
+    except csv.Error as error:
+        raise BadTable(f"{name}: {_place(number)}: {error}; is a quote left open?") from None

@@ -1,0 +1,122 @@
+"""The report as an object: read it, save it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from definetti.checks import checked_number
+from definetti.cli.writing import write_whole
+from definetti.report.contents import contents_of
+from definetti.report.page import page
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report says, and the page that shows it.
+
+    Attributes
+    ----------
+    contents : all numbers and words of the report, ready for JSON
+    """
+
+    contents: dict[str, Any]
+
+    @property
+    def html(self) -> str:
+        """The page: one file that opens without a network."""
+        return page(self.contents)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page, whole or not at all."""
+        path = Path(path)
+        text = self.html
+        write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
+        return path
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return (
+            f'<iframe srcdoc="{html.escape(self.html)}" title="definetti report" '
+            'style="width:100%;height:48rem;border:1px solid #ccc"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        found = self.contents
+        new, test = found["new"], found["backtest"]
+        parts = [
+            f"{found['labelled']:,} labelled steps",
+            f"{new['steps']:,} new" if new else "none new",
+            f"{test['windows']:,} windows of backtest" if test else "no backtest",
+        ]
+        return f"Report: {', '.join(parts)}; .save('report.html') writes the page"
+
+
+def make_report(
+    predictor: Any,
+    observations: Any,
+    states: Any,
+    new_observations: Any = None,
+    *,
+    horizon: int | None = None,
+    start: float = 0.5,
+    windows: int = 300,
+    title: str = "What the hidden states can be",
+    settings: dict[str, Any] | None = None,
+) -> Report:
+    """Predict, backtest, and put all of it on one page.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM
+        Its settings; it need not be fitted, and is left as it is.
+    observations, states : the labelled sequence, as `ConformalHMM.fit` takes it
+    new_observations, horizon : what is to be predicted, as `ConformalHMM.predict_set` takes it;
+        without either, the page has a backtest only
+    start : float, default 0.5
+        The share of the labelled steps before the first window of the backtest.
+    windows : int, default 300
+        The most windows that the backtest has, the last ones. A window has as many steps as are to
+        be predicted, fewer where there would not be twenty windows otherwise.
+    title : str
+    settings : dict, optional
+        Further settings to show, so that the page can be made again.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(102, random_state=0)
+    >>> report = make_report(ConformalHMM(random_state=0), y[:100], x[:100], y[100:], windows=20)
+    >>> report
+    Report: 100 labelled steps, 2 new, 20 windows of backtest; .save('report.html') writes the page
+    >>> report.contents["promise"][report.contents["asked"]]
+    'Of 100 such predictions, at least 90, on average, name the true states of all 2 steps among \
+the sequences that they leave possible.'
+    """
+    from definetti import __version__
+
+    if not 0 < start < 1:
+        raise ValueError(f"start must be a share between 0 and 1, both excluded, got {start!r}")
+    checked_number(windows, "windows")
+    found = contents_of(predictor, observations, states, new_observations, horizon, start, windows)
+    shown = {
+        **(settings or {}),
+        "start": start,
+        "windows": windows,
+        **{name: repr(value) for name, value in predictor.get_params(deep=False).items()},
+        **found.pop("used"),
+        "definetti": __version__,
+    }
+    return Report({"title": title, **found, "settings": {k: _short(v) for k, v in shown.items()}})
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 400 else f"{text[:400]} …"

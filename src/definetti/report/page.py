@@ -1,0 +1,42 @@
+"""One file that opens anywhere: the page, its style, its script, its numbers, and Plotly."""
+
+from __future__ import annotations
+
+import html
+import json
+from importlib.resources import files
+from typing import Any
+
+PARTS = ("style.css", "report.js")
+
+
+def page(contents: dict[str, Any]) -> str:
+    """Return the report as HTML that needs nothing from elsewhere."""
+    folder = files("definetti.report") / "page"
+    text = (folder / "page.html").read_text(encoding="utf-8")
+    parts = {part: (folder / part).read_text(encoding="utf-8") for part in PARTS}
+    parts["plotly.js"] = _plotly()
+    parts["contents.json"] = embedded(contents)
+    parts["title"] = html.escape(contents["title"])
+    # Split, not replaced one by one: what a user wrote must not be taken for a place to fill.
+    pieces = text.split("@@")
+    return "".join(piece if k % 2 == 0 else parts[piece] for k, piece in enumerate(pieces))
+
+
+def embedded(contents: dict[str, Any]) -> str:
+    r"""Write JSON so that no text in it can end the element that it stands in.
+
+    >>> embedded({"state": "</script>"})
+    '{"state": "\\u003c/script>"}'
+    """
+    text = json.dumps(contents, allow_nan=False, ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _plotly() -> str:
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError:
+        raise ImportError("a report needs plotly; pip install 'definetti[report]'") from None
+    script: str = get_plotlyjs()
+    return script

@@ -1,0 +1,68 @@
+"""How to run commands as processes, several at a time."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "definetti"]
+SOURCE = str(Path(__file__).resolve().parents[2] / "src")
+
+
+def surroundings(**more):
+    """The environment of a command, wherever it is run."""
+    path = os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, **more}
+
+
+@pytest.fixture
+def ask(tmp_path):
+    """Run a command in a folder of its own, with an empty standard input unless told."""
+
+    def asked(*arguments, stdin=b"", **how):
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            input=stdin, capture_output=True, timeout=300, cwd=tmp_path,
+            env=surroundings(**how),
+        )  # fmt: skip
+        done.out, done.err = done.stdout.decode(), done.stderr.decode()
+        assert "Traceback" not in done.err, done.err
+        return done
+
+    return asked
+
+
+@pytest.fixture
+def ask_all(ask):
+    """Run many commands, two at a time; return what each did, by name."""
+
+    def asked(commands):
+        with ThreadPoolExecutor(2) as pool:
+            found = pool.map(lambda arguments: ask(*arguments), commands.values())
+            return dict(zip(commands, found, strict=True))
+
+    return asked
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start a command, in a session of its own as from a terminal, in a folder of its own."""
+    begun = []
+
+    def started(*arguments, command=COMMAND):
+        process = subprocess.Popen(
+            [*command, *map(str, arguments)],
+            env=surroundings(), cwd=tmp_path, start_new_session=True, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        begun.append(process)
+        return process
+
+    yield started
+    for process in begun:
+        if process.poll() is None:
+            os.killpg(process.pid, 9)
+        process.communicate()

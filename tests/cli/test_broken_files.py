@@ -1,0 +1,126 @@
+"""Files that cannot be read rightly: exit code 2, and a line that says what is wrong and where."""
+
+import gzip
+import io
+import json
+
+import polars as pl
+import pytest
+
+GOOD = "seen,state\n" + "hat,sun\ncoat,rain\nhat,rain\n" * 8
+SEEN = ["--observation-columns"]
+LINE = '{"seen": 1, "state": "sun"}\n'
+
+
+def packed(text):
+    return gzip.compress(text.encode())
+
+
+def as_parquet():
+    file = io.BytesIO()
+    pl.DataFrame({"seen": [1], "state": ["sun"]}).write_parquet(file)
+    return file.getvalue()
+
+
+# What is in the file, further arguments, and what the message says besides the file's name.
+BROKEN = {
+    "header only": ("seen,state\n", [], "no rows; give at least one"),
+    "blank": ("\n \n", [], "is empty; give a file with a header and rows"),
+    "no header": ("hat,sun\nhat,rain\n", [], "it has hat, sun; name one of these with --state-col"),
+    "other case": ("Seen,State\nhat,sun\n", [], "is it 'State'?"),
+    "pipes": (GOOD.replace(",", "|"), [], "it has seen|state"),
+    "short row": ("a,b,state\n1,2,sun\n1\n1,2,rain\n", [], "row 2 has 1 field and the header"),
+    "long row": ("a,state\n1,sun\n1,sun,\n", [], "row 2 has 3 fields and the header has 2"),
+    "open quote": (GOOD + '"hat,sun\nhat,sun\n', [], "row 25 has 1 field"),
+    "Latin-1": (GOOD.replace("coat", "cöat").encode("latin-1"), [], "row 2 has a byte, 0xf6"),
+    "Latin-1 header": ("sé,state\n".encode("latin-1"), [], "the header has a byte, 0xe9"),
+    "UTF-16, unmarked": (GOOD.encode("utf-16-le"), [], "the header has a zero byte"),
+    "junk": (bytes(range(256)) * 9, [], "row 1 has a byte, 0x80"),
+    "spreadsheet": (b"PK\x03\x04\x14\0\x06\0", [], "a spreadsheet; save it as CSV"),
+    "cut gzip": (packed(GOOD)[:40], [], "broken gzip file"),
+    "changed gzip": (packed(GOOD)[:-8] + b"\0" * 8, [], "broken gzip file"),
+    "cut Parquet": (as_parquet()[:-20], [], "broken Parquet file"),
+    "cut JSON lines": (LINE * 3 + '{"seen": 1, "st', [], "row 4 is not JSON"),
+    "JSON lists": (LINE + "[1, 2]\n", [], "row 2 is a list, [1, 2]; each must be an object"),
+    "spread JSON": (json.dumps({"seen": [1]}, indent=1), [], "each line must be an object"),
+    "nested": ('{"seen": {"a": 1}, "state": "x"}\n', [], "row 1, column 'seen' holds struct"),
+    "nested state": ('{"seen": 1, "state": ["x"]}\n', [], "row 1, column 'state' holds list"),
+    "infinite": ("a,state\n1.5,sun\n-inf,rain\n", [], "row 2, column 'a' is -inf"),
+    "huge": ("a,state\n1.5,sun\n1e300,rain\n", [], "row 2, column 'a' is 1e+300"),
+    "NaN as state": ("a,state\n1,0.5\n2,nan\n1,1.5\n", [], "row 2, column 'state' is empty"),
+    "late states": ("a,state\n1,\n2,\n1,sun\n", [], "row 1, column 'state' is empty, and"),
+    "seen twice": (GOOD, [*SEEN, "seen,seen"], "--observation-columns names 'seen' twice"),
+    "unseen": (GOOD, [*SEEN, "seen,heard"], "no column 'heard'; it has seen, state"),
+    "dates": ("d,state\n2020-01-01,sun\n", [*SEEN, "d"], "column 'd' holds dates"),
+    "share": (GOOD, ["--train-size", "2"], "--train-size must be a share between 0 and 1"),
+    "no folder": (GOOD, ["-o", "none/x.csv"], "there is no folder none; make it first"),
+    "odd ending": (GOOD, ["-o", "x.doc"], "files end in .csv, .tsv, .parquet, .jsonl, .json"),
+    "no ending": (GOOD, ["-o", "x"], "no ending is none of these"),
+    "folder as output": (GOOD, ["-o", "folder.csv"], "is a folder; name a file"),
+}  # fmt: skip
+ABOUT_OPTIONS = {"seen twice", "share", "no folder", "odd ending", "no ending", "folder as output"}
+
+
+@pytest.mark.parametrize("command", ["predict", "backtest"])
+def test_what_is_wrong_is_one_line_that_says_where(ask_all, tmp_path, command):
+    (tmp_path / "folder.csv").mkdir()
+    commands = {}
+    for name, (content, arguments, _) in BROKEN.items():
+        content = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / f"{name}.csv").write_bytes(content)
+        commands[name] = (command, f"{name}.csv", *arguments)
+    before = sorted(tmp_path.iterdir())
+    for name, done in ask_all(commands).items():
+        assert (done.returncode, done.out) == (2, ""), (name, done.err)
+        assert done.err.startswith("definetti: "), name
+        assert done.err.count("\n") == 1, (name, done.err)
+        assert BROKEN[name][2] in done.err, (name, done.err)
+        assert name in ABOUT_OPTIONS or f"{name}.csv" in done.err, name
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_is_no_file(ask_all, tmp_path):
+    (tmp_path / "good.csv").write_text(GOOD)
+    found = ask_all({
+        "folder": ("predict", "."),
+        "nothing": ("backtest", ""),
+        "empty input": ("predict", "-"),
+        "twice": ("predict", "-", "-"),
+        "few": ("backtest", "good.csv", "--horizon", "20"),
+    })  # fmt: skip
+    said = {name: (done.returncode, done.err) for name, done in found.items()}
+    assert said == {
+        "folder": (2, "definetti: . is a folder; name a file in it\n"),
+        "nothing": (2, "definetti: the name of a file is empty; name a file, or give - for "
+                       "standard input\n"),
+        "empty input": (2, "definetti: standard input is empty; give a file with a header and "
+                           "rows\n"),
+        "twice": (2, "definetti: standard input can be read once only; name a file for one of the "
+                     "two\n"),
+        "few": (2, "definetti: good.csv: 24 labelled rows are too few for a window of 20 after a "
+                   "share of 0.5; give more rows, or lower --start or --horizon\n"),
+    }  # fmt: skip
+
+
+NEW = {
+    "text for numbers": ("a,b\nhot,x\n", "row 1, column 'a' is 'hot', and in past.csv the column "
+                                         "holds numbers"),
+    "numbers for text": ("a,b\n1,7.5\n", "row 1, column 'b' is 7.5, and in past.csv the column "
+                                         "holds text"),
+    "flags": ("a,b\ntrue,x\n", "row 1, column 'a' is True"),
+    "dates": ("a,b\n,x\n2020-01-01,x\n", "row 2, column 'a' is datetime.date(2020, 1, 1)"),
+    "infinite": ("a,b\n1,x\ninf,x\n", "row 2, column 'a' is inf"),
+    "missing": ("a,c\n1,x\n", "has no column 'b'; it has a, c"),
+    "ragged": ("a,b\n1,x\n1\n", "row 2 has 1 field"),
+    "empty": ("", "is empty"),
+}  # fmt: skip
+
+
+def test_new_rows_must_hold_what_labelled_ones_do(ask_all, tmp_path):
+    (tmp_path / "past.csv").write_text("a,b,state\n" + "1,x,sun\n2.5,y,rain\n" * 20)
+    for name, (content, _) in NEW.items():
+        (tmp_path / f"{name}.csv").write_text(content)
+    for name, done in ask_all({one: ("predict", "past.csv", f"{one}.csv") for one in NEW}).items():
+        assert done.returncode == 2, name
+        assert f"definetti: {name}.csv" in done.err, name
+        assert NEW[name][1] in done.err, (name, done.err)

@@ -1,0 +1,41 @@
+"""The example in the help of every command runs as it stands."""
+
+import re
+import shlex
+
+import pytest
+import typer
+
+from definetti.cli import app
+
+GROUP = typer.main.get_command(app)
+LONG = ["reproduce", "compare"]  # minutes: what they are asked for is read, and not worked out
+SHORTER = {"verify": ["--length", "2"]}  # the last one given counts
+
+
+def example(command):
+    found = re.search(r"Example: definetti (.*)", GROUP.commands[command].help)
+    assert found is not None, f"{command} has no example"
+    return shlex.split(found[1])
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "history.csv").write_text("seen,stage\n" + "a,REM\nb,N2\nb,N2\n" * 14)
+    (tmp_path / "tonight.csv").write_text("seen\na\nb\n")
+
+
+@pytest.mark.parametrize("command", [name for name in GROUP.commands if name not in LONG])
+def test_the_example_runs(ask, files, command):
+    arguments = example(command)
+    assert arguments[0] == command
+    done = ask(*arguments, *SHORTER.get(command, []))
+    assert done.returncode == 0, done.err
+    assert done.out.strip()
+
+
+@pytest.mark.parametrize("command", LONG)
+def test_the_example_of_a_long_one_is_understood(command):
+    name, *arguments = example(command)
+    asked = GROUP.commands[name].make_context(name, arguments)
+    assert (asked.params["repetitions"], asked.params["jobs"]) == (100, 2)

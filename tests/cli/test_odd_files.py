@@ -1,0 +1,116 @@
+"""Odd files that can be read: the answer is a plain file's, and notes say what is odd."""
+
+import json
+
+import polars as pl
+import pytest
+
+from definetti.cli.columns import given
+from definetti.cli.reading import read_table
+from definetti.simulate import weather
+
+Y, X = weather(40, random_state=4)
+ROWS = [*zip(Y[:38], X[:38], strict=True), (Y[38], ""), (Y[39], "")]
+PLAIN = "seen,state\n" + "".join(f"{y},{x}\n" for y, x in ROWS)
+ODD = {
+    "mark": b"\xef\xbb\xbf" + PLAIN.encode(),
+    "line ends": PLAIN.replace("\n", "\r\n").encode(),
+    "old line ends": PLAIN.replace("\n", "\r").encode(),
+    "semicolons": PLAIN.replace(",", ";").encode(),
+    "tabs": PLAIN.replace(",", "\t").encode(),
+    "UTF-16": PLAIN.encode("utf-16"),
+    "UTF-32": PLAIN.encode("utf-32"),
+    "blank lines": (PLAIN.replace("\n", "\n\n") + "\n \n").encode(),
+    "leading blank lines": b"\n\n" + PLAIN.replace(",", ";").encode(),
+    "quoted nothing": PLAIN.replace(",\n", ',""\n').encode(),
+    "spaces for nothing": PLAIN.replace(",\n", ",  \n").encode(),
+    "JSON": json.dumps([{"seen": y, "state": x or None} for y, x in ROWS], indent=1).encode(),
+    "JSON lines": "".join(
+        json.dumps({"seen": y, **({"state": x} if x else {})}) + "\n" for y, x in ROWS
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_it_reads_as_a_plain_file_does(tmp_path, name):
+    path = tmp_path / "odd"
+    path.write_bytes(ODD[name])
+    found = given(read_table(str(path)), "odd", "state", None)
+    assert (found.states, found.new_rows, found.notes) == (X[:38], 2, [])
+    assert (list(found.observations), list(found.new)) == (Y[:38], Y[38:])
+
+
+def test_it_is_answered_as_a_plain_file_is(ask_all, tmp_path):
+    (tmp_path / "plain").write_text(PLAIN)
+    (tmp_path / "odd").write_bytes(PLAIN.replace("\n", "\r\r").encode("utf-16"))
+    found = ask_all({name: ("predict", name, "--json") for name in ("plain", "odd")})
+    assert found["odd"].out == found["plain"].out
+    assert {(done.returncode, done.err) for done in found.values()} == {(0, "")}
+
+
+def read(tmp_path, text, new=None, observed=None):
+    (tmp_path / "x.csv").write_text(text)
+    later = None
+    if new is not None:
+        (tmp_path / "new.csv").write_text(new)
+        later = read_table(str(tmp_path / "new.csv"))
+    table = read_table(str(tmp_path / "x.csv"))
+    return given(table, "x.csv", "state", observed, later, "new.csv")
+
+
+def test_quoted_line_ends_are_kept(tmp_path):
+    found = read(tmp_path, 'a,state\n"x\ny",sun\n\n"x\n\ny",rain\n')
+    assert list(found.observations) == ["x\ny", "x\n\ny"]
+
+
+@pytest.mark.parametrize("word", ["nan", "NA", "n/a", "NULL", "None"])
+def test_words_for_nothing_are_missing_numbers(tmp_path, word):
+    found = read(tmp_path, f"a,state\n1.5,sun\n{word},rain\n2,sun\n")
+    assert list(found.observations) == [1.5, None, 2.0]
+    assert f"x.csv: row 2, column 'a' is '{word}' and taken as missing" in found.notes
+
+
+def test_digits_that_are_text_stay_text(tmp_path):
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"a": ["01", "2"] * 3, "state": ["sun", "rain"] * 3}).write_parquet(path)
+    assert list(given(read_table(str(path)), "x", "state", None).observations[:2]) == ["01", "2"]
+
+
+def test_json_lines_are_looked_at_to_the_last(tmp_path):
+    rows = [{"a": 1, "state": "sun"}] * 150 + [{"a": 1.5, "b": "late", "state": "rain"}]
+    (tmp_path / "x").write_text("\n".join(map(json.dumps, rows)))
+    table = read_table(str(tmp_path / "x"))
+    assert table.row(-1, named=True) == {"a": 1.5, "b": "late", "state": "rain"}
+
+
+B = "a,state\n" + "1,sun\n2,rain\n" * 6
+NOTED = {
+    "one state": ("a,state\n1,sun\n2,sun\n", None, None, "'state' has one state only"),
+    "as many states": ("a,state\n" + "".join(f"{k % 2},{k}.5\n" for k in range(12)), None, None,
+                       "12 states in 12 rows; is it the state?"),
+    "one value": ("a,state\n1,sun\n1,rain\n", None, None, "'a' has one value only"),
+    "counter": ("a,state\n1,sun\n2,rain\n3,sun\n", None, None, "'a' counts the rows"),
+    "dates alone": ("d,state\n2020-01-01,sun\n2020-01-02,sun\n", None, None, "being dates: d"),
+    "nothing observed": (B, None, "", "a plain Markov chain"),
+    "decimal commas": ('a;state\n1,5;sun\n2,5;rain\n', None, None, "write points"),
+    "a word among numbers": ("a,state\n1,sun\n2,sun\nx7,rain\n", None, None, "row 3, column 'a'"),
+    "states in new rows": (B, "a,state\n1,snow\n", None, "column 'state' is not looked at"),
+    "more columns": (B, "a,extra\n1,5\n", None, "new.csv: left out, not being in x.csv: extra"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_may_be_a_mistake_is_noted(tmp_path, name):
+    text, new, observed, message = NOTED[name]
+    assert message in "\n".join(read(tmp_path, text, new, observed).notes)
+
+
+def test_states_of_any_kind(tmp_path):
+    for one, other in (("2020-01-01", "2020-01-02"), ("true", "false"), ("0.5", "1.5"), ("1", "2")):
+        found = read(tmp_path, f"a,state\n1,{one}\n2,{other}\n1,{one}\n2,\n")
+        assert (len(set(found.states)), found.new_rows, found.notes) == (2, 1, [])
+
+
+def test_symbols_that_look_like_numbers_in_new_rows(tmp_path):
+    found = read(tmp_path, "a,state\nx,sun\n7,rain\n", "a\n7\n")
+    assert list(found.new) == ["7"]

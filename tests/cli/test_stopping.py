@@ -1,0 +1,117 @@
+"""Ctrl-C: one line, exit code 1, and no file that is half-written, at whatever moment."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from definetti import stopping
+from definetti.__main__ import main
+from definetti.cli.writing import write_whole
+from definetti.simulate import weather
+
+# Runs a command that stops itself where a module is loaded: the moment is always the same.
+AT_IMPORT = """
+import os, signal, sys
+from importlib.abc import MetaPathFinder
+class Stop(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == moment:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+moment = sys.argv.pop(1)
+sys.meta_path.insert(0, Stop())
+from definetti.__main__ import main
+main()
+"""
+LOADED = ["typer", "rich.table", "polars", "numpy.linalg", "numba.core.types", "scipy.stats",
+          "sklearn.base", "definetti.conformal"]  # fmt: skip
+
+
+@pytest.fixture
+def history(tmp_path):
+    y, x = weather(6_000, random_state=0)
+    rows = [f"{seen},{state}" for seen, state in zip(y, x, strict=True)]
+    (tmp_path / "w.csv").write_text("seen,state\n" + "\n".join(rows) + f"\n{y[0]},\n{y[1]},\n")
+
+
+def only_line(process):
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    assert "Traceback" not in err
+    assert err.startswith("definetti: stopped"), err
+    assert err.count("\n") == 1, err
+    return out, err
+
+
+def test_while_modules_are_loaded(history, start, tmp_path):
+    command = [sys.executable, "-c", AT_IMPORT]
+    for moments in (LOADED[:4], LOADED[4:]):  # a few at a time, on a few cores
+        ran = [start(name, "predict", "w.csv", "-o", "sets.csv", command=command)
+               for name in moments]  # fmt: skip
+        assert [only_line(process)[0] for process in ran] == [""] * len(ran)
+    assert [path.name for path in tmp_path.iterdir()] == ["w.csv"]
+
+
+LONG = {
+    "predict": ["w.csv", "--horizon", "16", "-o", "sets.csv"],
+    "backtest": ["w.csv", "--windows", "3000", "-o", "windows.csv"],
+    "report": ["w.csv", "--windows", "3000", "-o", "page.html"],
+    "simulate": ["made.csv", "--rows", "5000000"],
+    "verify": ["--length", "7"],
+    "reproduce": ["figure1", "--jobs", "2", "--output", "cells-here"],
+    "compare": ["--worlds", "sticky", "--jobs", "2", "--output", "cells-here"],
+}
+
+
+@pytest.mark.parametrize("command", LONG)
+def test_while_it_works(history, start, tmp_path, command):
+    delays = (0.8, 1.5, 2.4)
+    ran = [start(command, *LONG[command]) for _ in delays]
+    begun = time.monotonic()
+    for process, delay in zip(ran, delays, strict=True):
+        time.sleep(max(begun + delay - time.monotonic(), 0))
+        assert process.poll() is None, process.communicate()
+        os.killpg(process.pid, signal.SIGINT)
+        assert only_line(process)[0] == ""
+    left = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".json"]
+    assert [path.name for path in left] == ["w.csv"]
+
+
+def test_while_a_file_is_written(tmp_path):
+    (tmp_path / "x.csv").write_text("old")
+
+    def interrupted(path):
+        path.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "x.csv", interrupted)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+    assert (tmp_path / "x.csv").read_text() == "old"
+
+
+def test_what_writes_is_never_left_at_once(monkeypatch):
+    left = []
+    monkeypatch.setattr(stopping, "leave", lambda: left.append(True))
+    monkeypatch.setattr(stopping, "loading", lambda frame: True)
+    monkeypatch.setattr(stopping, "_state", {"asked": False, "writing": 0})
+    with stopping.writing(), pytest.raises(KeyboardInterrupt):
+        stopping._heard(signal.SIGINT, None)
+    assert left == []
+    with pytest.raises(KeyboardInterrupt):
+        stopping._heard(signal.SIGINT, None)
+    assert (left, stopping.asked()) == ([True], True)
+
+
+def test_where_it_is_ignored_it_stays_so(monkeypatch):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        monkeypatch.setattr(sys, "argv", ["definetti", "--help"])
+        with pytest.raises(SystemExit):
+            main()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,208 @@
+"""The report in a real browser: it loads, the slider moves the sets, and the numbers are ours."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from definetti import ConformalHMM
+from definetti.report import make_report
+from definetti.simulate import weather
+from definetti.summary import summary
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FOUND = next(filter(None, map(shutil.which, BROWSERS)), None)
+Y, X = weather(163, random_state=1)
+OLD, NEW = slice(0, 160), slice(160, 163)
+HOSTILE = "<img src=x onerror=\"document.title='broken'\">"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if FOUND is None:
+        pytest.skip("no browser found; install one, such as Debian's chromium, to run these tests")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as playwright:
+        # As root, as in most containers, Chromium has no sandbox of its own.
+        chromium = playwright.chromium.launch(
+            executable_path=FOUND, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def report():
+    return make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], Y[NEW], windows=20)
+
+
+@pytest.fixture(scope="module")
+def cp():
+    return ConformalHMM(random_state=0).fit(Y[OLD], X[OLD])
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Open a report; fail if the page complains, or asks for anything but itself."""
+    complaints: list[str] = []
+    pages = []
+
+    def opening(report, **how):
+        path = report.save(tmp_path / "report.html")
+        page = browser.new_page(**how)
+        page.on("console", lambda message: complaints.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on(
+            "request",
+            lambda one: (
+                one.url.startswith(("file:", "data:", "blob:")) or complaints.append(one.url)
+            ),
+        )
+        page.goto(path.as_uri())
+        page.wait_for_selector("body[data-ready=yes]")
+        pages.append(page)
+        return page
+
+    yield opening
+    for page in pages:
+        page.close()
+    assert not complaints
+
+
+def moved(page, key, times=1):
+    """Press a key on the slider; return the level that the page has come to."""
+    page.locator("#level").focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+    page.wait_for_selector(f"body[data-place='{page.locator('#level').input_value()}']")
+    return float(page.locator("body").get_attribute("data-level"))
+
+
+def shown_steps(page):
+    """Return the states that the table shows as possible, step by step."""
+    rows = page.locator("#new-steps-body tr").all()
+    return [tuple(row.locator(".state").all_inner_texts()) for row in rows]
+
+
+def test_what_was_asked_is_shown_first(opened, report, cp):
+    page = opened(report)
+    s = cp.predict_set(Y[NEW])
+    assert page.locator("#percent").inner_text() == "90 %"
+    assert shown_steps(page) == s.steps
+    assert page.locator("#promise").inner_text().startswith("Of 100 such predictions, at least 90")
+    assert f"{len(s)} of 8 sequences" in page.locator("#new-summary").inner_text()
+    assert page.locator("#reset").is_disabled()
+
+
+def test_the_slider_follows_the_keyboard_and_the_sets_follow_it(opened, report, cp):
+    page = opened(report)
+    slider = page.locator("#level")
+    seen = set()
+    for key, times in (("Home", 1), ("ArrowRight", 35), ("ArrowLeft", 2), ("End", 1)):
+        level = moved(page, key, times)
+        s = cp.predict_set(Y[NEW], level)
+        assert shown_steps(page) == s.steps, level
+        assert f"{len(s)} of 8 sequences" in page.locator("#new-summary").inner_text()
+        listed = page.locator("#new-sequences tbody tr").all_text_contents()
+        assert listed == [
+            f"{p:.4f}{''.join(one)}" for one, p in zip(s.sequences, s.p_values, strict=True)
+        ]
+        assert slider.get_attribute("aria-valuetext") == page.locator("#percent").inner_text()
+        seen.add(len(s))
+    assert len(seen) > 2  # it did change
+    page.locator("#reset").click()
+    assert shown_steps(page) == cp.predict_set(Y[NEW]).steps
+
+
+def test_pointing_at_a_cell_tells_its_p_value(opened, report, cp):
+    page = opened(report)
+    p_values = cp.predict_p(Y[NEW]).step_p_values
+    page.locator("#new-picture").scroll_into_view_if_needed()
+    plot = page.locator("#new-picture .nsewdrag").bounding_box()
+    # The first step, the first state: the cell at the upper left.
+    page.mouse.move(plot["x"] + plot["width"] / 6, plot["y"] + plot["height"] / 4)
+    tip = page.locator("#new-picture .hoverlayer .hovertext")
+    tip.wait_for()
+    text = tip.text_content()
+    assert f"step 1: {cp.states_[0]}" in text
+    assert f"p-value {p_values[0, 0]:.4f}" in text
+
+
+def test_coverage_is_that_of_the_estimator(opened, report):
+    page = opened(report)
+    test = report.contents["backtest"]
+    begin = test["first_row"] - 1
+    labels = list(dict.fromkeys(X[OLD]))
+    learner = ConformalHMM(random_state=0, states=labels).fit(Y[:begin], X[:begin])
+    for key in ("Shift", "Home", "End"):  # the first of which moves nothing
+        level = moved(page, key)
+        found = learner.evaluate(Y[begin:160], X[begin:160], level, horizon=3)
+        numbers = summary(found, 3)
+        rows = [
+            row.locator("td").all_inner_texts() for row in page.locator("#coverage tr").all()[1:]
+        ]
+        expected = [numbers, *numbers["by_last_state"].values()]
+        assert [row[1] for row in rows] == [
+            f"{one['coverage']:.3f} [{one['low']:.3f}, {one['high']:.3f}]" for one in expected
+        ]
+        assert f"{found.width:.2f} of 2 states" in page.locator("#sizes-summary").inner_text()
+
+
+def test_labels_are_text(opened):
+    states = [HOSTILE, "sun"] * 30
+    page = opened(
+        make_report(
+            ConformalHMM(random_state=0), states, states, [HOSTILE, "sun"], windows=5, title=HOSTILE
+        )
+    )
+    page.wait_for_timeout(200)
+    assert page.title() == HOSTILE
+    assert page.locator("img").count() == 0
+    assert shown_steps(page)[0] == (HOSTILE,)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1200])
+def test_nothing_sticks_out(opened, report, width):
+    page = opened(report, viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for box in page.locator(".picture .main-svg").all():
+        if (place := box.bounding_box()) is not None:
+            assert place["x"] >= 0
+            assert place["x"] + place["width"] <= width + 1
+
+
+def test_a_finger_moves_the_slider(opened, report):
+    page = opened(report, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    place = page.locator("#level").bounding_box()
+    page.touchscreen.tap(place["x"] + 10, place["y"] + place["height"] / 2)
+    page.wait_for_selector(f"body:not([data-place='{report.contents['asked']}'])")
+
+
+def test_on_paper(opened, report):
+    page = opened(report)
+    page.emulate_media(media="print")
+    assert not page.locator("#level").is_visible()
+    assert page.locator("#percent").is_visible()
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_every_picture_has_words(opened, report):
+    page = opened(report)
+    assert page.locator("[role=img]").count() >= 7
+    assert all(box.get_attribute("aria-label") for box in page.locator("[role=img]").all())
+    assert page.get_by_label("Confidence level", exact=True).count()
+
+
+def test_a_page_without_new_rows_or_backtest_shows_neither(opened):
+    page = opened(make_report(ConformalHMM(random_state=0), Y, X, windows=5))
+    assert not page.locator("#new").is_visible()
+    assert page.locator("#backtest").is_visible()
+
+
+def test_sets_of_steps(opened):
+    cp = ConformalHMM(train_size=0.4, guarantee="steps", random_state=0)
+    page = opened(make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=5))
+    level = moved(page, "Home")
+    assert shown_steps(page) == cp.fit(Y[OLD], X[OLD]).predict_set(Y[NEW], level).steps
+    assert "of 100 steps predicted" in page.locator("#promise").inner_text().lower()

@@ -1,0 +1,179 @@
+"""What a report says is what the estimator says, at every level that one can choose on it."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import numpy as np
+import polars as pl
+import pytest
+
+from definetti import ConformalHMM
+from definetti.baselines import Classical
+from definetti.report import make_report
+from definetti.report.levels import entry
+from definetti.report.page import embedded
+from definetti.simulate import weather
+from definetti.summary import summary
+
+Y, X = weather(163, random_state=4)
+OLD, NEW = slice(0, 160), slice(160, 163)
+LABELS = list(dict.fromkeys(X))  # in the order in which they are first met
+
+SETTINGS = {
+    "refitted": {},
+    "smoothed": {"smoothing": True},
+    "counted blocks": {"symmetry": "returns", "score": "filter"},
+    "fixed": {"train_size": 0.4},
+    "a lattice": {"train_size": 0.4, "max_candidates": 4},
+    "steps": {"train_size": 0.4, "guarantee": "steps"},
+    "errors": {"train_size": 0.4, "guarantee": "errors", "max_errors": 1},
+    "level of its own": {"confidence_level": 0.777},
+    "not exact": {"symmetry": "shifts"},
+}
+
+
+@pytest.fixture(params=SETTINGS)
+def settings(request):
+    return {"random_state": 0, **SETTINGS[request.param]}
+
+
+@pytest.mark.filterwarnings("ignore::definetti.checks.NotExactWarning")
+def test_sets_at_every_level(settings):
+    cp = ConformalHMM(**settings)
+    found = make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=5).contents
+    cp.fit(Y[OLD], X[OLD])
+    assert found["levels"][found["asked"]] == cp.confidence_level
+    for place, level in enumerate(found["levels"]):
+        s = cp.predict_set(Y[NEW], level)
+        there = np.array(found["new"]["first"]) <= place
+        assert there.tolist() == s.nodes.tolist(), level
+        if found["new"]["counts"] is not None:
+            assert found["new"]["counts"][place] == len(s)
+        if found["new"]["sequences"]:
+            members = [
+                tuple(s.states[code] for code in one["codes"])
+                for one in found["new"]["sequences"]
+                if one["first"] <= place
+            ]
+            assert members == list(islice(s, 100))
+            assert [s.p_value(one) for one in members] == [
+                one["p"] for one in found["new"]["sequences"][: len(members)]
+            ]
+
+
+@pytest.mark.filterwarnings("ignore::definetti.checks.NotExactWarning")
+def test_backtest_at_every_level(settings):
+    cp = ConformalHMM(**settings)
+    found = make_report(cp, Y[OLD], X[OLD], Y[NEW], start=0.5, windows=12).contents
+    test = found["backtest"]
+    begin, horizon = test["first_row"] - 1, test["horizon"]
+    assert (horizon, test["windows"], begin) == (3, 12, 160 - 36)
+    ways = {"definetti": ConformalHMM(**settings, states=LABELS)}
+    if cp.guarantee == "all":
+        ways["classical"] = Classical(states=LABELS, random_state=0)
+    assert set(test["methods"]) == set(ways)
+    for name, way in ways.items():
+        way.fit(Y[:begin], X[:begin])
+        for place, level in list(enumerate(found["levels"]))[::5]:
+            judged = way.evaluate(Y[begin:160], X[begin:160], level, horizon=horizon)
+            expected = summary(judged, horizon, cp.guarantee)
+            told = test["methods"][name][place]
+            if told["mean_size"] is None:  # not listed
+                del expected["mean_size"]
+            assert {key: told[key] for key in expected} == expected, level
+            if cp.guarantee == "steps":
+                assert told["coverage"] == pytest.approx(1 - judged.wrong_share)
+                assert told["low"] is None  # steps of one window go together
+            if name == "definetti":
+                assert (np.array(test["drawn"]["first"]) <= place).tolist() == judged.nodes.tolist()
+                assert told["running"]["coverage"][-1] == told["coverage"]
+
+
+def test_what_is_equal_to_alpha_is_out():
+    # 1 − 0.9 is less than 0.1 in floating point.
+    assert entry([0.1, 0.1 + 1e-12], [0.9, 0.95]).tolist() == [1, 0]
+
+
+def test_states_of_two_kinds_are_told_apart():
+    states = [1, "1", 1, 1, "1"] * 12
+    found = make_report(ConformalHMM(random_state=0), None, states, horizon=2, windows=10).contents
+    assert found["states"] == ["1", "'1'"]
+    assert set(found["backtest"]["methods"]["definetti"][0]["by_last_state"]) <= {"1", "'1'"}
+
+
+def test_a_state_that_comes_up_late_is_known_from_the_start():
+    states = ["a", "b"] * 40 + ["c", "a"] * 5
+    found = make_report(ConformalHMM(random_state=0), None, states, horizon=1).contents
+    assert found["states"] == ["a", "b", "c"]
+    assert min(found["backtest"]["drawn"]["truth"]) >= 0
+
+
+def test_without_new_rows_there_is_a_backtest_only():
+    found = make_report(ConformalHMM(random_state=0), Y, X, windows=10).contents
+    assert found["new"] is None
+    assert found["backtest"]["horizon"] == 1
+
+
+def test_a_short_history_has_no_backtest_that_it_cannot_have():
+    made = make_report(ConformalHMM(random_state=0), Y[:1], X[:1], Y[1:2])
+    assert made.contents["backtest"] is None
+    assert "no backtest" in repr(made)
+
+
+def test_estimates():
+    frame = pl.DataFrame({"heat": [1.0, 3.0, None, 7.0], "mode": ["x", "x", "y", None]})
+    states = ["a", "a", "b", "b"]
+    found = make_report(ConformalHMM(random_state=0), frame, states, frame[:1]).contents["model"]
+    assert found["counts"] == [[1, 1], [0, 1]]
+    assert found["transition"] == pytest.approx(np.array([[0.5, 0.5], [0.25, 0.75]]))
+    means, shares = found["emissions"]
+    assert (means["columns"], means["values"]) == (["heat"], [[2.0], [7.0]])
+    assert (shares["columns"], shares["values"]) == (["x", "y"], [[1.0, 0.0], [0.0, 1.0]])
+
+
+def test_many_symbols_are_gathered():
+    words = [f"w{k}" for k in range(50)]
+    made = make_report(ConformalHMM(random_state=0), words, ["a", "b"] * 25, ["w1"], windows=3)
+    table = made.contents["model"]["emissions"][0]
+    assert table["columns"][-1] == "30 others"
+    assert np.sum(table["values"], axis=1) == pytest.approx(1.0)
+
+
+def test_a_warning_is_told_and_written_down():
+    cp = ConformalHMM(train_size=0.5, random_state=0)
+    with pytest.warns(UserWarning, match="too few blocks"):
+        made = make_report(cp, Y[:40], X[:40], Y[40:45], windows=3)
+    assert "too few blocks" in made.contents["notes"][0]
+
+
+def test_the_page_is_one_file_and_text_stays_text(tmp_path):
+    hostile = '</script><script>alert("x")</script>'
+    states = [hostile, "@@plotly.js@@"] * 20
+    made = make_report(
+        ConformalHMM(random_state=0), None, states, horizon=1, windows=5, title=hostile
+    )
+    path = made.save(tmp_path / "report.html")
+    text = path.read_text(encoding="utf-8")
+    assert "alert" not in text.split('<script type="application/json"')[0].replace("&quot;", "") \
+        .replace("&lt;/script&gt;&lt;script&gt;alert", "")  # fmt: skip
+    for outside in ('src="', "<link", "@import", "url("):
+        assert outside not in text.split("<body>")[0]
+    start = text.index('id="contents">') + len('id="contents">')
+    inside = json.loads(text[start : text.index("</script>", start)])
+    assert inside == json.loads(json.dumps(made.contents))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_json_can_not_end_its_element():
+    assert "</" not in embedded({"a": "</script>", "b": "<!--"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [({"start": 0}, "start"), ({"windows": 0}, "windows"), ({"horizon": 0}, "horizon")],
+)
+def test_bad_arguments(wrong, named):
+    with pytest.raises(ValueError, match=named):
+        make_report(ConformalHMM(), Y[OLD], X[OLD], **wrong)
