@@ -1,0 +1,220 @@
+"""Every fenced block of the documentation is run, so that no page says what is not so.
+
+The blocks of a page run in order, with one namespace and one folder. What may stand in a fence:
+
+- ``python``: executed; with ``>>>``, what is printed is compared, as in a docstring;
+- ``console``: a ``definetti`` command is run and must succeed; one that names a FOLDER of data is
+  only parsed; of ``make``, ``pip install`` and ``python -m`` it is checked that they can work;
+- ``text``: anything. After the comment ``<!-- printed -->`` it is what the block before printed.
+
+A block after the comment ``<!-- needs: module -->`` is left out where the module is not installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib.util
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+import typer
+
+import definetti
+from definetti.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+class Block(NamedTuple):
+    """A fenced block: where its text begins, counted from one, and the comment before it."""
+
+    language: str
+    text: str
+    line: int
+    comment: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    lines = iter(enumerate(page.read_text(encoding="utf-8").splitlines(), start=1))
+    comment = ""
+    for number, line in lines:
+        fence = re.fullmatch(r"( *)(`{3,}|~{3,})\s*([^\s`]*).*", line)
+        if not fence:
+            comment = line.strip() or comment  # blank lines may stand between
+            continue
+        indent, marks, language = fence.groups()
+        text = []
+        for _, inside in lines:
+            if set(inside.strip()) == {marks[0]} and len(inside.strip()) >= len(marks):
+                break
+            text.append(inside.removeprefix(indent))
+        else:
+            pytest.fail(f"{page}:{number}: the fence is not closed")
+        yield Block(language, "\n".join(text) + "\n", number + 1, comment)
+        comment = ""
+
+
+def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run all blocks of a page in a folder; whatever is wrong raises."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)  # what a page defines can be pickled
+    printed, missing = "", []
+    for block in blocks(page):
+        where = f"{page}:{block.line}"
+        needed = re.fullmatch(r"<!-- needs: (\w+) -->", block.comment)
+        if needed and importlib.util.find_spec(needed[1]) is None:
+            missing.append(f"{where}: {needed[1]} is not installed")
+        elif block.language == "python":
+            printed = run_python(block, page, vars(module))
+        elif block.language == "console":
+            printed = "".join(run_command(line, folder, where) for line in commands(block.text))
+        elif block.language != "text":
+            pytest.fail(f"{where}: {block.language!r} is not python, console or text")
+        elif block.comment == "<!-- printed -->":
+            agree = doctest.OutputChecker().check_output(block.text, printed, FLAGS)
+            assert agree, f"{where}: the block before it printed\n{printed}"
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+    if missing:
+        pytest.skip("; ".join(missing))
+
+
+def run_python(block: Block, page: Path, namespace: dict[str, object]) -> str:
+    if not re.search(r"^>>>", block.text, re.MULTILINE):
+        # As many lines before it as the page has: a traceback shows the line of the page.
+        code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(code, namespace)
+        return out.getvalue()
+    for part in re.split(r"\n\s*\n", block.text.strip()):  # doctest takes the rest for prose
+        assert part.startswith(">>>"), f"{page}:{block.line}: not run, for want of >>>\n{part}"
+    test = doctest.DocTestParser().get_doctest(
+        block.text, namespace, page.name, str(page), block.line - 1
+    )
+    told: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False, optionflags=FLAGS)
+    runner.run(test, out=told.append, clear_globs=False)
+    namespace.update(test.globs)  # doctest works on a copy
+    assert not runner.failures, "".join(told)
+    return ""
+
+
+def commands(text: str) -> list[list[str]]:
+    lines = re.sub(r"\\\n", " ", text).splitlines()
+    found = [shlex.split(re.sub(r"(^|\s)#.*", "", line)) for line in lines]
+    return [words for words in found if words]
+
+
+def run_command(words: list[str], folder: Path, where: str) -> str:
+    match words:
+        case ["definetti", name, *arguments] if "FOLDER" in arguments:
+            command = typer.main.get_command(app).commands[name]
+            command.make_context(name, [str(folder) if a == "FOLDER" else a for a in arguments])
+        case ["definetti", *arguments]:
+            source = str(Path(definetti.__file__).parents[1])  # wherever the tests have it from
+            done = subprocess.run(
+                [sys.executable, "-m", "definetti", *arguments],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": source, "PYTHONUTF8": "1", "COLUMNS": "100"},
+                capture_output=True,
+                encoding="utf-8",
+                check=False,
+            )
+            assert not done.returncode, f"{where}: {shlex.join(words)}\n{done.stdout}{done.stderr}"
+            return done.stdout
+        case ["make", target]:
+            makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+            assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), f"{where}: {words}"
+        case ["pip", "install", *names]:
+            project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+                "project"
+            ]
+            for extra in re.findall(r"[\w-]+", " ".join(re.findall(r"\[(.*?)\]", " ".join(names)))):
+                assert extra in project["optional-dependencies"], f"{where}: no extra {extra!r}"
+        case ["python", "-m", "benchmarks", name, *_]:
+            assert (ROOT / "benchmarks" / f"{name}.py").exists(), f"{where}: no benchmark {name!r}"
+        case ["python", "-m", name, *_] if name.startswith("experiments."):
+            module = ROOT.joinpath(*name.split(".")).with_suffix(".py")
+            assert module.exists(), f"{where}: no module {name!r}"
+        case _:
+            pytest.fail(f"{where}: {shlex.join(words)!r} is no command that can be checked")
+    return ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_page(page, tmp_path, monkeypatch)
+
+
+def run_text(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = folder / "page.md"
+    page.write_text(text, encoding="utf-8")
+    run_page(page, folder, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("```python\n1 / 0\n```", "division by zero"),
+        ("```python exec='1'\nimport warnings\nwarnings.warn('careful')\n```", "careful"),
+        ("```python\n>>> 1 + 1\n3\n```", "Expected"),
+        ("```python\nx = 1\n```\n```python\n>>> x\n2\n```", "Expected"),
+        ("```python\n>>> 1 + 1\n2\n\nx = undefined\n```", "for want of >>>"),
+        ("```python\nprint(1)\n```\n<!-- printed -->\n```text\n2\n```", "before it printed"),
+        ("- A list:\n\n  ```python\n  1 / 0\n  ```", "division by zero"),
+        ("```json\n{}\n```", "'json' is not python, console or text"),
+        ("```\nnothing\n```", "'' is not python, console or text"),
+        ("```python\n1\n", "not closed"),
+        ("```console\ndefinetti predict nowhere.csv\n```", "nowhere.csv"),
+        ("```console\ndefinetti reproduce table1 --data FOLDER --typo\n```", "--typo"),
+        ("```console\nmake coffee\n```", "coffee"),
+        ("```console\npip install 'definetti[cli,coffee]'\n```", "no extra 'coffee'"),
+        ("```console\npython -m experiments.coffee\n```", "no module 'experiments.coffee'"),
+        ("```console\npython -m benchmarks coffee\n```", "no benchmark 'coffee'"),
+        ("```console\nls -l\n```", "'ls -l' is no command"),
+    ],
+)
+def test_a_wrong_page_fails(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises((Exception, pytest.fail.Exception), match=re.escape(message)):
+        run_text(text, tmp_path, monkeypatch)
+
+
+def test_a_right_page_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "```python\nx = 1\nprint(x)\n```\n\n<!-- printed -->\n```text\n1\n```\n"
+        "```python exec='1' session='a'\n>>> x + 1\n2\n```\n"
+        "```console\ndefinetti simulate days.csv \\\n  --rows 9  # few\nmake test\n```\n"
+        "```python\nfrom pathlib import Path\nassert Path('days.csv').exists()\n```\n"
+    )
+    run_text(text, tmp_path, monkeypatch)
+
+
+def test_a_traceback_names_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        run_text("# A page\n\n```python\nx = 0\n1 / x\n```\n", tmp_path, monkeypatch)
+    assert (Path(caught.traceback[-1].path).name, caught.traceback[-1].lineno) == ("page.md", 4)
+
+
+def test_a_block_may_need_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "<!-- needs: no_such_module -->\n```python\nimport no_such_module\n```\n"
+    with pytest.raises(pytest.skip.Exception, match="no_such_module is not installed"):
+        run_text(text, tmp_path, monkeypatch)
+    with pytest.raises(ZeroDivisionError):  # the other blocks are run all the same
+        run_text(text + "```python\n1 / 0\n```\n", tmp_path, monkeypatch)
