@@ -16,6 +16,7 @@ from definetti.cli.verify import verify
 app = typer.Typer(
     help="Sets of hidden-state sequences that hold the truth with the probability promised.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # which lets paragraphs flow
     pretty_exceptions_enable=False,
 )
 for command in (predict, backtest, report, simulate, demo, verify, reproduce, compare):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti.cli import options
 from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json, print_notes
 
@@ -15,25 +16,19 @@ ENOUGH = 10  # windows with a last state, to speak of its coverage
 
 
 def backtest(
-    data: Annotated[str, typer.Argument(help="labelled rows; - for standard input")],
-    state_column: Annotated[str, typer.Option(help="the column with the states")] = "state",
-    observation_columns: Annotated[
-        str | None, typer.Option(help="columns with commas between; all others if left out")
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="probability promised")] = 0.9,
+    data: options.LabelledRows,
+    state_column: options.StateColumn = "state",
+    observation_columns: options.ObservationColumns = None,
+    confidence: options.Confidence = 0.9,
     horizon: Annotated[int, typer.Option(min=1, help="steps per window")] = 1,
-    start: Annotated[
-        float, typer.Option(min=0.05, max=0.95, help="share of the rows before the first window")
-    ] = 0.5,
+    start: options.Start = 0.5,
     windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = 500,
-    train_size: Annotated[
-        float | None, typer.Option(help="share of rows to fix the model on; refitted if left out")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
+    train_size: options.TrainSize = None,
+    seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a window: .csv .json .parquet …")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    json: options.Json = False,
 ) -> None:
     """Predict window after window of a labelled history, each from all rows before it.
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti.cli import options
 from definetti.cli.completing import method_names, world_names
 from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json
@@ -32,7 +33,7 @@ def compare(
         typer.Option(min=1, help="histories a world, and windows of real data; 200 if left out"),
     ] = None,
     jobs: Annotated[int, typer.Option(help="processes; -1 for one a core")] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 2023,
+    seed: options.Seed = 2023,
     data: Annotated[
         Path | None, typer.Option(help="folder with the real data, or with folders of them")
     ] = None,
@@ -46,7 +47,7 @@ def compare(
         bool, typer.Option("--quick", help="one step ahead only, and 50 repetitions")
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="work out all cells anew")] = False,
-    json: Annotated[bool, typer.Option("--json", help="print the outcome as JSON")] = False,
+    json: options.Json = False,
 ) -> None:
     """Compare ours, the paper's method and eleven baselines: coverage, size and time.
 

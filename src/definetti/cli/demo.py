@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from definetti.cli import options
 from definetti.cli.mistakes import told
 
 ROWS, NEW, SEED = 500, 3, 10
@@ -23,7 +24,7 @@ def demo(
     folder: Annotated[
         Path, typer.Argument(help="where to put the files; made if it is not there")
     ] = Path("definetti-demo"),
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    json: options.Json = False,
 ) -> None:
     """Take a tour: make data, predict, judge the promise, and write a report of it.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from definetti.cli import options
 from definetti.cli.choices import Guarantee
 from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json, print_notes
@@ -18,29 +19,21 @@ LISTED = 1_000  # sequences written out at most
 
 
 def predict(
-    calibration: Annotated[str, typer.Argument(help="labelled rows; - for standard input")],
-    new: Annotated[str | None, typer.Argument(help="new rows, in the order of time")] = None,
-    state_column: Annotated[str, typer.Option(help="the column with the states")] = "state",
-    observation_columns: Annotated[
-        str | None, typer.Option(help="columns with commas between; all others if left out")
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="probability promised")] = 0.9,
-    horizon: Annotated[
-        int | None, typer.Option(min=1, help="steps to predict; all new rows if left out")
-    ] = None,
-    guarantee: Annotated[
-        Guarantee, typer.Option(help="right together, on average, or but for --max-errors")
-    ] = Guarantee.all,
-    max_errors: Annotated[int, typer.Option(min=0, help="wrong steps allowed, for errors")] = 0,
-    train_size: Annotated[
-        float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
-    ] = None,
-    smoothing: Annotated[bool, typer.Option("--smoothing", help="break ties at random")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
+    calibration: options.LabelledRows,
+    new: options.NewRows = None,
+    state_column: options.StateColumn = "state",
+    observation_columns: options.ObservationColumns = None,
+    confidence: options.Confidence = 0.9,
+    horizon: options.Horizon = None,
+    guarantee: options.Guarantee = Guarantee.all,
+    max_errors: options.MaxErrors = 0,
+    train_size: options.TrainSize = None,
+    smoothing: options.Smoothing = False,
+    seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    json: options.Json = False,
 ) -> None:
     """Say which states are possible in rows whose state is not known.
 

@@ -7,40 +7,31 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti.cli import options
 from definetti.cli.choices import Guarantee
 from definetti.cli.mistakes import told
+
+PAGE = Path("report.html")
 
 
 def report(
     context: typer.Context,
-    data: Annotated[str, typer.Argument(help="labelled rows; - for standard input")],
-    new: Annotated[str | None, typer.Argument(help="new rows, in the order of time")] = None,
-    state_column: Annotated[str, typer.Option(help="the column with the states")] = "state",
-    observation_columns: Annotated[
-        str | None, typer.Option(help="columns with commas between; all others if left out")
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="probability promised")] = 0.9,
-    horizon: Annotated[
-        int | None, typer.Option(min=1, help="steps to predict; all new rows if left out")
-    ] = None,
-    guarantee: Annotated[
-        Guarantee, typer.Option(help="right together, on average, or but for --max-errors")
-    ] = Guarantee.all,
-    max_errors: Annotated[int, typer.Option(min=0, help="wrong steps allowed, for errors")] = 0,
-    start: Annotated[
-        float, typer.Option(min=0.05, max=0.95, help="share of the rows before the backtest")
-    ] = 0.5,
+    data: options.LabelledRows,
+    new: options.NewRows = None,
+    state_column: options.StateColumn = "state",
+    observation_columns: options.ObservationColumns = None,
+    confidence: options.Confidence = 0.9,
+    horizon: options.Horizon = None,
+    guarantee: options.Guarantee = Guarantee.all,
+    max_errors: options.MaxErrors = 0,
+    start: options.Start = 0.5,
     windows: Annotated[int, typer.Option(min=1, help="windows of the backtest at most")] = 300,
-    train_size: Annotated[
-        float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
-    ] = None,
-    smoothing: Annotated[bool, typer.Option("--smoothing", help="break ties at random")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
+    train_size: options.TrainSize = None,
+    smoothing: options.Smoothing = False,
+    seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="the page's title")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = Path(
-        "report.html"
-    ),
-    json: Annotated[bool, typer.Option("--json", help="print what the page says as JSON")] = False,
+    output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = PAGE,
+    json: options.Json = False,
 ) -> None:
     """Write one page with the sets, how such sets fared before, and the settings.
 

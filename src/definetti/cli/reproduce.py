@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti.cli import options
 from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json
 from definetti.stopping import asked
@@ -33,7 +34,7 @@ def reproduce(
     repetitions: Annotated[
         int, typer.Option(min=1, help="histories per cell of figure1 and figure2")
     ] = 500,
-    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 2023,
+    seed: options.Seed = 2023,
     output: Annotated[
         Path, typer.Option(help="folder for tables, pictures and finished cells")
     ] = Path("reproduction"),
@@ -45,7 +46,7 @@ def reproduce(
         str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="work out all cells anew")] = False,
-    json: Annotated[bool, typer.Option("--json", help="print the summary as JSON")] = False,
+    json: options.Json = False,
 ) -> None:
     """Run the paper's experiments: its method as published, as proved, and ours.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti.cli import options
 from definetti.cli.choices import World
 from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json
@@ -19,8 +20,8 @@ def simulate(
     world: Annotated[
         World, typer.Option(help="weather has symbols, sensors has numbers")
     ] = World.weather,
-    seed: Annotated[int, typer.Option(min=0, help="where random numbers come from")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Write a labelled sequence of a hidden Markov model.
 

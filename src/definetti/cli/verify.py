@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti.cli import options
 from definetti.cli.choices import ScoreName
 from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json
@@ -24,12 +25,12 @@ SYMMETRIES = ["full", "returns", "pairs", "spaced", "shifts", "published"]
 def verify(
     length: Annotated[int, typer.Option(min=1, max=7, help="labelled steps")] = 5,
     horizon: Annotated[int, typer.Option(min=1, max=3, help="new steps")] = 1,
-    confidence: Annotated[float, typer.Option(help="confidence level")] = 0.9,
+    confidence: options.Confidence = 0.9,
     score: Annotated[ScoreName, typer.Option(help="how strangeness is measured")] = (
         ScoreName.filter
     ),
     prior: Annotated[float, typer.Option(help="added to every count; 0 is the paper's")] = 0.0,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    json: options.Json = False,
 ) -> None:
     """Add up the probability of every sequence that is covered: coverage, not an estimate of it.
 

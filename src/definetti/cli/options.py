@@ -1,0 +1,33 @@
+"""Arguments and options that several commands have, with the same words for each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from definetti.cli.choices import Guarantee as Promised
+
+LabelledRows = Annotated[str, typer.Argument(help="labelled rows; - for standard input")]
+NewRows = Annotated[str | None, typer.Argument(help="new rows, in the order of time")]
+StateColumn = Annotated[str, typer.Option(help="the column with the states")]
+ObservationColumns = Annotated[
+    str | None, typer.Option(help="columns with commas between; all others if left out")
+]
+Confidence = Annotated[float, typer.Option(help="probability promised")]
+Horizon = Annotated[
+    int | None, typer.Option(min=1, help="steps to predict; all new rows if left out")
+]
+Guarantee = Annotated[
+    Promised, typer.Option(help="right together, on average, or but for --max-errors")
+]
+MaxErrors = Annotated[int, typer.Option(min=0, help="wrong steps allowed, for errors")]
+Start = Annotated[
+    float, typer.Option(min=0.05, max=0.95, help="share of the rows before the first window")
+]
+TrainSize = Annotated[
+    float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
+]
+Smoothing = Annotated[bool, typer.Option("--smoothing", help="break ties at random")]
+Seed = Annotated[int, typer.Option(min=0, help="where random numbers come from")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON")]
