@@ -61,8 +61,11 @@ def names_of(labels: tuple[Hashable, ...]) -> list[str]:
     >>> names_of((1, "1")), names_of(("sun", 2))
     (['1', "'1'"], ['sun', '2'])
     """
-    words = [str(label) for label in labels]
-    return words if len(set(words)) == len(words) else [repr(label) for label in labels]
+    for written in (str, repr):
+        words = [written(label) for label in labels]
+        if len(set(words)) == len(words):
+            return words
+    return [f"{word} ({place})" for place, word in enumerate(words, 1)]
 
 
 def judged_by(evaluation: Evaluation, guarantee: str) -> npt.NDArray[Any]:

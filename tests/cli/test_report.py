@@ -70,7 +70,7 @@ def test_what_the_terminal_says(days, ask_all):
     for name, done in found.items():
         assert done.returncode == 0, (name, done.err)
     assert f"written: {days / 'report.html'}" in found["new"].out
-    assert "windows covered, 95 % interval [" in found["new"].out
+    assert "windows of 3 steps covered, 95 % interval [" in found["new"].out
     assert inside(days / "old.html")["new"] is None
     assert inside(days / "f.html")["new"]["steps"] == 2
     assert inside(days / "f.html")["new"]["seen"] == ["", ""]

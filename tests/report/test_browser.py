@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
 
 from definetti import ConformalHMM
+from definetti.checks import NotExactWarning
 from definetti.report import make_report
 from definetti.simulate import weather
 from definetti.summary import summary
@@ -81,8 +83,8 @@ def moved(page, key, times=1):
 
 def shown_steps(page):
     """Return the states that the table shows as possible, step by step."""
-    rows = page.locator("#new-steps-body tr").all()
-    return [tuple(row.locator(".state").all_inner_texts()) for row in rows]
+    rows = page.locator("#new-steps tbody tr").all()
+    return [tuple(row.locator(".state .name").all_inner_texts()) for row in rows]
 
 
 def test_what_was_asked_is_shown_first(opened, report, cp):
@@ -92,6 +94,12 @@ def test_what_was_asked_is_shown_first(opened, report, cp):
     assert shown_steps(page) == s.steps
     assert page.locator("#promise").inner_text().startswith("Of 100 such predictions, at least 90")
     assert f"{len(s)} of 8 sequences" in page.locator("#new-summary").inner_text()
+    codes = {label: code for code, label in enumerate(s.states)}
+    assert page.locator("#new-steps .state small").all_inner_texts() == [
+        f"{s.step_p_values[k, codes[label]]:.4f}"
+        for k, states in enumerate(s.steps)
+        for label in states
+    ]
     assert page.locator("#reset").is_disabled()
 
 
@@ -127,6 +135,11 @@ def test_pointing_at_a_cell_tells_its_p_value(opened, report, cp):
     text = tip.text_content()
     assert f"step 1: {cp.states_[0]}" in text
     assert f"p-value {p_values[0, 0]:.4f}" in text
+    dark, light = (
+        tip.locator(part).first.evaluate("one => getComputedStyle(one).fill")
+        for part in ("text", "path")
+    )
+    assert (dark, light) == ("rgb(27, 31, 36)", "rgb(255, 255, 255)")  # can be read
 
 
 def test_coverage_is_that_of_the_estimator(opened, report):
@@ -143,23 +156,67 @@ def test_coverage_is_that_of_the_estimator(opened, report):
             row.locator("td").all_inner_texts() for row in page.locator("#coverage tr").all()[1:]
         ]
         expected = [numbers, *numbers["by_last_state"].values()]
-        assert [row[1] for row in rows] == [
+        assert [row[0] for row in rows] == [
             f"{one['coverage']:.3f} [{one['low']:.3f}, {one['high']:.3f}]" for one in expected
         ]
         assert f"{found.width:.2f} of 2 states" in page.locator("#sizes-summary").inner_text()
 
 
 def test_labels_are_text(opened):
-    states = [HOSTILE, "sun"] * 30
+    # Tags, formulas, half an emoji's worth of room, the other direction, a new line.
+    odd = [HOSTILE, "$a_1$", "a & b & c & d & e", "👩‍🚀" * 9, "שלום עולם שלום עולם", "two\nlines"]
     page = opened(
         make_report(
-            ConformalHMM(random_state=0), states, states, [HOSTILE, "sun"], windows=5, title=HOSTILE
+            ConformalHMM(random_state=0), odd * 12, odd * 12, odd[:2], windows=5, title=HOSTILE
         )
     )
     page.wait_for_timeout(200)
     assert page.title() == HOSTILE
     assert page.locator("img").count() == 0
     assert shown_steps(page)[0] == (HOSTILE,)
+    ticks = "".join(page.locator("#new-picture .ytick").all_text_contents())
+    assert "a & b & c & d…" in ticks
+    assert "$a_1$" in ticks
+
+
+def test_many_states_keep_their_names(opened):
+    rng = np.random.default_rng(0)
+    states = [f"a state of the number {k}" for k in rng.integers(40, size=200)]
+    page = opened(make_report(ConformalHMM(random_state=0), None, states, horizon=1, windows=3))
+    ticks = list(filter(None, page.locator("#new-picture .ytick").all_text_contents()))
+    assert 12 <= len(set(ticks)) == len(ticks) <= 24
+    assert all(text.startswith("a state") and text[-1].isdigit() for text in ticks)
+
+
+def test_a_state_may_be_called_all(opened):
+    states = ["all", "none", "all", "all", "none"] * 20
+    report = make_report(ConformalHMM(random_state=0), None, states, horizon=1, windows=15)
+    page = opened(report)
+    ours = report.contents["backtest"]["methods"]["definetti"][report.contents["asked"]]
+    drawn = page.evaluate("document.getElementById('states-picture').data[0].x")
+    assert drawn == [ours["coverage"], *(one["coverage"] for one in ours["by_last_state"].values())]
+
+
+def test_what_is_not_guaranteed_is_not_called_a_promise(opened):
+    with pytest.warns(NotExactWarning):
+        report = make_report(
+            ConformalHMM(symmetry="published", random_state=0), Y[OLD], X[OLD], Y[NEW], windows=9
+        )
+    page = opened(report)
+    text = page.locator("main").inner_text()
+    assert "Nothing is guaranteed" in text
+    assert "promised" not in text
+    assert "aimed at: 90 %" in text
+
+
+def test_without_scripts_the_answer_is_there(browser, tmp_path, report, cp):
+    path = report.save(tmp_path / "report.html")
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(path.as_uri())
+    text = page.locator("body").inner_text()
+    page.close()
+    for k, states in enumerate(cp.predict_set(Y[NEW]).steps, 1):
+        assert f"Step {k}: {', '.join(states)}" in text
 
 
 @pytest.mark.parametrize("width", [320, 390, 1200])

@@ -91,6 +91,89 @@ def test_backtest_at_every_level(settings):
                 assert told["running"]["coverage"][-1] == told["coverage"]
 
 
+def test_a_forecast_is_judged_as_a_forecast():
+    cp = ConformalHMM(random_state=0)
+    found = make_report(cp, Y[OLD], X[OLD], horizon=2, windows=10).contents
+    test = found["backtest"]
+    assert (test["horizon"], test["observed"], found["new"]["observed"]) == (2, 0, 0)
+    learner = ConformalHMM(random_state=0, states=LABELS).fit(Y[:140], X[:140])
+    widths = []
+    for begin in range(140, 160, 2):
+        widths.append(learner.predict_set(horizon=2).widths.mean())
+        learner.partial_fit(Y[begin : begin + 2], X[begin : begin + 2])
+    told = test["methods"]["definetti"][found["asked"]]
+    assert told["mean_states_per_step"] == pytest.approx(np.mean(widths))
+
+
+def test_what_is_seen_in_part_is_judged_in_part():
+    cp = ConformalHMM(train_size=0.4, random_state=0)
+    found = make_report(cp, Y[OLD], X[OLD], Y[160:161], horizon=3, windows=10).contents
+    assert found["new"]["seen"][1:] == ["not observed yet"] * 2
+    assert (found["backtest"]["horizon"], found["backtest"]["observed"]) == (3, 1)
+    begin = 160 - 30
+    learner = ConformalHMM(train_size=0.4, random_state=0, states=LABELS)
+    learner.fit(Y[:begin], X[:begin])
+    first = learner.predict_set(Y[begin : begin + 1], horizon=3)
+    drawn = np.array(found["backtest"]["drawn"]["first"])[:3] <= found["asked"]
+    assert drawn.tolist() == first.nodes.tolist()
+
+
+def test_columns_without_names_need_states_as_ever():
+    with pytest.raises(ValueError, match="states is not declared"):
+        make_report(ConformalHMM(lambda start, seen: np.full((*seen.shape, 2), 0.5)), Y, X)
+
+
+def test_a_backtest_that_cannot_be_is_left_out_with_its_reason():
+    made = make_report(ConformalHMM(random_state=0), Y[:3], X[:3], Y[3:4]).contents
+    assert set(made["backtest"]["methods"]) <= {"definetti", "classical"}
+    late = make_report(ConformalHMM(train_size=60, random_state=0), Y[:100], X[:100], Y[100:101])
+    assert late.contents["backtest"] is None
+    assert any("train_size=60" in note for note in late.contents["notes"])
+
+
+def test_estimates_are_those_of_the_rows_that_the_model_was_fixed_on():
+    cp = ConformalHMM(train_size=40, random_state=0)
+    found = make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=5).contents["model"]
+    fitted = cp.fit(Y[OLD], X[OLD])
+    assert found["counts"] == fitted.model_.transitions.astype(int).tolist()
+    assert "first 40 rows" in found["from"]
+
+
+def test_iterators_will_do():
+    cp = ConformalHMM(random_state=0, states=iter(LABELS))
+    once = make_report(cp, iter(Y[OLD]), iter(X[OLD]), iter(Y[NEW]), windows=3).contents
+    again = make_report(
+        ConformalHMM(random_state=0, states=LABELS), Y[OLD], X[OLD], Y[NEW], windows=3
+    ).contents
+    assert once["new"] == again["new"]
+
+
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [
+        (0.9999, "Of 10,000 such predictions, at least 9,999, on average"),
+        (np.float32(0.9), "Of 100 such predictions, at least 90, on average"),
+        (0.99999999, "Of 100 such predictions, at least 99.999999, on average"),
+    ],
+)
+def test_levels_in_words(level, said):
+    cp = ConformalHMM(confidence_level=level, random_state=0)
+    found = make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=2).contents
+    assert found["promise"][found["asked"]].startswith(said)
+    assert len(set(found["percent"])) == len(found["levels"])
+
+
+def test_settings_read_the_same_each_time():
+    rng = np.random.default_rng(0)
+    made = [
+        make_report(ConformalHMM(random_state=one), Y[OLD], X[OLD], Y[NEW], windows=2).contents
+        for one in (rng, None)
+    ]
+    assert [one["settings"]["random_state"] for one in made] == [
+        "Generator(PCG64)", "none was set: what is drawn at random will be drawn anew",
+    ]  # fmt: skip
+
+
 def test_what_is_equal_to_alpha_is_out():
     # 1 − 0.9 is less than 0.1 in floating point.
     assert entry([0.1, 0.1 + 1e-12], [0.9, 0.95]).tolist() == [1, 0]
@@ -170,9 +253,19 @@ def test_json_can_not_end_its_element():
     assert "</" not in embedded({"a": "</script>", "b": "<!--"})
 
 
+def test_a_predictor_is_asked_for():
+    with pytest.raises(TypeError, match="predictor must be a ConformalHMM"):
+        make_report(Classical(), Y, X)
+
+
 @pytest.mark.parametrize(
     ("wrong", "named"),
-    [({"start": 0}, "start"), ({"windows": 0}, "windows"), ({"horizon": 0}, "horizon")],
+    [
+        ({"start": 0}, "start"),
+        ({"start": "0.5"}, "start"),
+        ({"windows": 0}, "windows"),
+        ({"horizon": 0}, "horizon"),
+    ],
 )
 def test_bad_arguments(wrong, named):
     with pytest.raises(ValueError, match=named):

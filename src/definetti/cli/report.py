@@ -70,7 +70,7 @@ def report(
             settings={
                 "command": written_again(context),
                 "labelled rows from": data,
-                "new rows from": new or f"rows of {data} without a state",
+                "new rows from": _origin(data, new, found.new_rows, steps),
                 "states from": f"column {state_column}",
                 "observed": _told(found.columns),
             },
@@ -99,6 +99,13 @@ def written_again(context: typer.Context) -> str:
     return shlex.join(words)
 
 
+def _origin(data: str, new: str | None, rows: int, steps: int) -> str:
+    """Say where the new rows are from, if there are any."""
+    if rows:
+        return new or f"rows of {data} without a state"
+    return f"none: a forecast of {steps:,} steps" if steps else "none"
+
+
 def _told(columns: dict[str, str]) -> str:
     return ", ".join(f"{name} ({kind})" for name, kind in columns.items()) or "nothing"
 
@@ -113,8 +120,9 @@ def _show(contents: dict[str, Any], output: Path) -> None:
         if contents["guarantee"] == "steps":
             lines.append(f"Backtest: {ours['coverage']:.3f} of {test['steps']:,} steps right.")
         else:
+            of = f" of {test['horizon']:,} steps" if test["horizon"] > 1 else ""
             lines.append(
-                f"Backtest: {ours['coverage']:.3f} of {test['windows']:,} windows covered, "
+                f"Backtest: {ours['coverage']:.3f} of {test['windows']:,} windows{of} covered, "
                 f"95 % interval [{ours['low']:.3f}, {ours['high']:.3f}]."
             )
     lines.append(f"written: {output.resolve()}; open it in a browser")

@@ -25,6 +25,14 @@ def axes_or_new(ax: Any, width: float, height: float) -> Any:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
+def legend_below(ax: Any) -> None:
+    """Put the legend below the axes, however tall these are."""
+    height = max(ax.get_position().height * ax.figure.get_figheight(), 0.5)
+    ax.legend(
+        loc="upper left", bbox_to_anchor=(0, -0.5 / height), ncols=2, frameon=False, borderaxespad=0
+    )
+
+
 def draw_rows(ax: Any, states: Sequence[Hashable], first: float, last: float) -> None:
     """Make each state a row, the first at the top, and steps run from left to right."""
     n = len(states)
@@ -52,11 +60,15 @@ def draw_cells(ax: Any, shade: FloatArray, first: float = 1) -> Any:
 
 def draw_truth(ax: Any, codes: Any, inside: Any, first: float = 1) -> None:
     """Draw the true states, and mark those that are outside of the set of their step."""
+    from matplotlib.patheffects import withStroke
+
     places = np.arange(len(codes)) + first
     few, many = len(codes) <= 80, len(codes) > 300
-    ax.plot(places, codes, color="#d95f02", linewidth=0.6 if many else 1.4,
-            drawstyle="steps-mid" if many else "default", marker="o" if few else None,
-            markersize=5, label="truth", zorder=3)  # fmt: skip
+    line, *_ = ax.plot(places, codes, color="#d95f02", linewidth=0.6 if many else 1.4,
+                       drawstyle="steps-mid" if many else "default", marker="o" if few else None,
+                       markersize=5, label="truth", zorder=3)  # fmt: skip
+    if not many:  # orange and the middle of the scale are the same grey
+        line.set_path_effects([withStroke(linewidth=3.4, foreground="white")])
     missed = ~np.asarray(inside)
     if missed.any():
         ax.plot(

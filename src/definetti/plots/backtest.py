@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from definetti.intervals import exact_interval
-from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth
+from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth, legend_below
 from definetti.sets.evaluation import Evaluation
 
 MOST_CELLS = 1_500  # steps that can be told apart in one picture
+CELLS_AN_INCH = 140
 
 
 def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
@@ -27,19 +28,21 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
 
     Notes
     -----
-    Of a long stretch, the last 1,500 steps are drawn; `plot_coverage` is for all of it.
+    Of a long stretch, the last 1,500 steps are drawn, or as many as there is room for;
+    `plot_coverage` is for all of it.
     """
     if evaluation.truth is None or evaluation.nodes is None:
         raise ValueError("evaluation has no record of its sets; make it with ConformalHMM.evaluate")
     ax = axes_or_new(ax, 11, min(1.6 + 0.35 * len(evaluation.states), 8))
-    first = max(len(evaluation.truth) - MOST_CELLS, 0)
+    most = int(min(MOST_CELLS, CELLS_AN_INCH * ax.figure.get_figwidth()))
+    first = max(len(evaluation.truth) - most, 0)
     truth, nodes = evaluation.truth[first:], evaluation.nodes[first:]
     draw_cells(ax, np.where(nodes, 0.25, np.nan), first + 1)
     draw_rows(ax, evaluation.states, first + 1, first + len(truth))
     inside = nodes[np.arange(len(truth)), truth] & (truth >= 0)
     draw_truth(ax, np.where(truth < 0, np.nan, truth), inside, first + 1)
     ax.set(xlabel="step", title=f"truth and sets{_at(evaluation)}")
-    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.18), ncols=2, frameon=False)
+    legend_below(ax)
     return ax
 
 
@@ -67,6 +70,7 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
     if evaluation.confidence_level is not None:
         ax.axhline(evaluation.confidence_level, color="#d95f02", linestyle="--", label="promised")
     ax.set(xlabel="window", ylabel="share covered", ylim=(0, 1.02), xlim=(1, max(len(covered), 2)))
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(frameon=False, loc="lower right")
     return ax
 
@@ -88,6 +92,7 @@ def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
     sizes, times = np.unique(np.round(widths).astype(int), return_counts=True)
     bars = ax.bar(sizes, times / times.sum(), color="0.6", edgecolor="black")
     ax.bar_label(bars, fmt="{:.2f}")
+    ax.margins(y=0.12)  # room for the numbers
     ax.set(xlabel="possible states at a step", ylabel="share of steps", xticks=sizes)
     return ax
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from definetti.plots.axes import axes_or_new
 
+ROOM = 6.0  # inches
+
 
 def plot_compare(comparison: Any, ax: Any = None) -> Any:
     """Draw coverage, with its interval, against scaled size.
@@ -27,5 +29,9 @@ def plot_compare(comparison: Any, ax: Any = None) -> Any:
         )
     ax.axhline(comparison.confidence_level, color="0.4", linestyle="--", linewidth=1)
     ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))  # clear of the bars
+    # Clear of the bars: beside them where there is room, else below.
+    if ax.figure.get_figwidth() >= ROOM:
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    else:
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, -0.2))
     return ax

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth
+from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth, legend_below
 from definetti.sets.steps import coded
 from definetti.sets.wording import short
 
@@ -50,8 +50,12 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
     if s.horizon > 1 and (edges := getattr(s, "edges", None)) is not None:
         steps, before, after = np.nonzero(edges)
         if len(steps) <= MOST_EDGES:
+            from matplotlib.patheffects import withStroke
+
+            seen_on_dark = withStroke(linewidth=1.8, foreground="white")
             for k, i, j in zip(steps.tolist(), before.tolist(), after.tolist(), strict=True):
-                ax.plot([k + 1, k + 2], [i, j], color="0.35", linewidth=0.8, zorder=2)
+                ax.plot([k + 1, k + 2], [i, j], color="0.25", linewidth=0.8, zorder=2,
+                        path_effects=[seen_on_dark])  # fmt: skip
     draw_rows(ax, s.states, 1, s.horizon)
     if truth is not None:
         path = coded(truth, s.states, s.horizon)
@@ -61,7 +65,7 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
                 f"{short(truth)}"
             )
         draw_truth(ax, path, s.nodes[np.arange(s.horizon), path])
-        ax.legend(loc="upper left", bbox_to_anchor=(0, -0.18), ncols=2, frameon=False)
+        legend_below(ax)
     ax.set(xlabel="step", title=_title(s))
     bar = ax.figure.colorbar(cells, ax=ax, ticks=[0, 0.5, 1], aspect=12)
     bar.ax.set(ylim=(0, 1), ylabel="probability" if stepwise else "p-value")

@@ -7,6 +7,7 @@ level compares whole numbers, and computes nothing.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ def levels_around(asked: float, guarantee: str) -> list[float]:
     >>> levels_around(0.93, "steps")
     [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.975, 0.99]
     """
-    return sorted({*(FINE if guarantee == "all" else COARSE), float(asked)})
+    choice = {"all": FINE, "steps": COARSE, "errors": COARSE}.get(guarantee, [])
+    # The decimal that was written: a level in single precision is no other level.
+    return sorted({*choice, float(1 - miscoverage(asked))})
 
 
 def entry(p_values: npt.ArrayLike, levels: list[float]) -> IntArray:
@@ -40,9 +43,13 @@ def entry(p_values: npt.ArrayLike, levels: list[float]) -> IntArray:
     >>> entry([0.5, 0.1, 0.0], [0.5, 0.9, 0.95])
     array([1, 2, 3])
     """
-    alphas = np.array([float(miscoverage(level)) for level in levels])
     # The levels rise and the alphas fall: the first alpha that is less.
-    return np.asarray(len(levels) - np.searchsorted(alphas[::-1], np.asarray(p_values)))
+    return np.asarray(len(levels) - np.searchsorted(_rising(tuple(levels)), np.asarray(p_values)))
+
+
+@lru_cache(maxsize=16)
+def _rising(levels: tuple[float, ...]) -> FloatArray:
+    return np.array([float(miscoverage(level)) for level in reversed(levels)])
 
 
 def entries_of_nodes(sets: list[StepSets]) -> IntArray:

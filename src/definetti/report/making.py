@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,8 @@ class Report:
         """Write the page, whole or not at all."""
         path = Path(path)
         text = self.html
-        write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
+        # Half a character, which some labels end in, has no place in a file.
+        write_whole(path, lambda beside: beside.write_text(text, "utf-8", errors="replace"))
         return path
 
     def _repr_html_(self) -> str:
@@ -63,7 +66,7 @@ def make_report(
     horizon: int | None = None,
     start: float = 0.5,
     windows: int = 300,
-    title: str = "What the hidden states can be",
+    title: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Report:
     """Predict, backtest, and put all of it on one page.
@@ -80,7 +83,7 @@ def make_report(
     windows : int, default 300
         The most windows that the backtest has, the last ones. A window has as many steps as are to
         be predicted, fewer where there would not be twenty windows otherwise.
-    title : str
+    title : str, optional
     settings : dict, optional
         Further settings to show, so that the page can be made again.
 
@@ -100,21 +103,40 @@ def make_report(
     'Of 100 such predictions, at least 90, on average, name the true states of all 2 steps among \
 the sequences that they leave possible.'
     """
-    from definetti import __version__
+    from definetti import ConformalHMM, __version__
 
-    if not 0 < start < 1:
+    if not isinstance(predictor, ConformalHMM):
+        raise TypeError(
+            f"predictor must be a ConformalHMM, got {type(predictor).__name__}; a model of your "
+            "own goes into one: ConformalHMM(model=…)"
+        )
+    if not isinstance(start, Real) or not 0 < start < 1:
         raise ValueError(f"start must be a share between 0 and 1, both excluded, got {start!r}")
     checked_number(windows, "windows")
     found = contents_of(predictor, observations, states, new_observations, horizon, start, windows)
     shown = {
         **(settings or {}),
+        "horizon": "as many as there are new observations" if horizon is None else horizon,
         "start": start,
         "windows": windows,
-        **{name: repr(value) for name, value in predictor.get_params(deep=False).items()},
+        **{name: _written(value) for name, value in predictor.get_params(deep=False).items()},
         **found.pop("used"),
         "definetti": __version__,
     }
-    return Report({"title": title, **found, "settings": {k: _short(v) for k, v in shown.items()}})
+    if predictor.random_state is None:
+        shown["random_state"] = "none was set: what is drawn at random will be drawn anew"
+    return Report(
+        {
+            "title": title or "What the hidden states can be",
+            **found,
+            "settings": {name: _short(value) for name, value in shown.items()},
+        }
+    )
+
+
+def _written(value: Any) -> str:
+    """Write a setting so that it reads the same each time: no place in memory."""
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
 
 
 def _short(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import islice
 from typing import Any
 
 import narwhals as nw
@@ -13,14 +14,18 @@ from definetti.arrays import IntArray
 from definetti.hmm.emissions.choice import kinds_of
 from definetti.hmm.emissions.kinds import kind
 from definetti.sequence import is_missing, listed
+from definetti.summary import names_of
 
 MOST_SYMBOLS = 20  # columns of a table that a person can look at
 MOST_COLUMNS = 12
+MOST_WORDS = 4  # columns of an observation that are spelled out
 AMOUNTS = ("numbers", "integers", "counts", "switches")
 
 
-def emission_tables(observations: Any, codes: IntArray, n_states: int) -> list[dict[str, Any]]:
-    """Summarise labelled observations for a heat map each.
+def emission_tables(
+    observations: Any, codes: IntArray, n_states: int
+) -> tuple[list[dict[str, Any]], int]:
+    """Summarise labelled observations for a heat map each; return how many columns are left out.
 
     Numbers share one table, the mean of each column in each state; a column of symbols has one of
     its own, the share of each symbol in each state.
@@ -32,16 +37,18 @@ def emission_tables(observations: Any, codes: IntArray, n_states: int) -> list[d
 
     Examples
     --------
-    >>> emission_tables(["wet", "dry", "wet"], np.array([0, 1, 1]), 2)[0]["values"]
+    >>> tables, left_out = emission_tables(["wet", "dry", "wet"], np.array([0, 1, 1]), 2)
+    >>> tables[0]["values"]
     [[1.0, 0.0], [0.5, 0.5]]
     """
     if observations is None:
-        return []
+        return [], 0
     # As the models take them: single whole numbers are symbols, a row of them has amounts.
     amounts = ("numbers",) if _is_single(observations) else AMOUNTS
     numbers: dict[str, npt.NDArray[np.float64]] = {}
     tables = []
-    for name, values in list(_columns(observations).items())[:MOST_COLUMNS]:
+    columns = _columns(observations)
+    for name, values in islice(columns.items(), MOST_COLUMNS):
         found = kind(values)
         if found in amounts:
             numbers[str(name)] = _floats(values)
@@ -49,7 +56,12 @@ def emission_tables(observations: Any, codes: IntArray, n_states: int) -> list[d
             tables.append(_shares(str(name), values, codes, n_states))
     if numbers:
         tables.insert(0, _means(numbers, codes, n_states))
-    return tables
+    return tables, max(len(columns) - MOST_COLUMNS, 0)
+
+
+def length_of(observations: Any) -> int:
+    """Return how many steps observations have."""
+    return max(map(len, _columns(observations).values()), default=0)
 
 
 def seen_text(observations: Any, steps: int) -> list[str]:
@@ -57,27 +69,29 @@ def seen_text(observations: Any, steps: int) -> list[str]:
     if observations is None:
         return [""] * steps
     columns = _columns(observations)
-    length = max(map(len, columns.values()), default=0)
+    named = list(columns.items())
+    more = f" and {len(named) - MOST_WORDS} more" if len(named) > MOST_WORDS else ""
     rows = [
         ", ".join(
-            f"{name} {_word(values[k])}" if len(columns) > 1 else _word(values[k])
-            for name, values in columns.items()
+            f"{name} {_word(values[k])}" if len(named) > 1 else _word(values[k])
+            for name, values in named[:MOST_WORDS]
         )
-        for k in range(length)
+        + more
+        for k in range(length_of(observations))
     ]
     return (rows + ["not observed yet"] * steps)[:steps]
 
 
-def _columns(observations: Any) -> Mapping[Hashable, list[Any]]:
+def _columns(observations: Any) -> Mapping[Hashable, Any]:
     """Return observations column by column; a single one has no name but that of its series."""
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        return {column.name: column.to_list() for column in native.iter_columns()}
+        return {column.name: _values(column) for column in native.iter_columns()}
     if isinstance(native, nw.Series):
-        return {native.name or "": native.to_list()}
+        return {native.name or "": _values(native)}
     array = observations if isinstance(observations, np.ndarray) else None
     if array is not None and array.ndim == 2:
-        return {f"column {k + 1}": column.tolist() for k, column in enumerate(array.T)}
+        return {f"column {k + 1}": column for k, column in enumerate(array.T)}
     values = listed(observations, "observations")
     known = [value for value in values if not is_missing(value)]
     if known and all(isinstance(value, Mapping) for value in known):
@@ -101,7 +115,14 @@ def _at(value: Any, key: Any) -> Any:
     return value.get(key) if isinstance(value, Mapping) else value[key]
 
 
-def _floats(values: list[Any]) -> npt.NDArray[np.float64]:
+def _values(series: nw.Series[Any]) -> Any:
+    """Return a series as an array where it holds numbers, which is quick; else as a list."""
+    return series.to_numpy() if series.dtype.is_numeric() else series.to_list()
+
+
+def _floats(values: Any) -> npt.NDArray[np.float64]:
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return values.astype(np.float64)
     return np.array([np.nan if is_missing(value) else float(value) for value in values])
 
 
@@ -125,19 +146,16 @@ def _means(columns: Mapping[str, Any], codes: IntArray, n_states: int) -> dict[s
     }
 
 
-def _shares(name: str, values: list[Any], codes: IntArray, n_states: int) -> dict[str, Any]:
-    words = [None if is_missing(value) else str(value) for value in values]
-    places: dict[str, int] = {}
-    for word in words:
-        if word is not None:
-            places.setdefault(word, len(places))
+def _shares(name: str, values: Any, codes: IntArray, n_states: int) -> dict[str, Any]:
+    known = [None if is_missing(value) else value for value in values]
+    places = {value: k for k, value in enumerate(dict.fromkeys(v for v in known if v is not None))}
     counts = np.zeros((n_states, len(places)))
-    for word, code in zip(words, codes.tolist(), strict=True):
-        if word is not None:
-            counts[code, places[word]] += 1
+    for value, code in zip(known, codes.tolist(), strict=True):
+        if value is not None:
+            counts[code, places[value]] += 1
     order = np.argsort(-counts.sum(axis=0), kind="stable")
     kept, rest = order[:MOST_SYMBOLS], order[MOST_SYMBOLS:]
-    names = list(places)
+    names = names_of(tuple(places))
     columns = [names[k] for k in sorted(kept.tolist())]
     table = counts[:, sorted(kept.tolist())]
     if len(rest):
@@ -161,4 +179,4 @@ def _plain(values: npt.NDArray[np.float64]) -> list[list[float | None]]:
 def _word(value: Any) -> str:
     if is_missing(value):
         return "missing"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 PARTS = ("style.css", "report.js")
+MOST_STEPS = 200  # in words
 
 
 def page(contents: dict[str, Any]) -> str:
@@ -18,9 +19,20 @@ def page(contents: dict[str, Any]) -> str:
     parts["plotly.js"] = _plotly()
     parts["contents.json"] = embedded(contents)
     parts["title"] = html.escape(contents["title"])
+    parts["plainly"] = plainly(contents)
     # Split, not replaced one by one: what a user wrote must not be taken for a place to fill.
     pieces = text.split("@@")
     return "".join(piece if k % 2 == 0 else parts[piece] for k, piece in enumerate(pieces))
+
+
+def plainly(contents: dict[str, Any]) -> str:
+    """Return what was asked for as bare HTML, for a reader that runs no scripts."""
+    place, new, states = contents["asked"], contents["new"], contents["states"]
+    lines = [contents["promise"][place]]
+    for step, row in enumerate(new["first"][:MOST_STEPS] if new else [], 1):
+        there = [state for state, first in zip(states, row, strict=True) if first <= place]
+        lines.append(f"Step {step}: {', '.join(there) or 'none'}")
+    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
 
 
 def embedded(contents: dict[str, Any]) -> str:

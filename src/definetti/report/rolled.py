@@ -9,6 +9,7 @@ import numpy as np
 from definetti.arrays import FloatArray, IntArray
 from definetti.report.levels import entries_of_nodes, entry
 from definetti.rolling import learning, places_of
+from definetti.sequence import piece
 from definetti.sets import Evaluation, PredictionSet, StepSets
 
 
@@ -60,6 +61,7 @@ def rolled(
     observations: Any,
     truth: list[Any],
     horizon: int,
+    known: int,
     levels: list[float],
     verbose: bool = False,
 ) -> Rolled:
@@ -69,9 +71,11 @@ def rolled(
     ----------
     predictor : fitted on what comes before; a copy learns
     observations, truth : what follows, and its true states
+    known : how many steps of a window are observed when it is predicted; all are learned from
     """
     codes, first, covers, p_values, counts = [], [], [], [], []
-    for learner, seen, window in learning(predictor, observations, truth, horizon, verbose):
+    for learner, whole, window in learning(predictor, observations, truth, horizon, verbose):
+        seen = None if whole is None or not known else piece(whole, 0, known)
         if getattr(learner, "guarantee", "all") == "all":
             s = learner.predict_p(seen, horizon=horizon)
             p = s.p_value(window) if window in s else 0.0  # a label that could not be listed

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 from definetti.pvalue import miscoverage
 
-ASSUMED = (
-    "This holds for every transition and emission probability there may be, known or not, as long "
-    "as the states follow one Markov chain, the same in the past and now, and each observation "
-    "depends on the state of its own time alone."
-)
+MOST_DIGITS = 6  # of "999,999 of 1,000,000", beyond which a percentage is plainer
+
+
+def assumed(cp: Any) -> str:
+    """Say what the promise rests on, for a fitted estimator."""
+    words = (
+        "This holds for every transition and emission probability there may be, known or not, as "
+        "long as the states follow one Markov chain, the same in the past and now, and each "
+        "observation depends on the state of its own time alone"
+    )
+    if cp._data.history.gaps:
+        words += "; gaps among the observations must come at random"
+    if cp.model_.fixed and cp.train_size is None:
+        words += "; the model, made elsewhere, must not have learned from these rows"
+    return f"{words}."
 
 
 def percent(level: float) -> str:
     """Write a level as people do.
 
-    >>> percent(0.9), percent(0.995)
-    ('90 %', '99.5 %')
+    >>> percent(0.9), percent(0.995), percent(0.99999999)
+    ('90 %', '99.5 %', '99.999999 %')
     """
-    return f"{float(100 * (1 - miscoverage(level))):g} %"
+    return f"{float(100 * (1 - miscoverage(level))):.12g} %"
 
 
 def promise(level: float, steps: int, guarantee: str, max_errors: int, exact: bool) -> str:
@@ -27,24 +40,22 @@ def promise(level: float, steps: int, guarantee: str, max_errors: int, exact: bo
     'Of 100 such predictions, at least 90, on average, name the true states of all 3 steps among \
 the sequences that they leave possible.'
     """
-    often = f"{float(100 * (1 - miscoverage(level))):g}"
-    number = "1,000" if "." in often else "100"
-    if "." in often:
-        often = f"{float(1000 * (1 - miscoverage(level))):g}"
     if not exact:
         return (
             f"Nothing is guaranteed: these settings aim at {percent(level)} and come with no proof."
         )
+    if guarantee == "errors" and max_errors >= steps:
+        return f"Nothing is promised: {max_errors} errors are allowed, and there are {steps} steps."
+    often, number = _of(1 - miscoverage(level))
     if guarantee == "steps":
         return (
-            f"Of {number} steps predicted, at least {often} have their true state among those that "
-            "are left possible, on average."
+            f"Of {number} steps predicted, at least {often}, on average, have their true state "
+            "among those that are left possible."
         )
     if guarantee == "errors" and max_errors:
         return (
-            f"In at least {often} of {number} such predictions, on average, at most {max_errors} "
-            f"of the {steps} steps {'has its' if max_errors == 1 else 'have their'} true state "
-            "outside of what is left possible."
+            f"Of {number} such predictions, at least {often}, on average, miss the true state at "
+            f"no more than {max_errors:,} of their {steps:,} steps."
         )
     if steps == 1:
         return (
@@ -54,5 +65,17 @@ the sequences that they leave possible.'
     whole = "sequences" if guarantee == "all" else "states"
     return (
         f"Of {number} such predictions, at least {often}, on average, name the true states of all "
-        f"{steps} steps among the {whole} that they leave possible."
+        f"{steps:,} steps among the {whole} that they leave possible."
     )
+
+
+def _of(level: Fraction) -> tuple[str, str]:
+    """Write a share as so many of a round number.
+
+    >>> _of(Fraction(9, 10)), _of(Fraction(9999, 10000)), _of(Fraction(1, 3))
+    (('90', '100'), ('9,999', '10,000'), ('33.3333333333', '100'))
+    """
+    for digits in range(2, MOST_DIGITS + 1):
+        if (level * 10**digits).denominator == 1:
+            return f"{int(level * 10**digits):,}", f"{10**digits:,}"
+    return f"{float(100 * level):.12g}", "100"

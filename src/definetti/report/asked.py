@@ -1,0 +1,65 @@
+"""The sets that were asked for, at all levels at once."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from definetti.report.levels import entries_of_nodes, entry, shown
+from definetti.report.observed import length_of, seen_text
+from definetti.sets import PredictionSet
+
+LISTED = 100  # sequences shown at most
+
+
+def asked_set(cp: Any, observations: Any, horizon: int | None) -> Any:
+    """Return the set that was asked for, if there was one."""
+    if observations is None and horizon is None:
+        return None
+    return cp.predict_set(observations, horizon=horizon)
+
+
+def new_part(
+    cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[float]
+) -> dict[str, Any]:
+    """Return the sets for new observations: from which level on is each state, each sequence in.
+
+    Parameters
+    ----------
+    cp : the fitted estimator
+    asked : the set at the level that was asked for
+    """
+    found: dict[str, Any] = {
+        "steps": asked.horizon,
+        "observed": 0 if observations is None else length_of(observations),
+        "seen": seen_text(observations, asked.horizon),
+        "method": asked.method,
+        "sequences": [],
+        "counts": None,
+    }
+    if cp.guarantee != "all":
+        sets = [cp.predict_set(observations, level, horizon=horizon) for level in levels]
+        first, p_values, best = entries_of_nodes(sets), asked.marginals, asked.best
+    else:
+        every = cp.predict_p(observations, horizon=horizon)
+        first, p_values, best = entry(every.step_p_values, levels), every.step_p_values, every.best
+        found["sequences"] = _sequences(every, levels)
+        if isinstance(every, PredictionSet):
+            number = np.bincount(entry(every.p_values, levels), minlength=len(levels) + 1)
+            found["counts"] = number[:-1].cumsum().tolist()
+    found["first"], found["p_values"] = first.tolist(), shown(p_values)
+    found["best"] = [cp.states_.index(label) for label in best]
+    return found
+
+
+def _sequences(every: Any, levels: list[float]) -> list[dict[str, Any]]:
+    """Return the most plausible sequences with their p-values, and the level they are in from."""
+    codes = {label: code for code, label in enumerate(every.states)}
+    first = list(islice(every, LISTED))
+    p_values = [every.p_value(sequence) for sequence in first]
+    return [
+        {"codes": [codes[label] for label in sequence], "p": p, "first": int(place)}
+        for sequence, p, place in zip(first, p_values, entry(p_values, levels), strict=True)
+    ]

@@ -1,0 +1,44 @@
+"""What labelled rows say of transitions and of observations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from definetti.hmm.model import probabilities
+from definetti.report.observed import emission_tables
+from definetti.sequence import Alphabet, piece
+from definetti.splitting import training_length
+
+
+def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
+    """Return transition probabilities and a table for each kind of observation.
+
+    They are those that the model goes by: of the rows that it was fixed on, if it was.
+    """
+    rows, told = len(labels), "all labelled rows"
+    if cp.train_size is not None:
+        rows = training_length(cp.train_size, rows)
+        told = f"the first {rows:,} rows, on which the model was fixed"
+    elif cp.model_.fixed:
+        told += ", which the model, made elsewhere, has not learned from"
+    n = len(cp.states_)
+    codes = Alphabet(cp.states_).encode(labels[:rows], "states")
+    counts = np.zeros((n, n))
+    np.add.at(counts, (codes[:-1], codes[1:]), 1)
+    prior = 0.0 if cp.model_.fixed and cp.train_size is None else _prior(cp.model_)
+    seen = None if observations is None else piece(observations, 0, rows)
+    tables, left_out = emission_tables(seen, codes, n)
+    return {
+        "from": told,
+        "counts": counts.astype(int).tolist(),
+        "transition": probabilities(counts, prior).tolist(),
+        "prior": prior,
+        "emissions": tables,
+        "columns_left_out": left_out,
+    }
+
+
+def _prior(model: Any) -> float:
+    return float(getattr(model, "prior", 0.0))
