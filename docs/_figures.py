@@ -25,7 +25,7 @@ STYLE = {
     "axes.titlesize": 10,
     "figure.figsize": (7, 3.2),
 }
-WIDE, NARROWEST = 720, 520  # pixels; a wide picture is moved sideways rather than shrunk below
+WIDE, NARROWEST = 700, 520  # pixels; a wide picture is moved sideways rather than shrunk below
 
 log = logging.getLogger("mkdocs.hooks.figures")
 

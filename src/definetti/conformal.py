@@ -38,7 +38,9 @@ class ConformalHMM(BaseEstimator):
 
     From one labelled sequence of a hidden Markov model with unknown parameters and the observations
     that follow it, gives the set of state sequences that holds the true one with probability at
-    least the confidence level: for every model, every length, and given each last state.
+    least the confidence level: for every model, every length, and given each last state. The states
+    must be those that the history has, or be declared with `states`; and a model or a score that
+    is given must have been made without the labels that calibrate it.
 
     Parameters
     ----------
@@ -47,7 +49,8 @@ class ConformalHMM(BaseEstimator):
         observations included, refitted for every candidate; ``model_`` tells what it chose. A
         function or a matrix of likelihoods has columns in the order of `states`, to be declared.
     score : {"path", "filter", "smoother", "joint", "band"} or callable, default "path"
-        How strange a window is. Any score is valid; a good one gives small sets.
+        How strange a window is. Any score is valid; a good one gives small sets. A function must
+        look at the window alone and keep nothing between calls.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "shifts", "published"} or object
         What a candidate is compared with; ``symmetry_`` tells what "auto" chose. "shifts" is
         valid only approximately, "published" is not valid; both warn.
@@ -61,8 +64,9 @@ class ConformalHMM(BaseEstimator):
         Fix the model on the first stretch, a share or a number of steps, and calibrate on the
         rest: nothing is refitted. The way to use anything expensive.
     states : list of labels, optional
-        The state space, if it is larger than what the history shows. A model that has labels of
-        its own comes first in their order.
+        The state space, if it is larger than what the history shows: a state that was never seen
+        and is not declared cannot be in a set. A model that has labels of its own comes first in
+        their order.
     guarantee : {"all", "steps", "errors"}, default "all"
         What is promised: that all steps are right together; that of the steps a share of at
         least the level is right on average; or that at most `max_errors` are wrong, with the
@@ -164,7 +168,13 @@ class ConformalHMM(BaseEstimator):
         return self
 
     def partial_fit(self, observations: Any, states: Any) -> ConformalHMM:
-        """Let the labelled sequence go on with labels that came in later."""
+        """Let the labelled sequence go on with labels that came in later.
+
+        Parameters
+        ----------
+        observations : (L,) the observations that follow the labelled ones
+        states : (L,) their labels
+        """
         if not hasattr(self, "_data"):
             return self.fit(observations, states)
         observations = readable(observations)
@@ -202,8 +212,8 @@ class ConformalHMM(BaseEstimator):
 
         Notes
         -----
-        A gap among the observations, None or NaN, is taken to come at random, as gaps in the
-        history do; for what is not observed *yet* use `horizon`.
+        Whether an observation is missing, None or NaN, may depend on the state of its time alone,
+        as in the history; for what is not observed *yet* use `horizon`.
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = miscoverage(level)
@@ -220,13 +230,27 @@ class ConformalHMM(BaseEstimator):
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
     ) -> PredictionSet | LatticeSet:
-        """Return every candidate sequence with its p-value."""
+        """Return every candidate sequence with its p-value.
+
+        Parameters
+        ----------
+        new_observations : (h,) the observations that follow the labelled ones
+        horizon, lag : int
+            As in `predict_set`.
+        """
         return self._set(self._question(new_observations, horizon, lag), None)
 
     def predict_ranks(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
     ) -> dict[tuple[Hashable, ...], Rank]:
-        """Return every candidate with the whole numbers that its p-value is made of."""
+        """Return every candidate with the whole numbers that its p-value is made of.
+
+        Parameters
+        ----------
+        new_observations : (h,) the observations that follow the labelled ones
+        horizon, lag : int
+            As in `predict_set`.
+        """
         question = self._question(new_observations, horizon, lag)
         candidates, found, _ = all_ranked(question, self.max_candidates, self.verbose)
         labels = map(self._data.alphabet.decode, candidates)
@@ -237,8 +261,13 @@ class ConformalHMM(BaseEstimator):
     ) -> float:
         """Return the p-value of one state sequence: the membership oracle of the set.
 
-        Any label will do, also one never seen. The other arguments are those of `predict_set`;
-        with a `lag`, the states are those after it.
+        Parameters
+        ----------
+        new_observations : (h,) the observations that follow the labelled ones
+        states : (h,) the sequence to be judged, of any labels, also some that were never seen;
+            with a `lag`, the states after it alone
+        horizon, lag : int
+            As in `predict_set`.
         """
         labels = checked_states(states)
         if not labels:

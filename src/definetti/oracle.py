@@ -26,7 +26,10 @@ def oracle_size(
     Parameters
     ----------
     start : (n,) the law of the state before the window
-    transition : (n, n), emission : (n, m)
+    transition : (n, n) probabilities of the next state
+    emission : (n, m) probabilities of the symbols of each state
+    horizon : how many steps the sets have
+    confidence_level : the probability with which they are to hold the truth
 
     Examples
     --------

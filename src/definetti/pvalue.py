@@ -130,6 +130,22 @@ def ranks(
     ]
 
 
+def ranks_among(scores: FloatArray, candidates: FloatArray) -> list[Rank]:
+    """Rank candidates that join scores in rising order, each of weight one, as `ranks` does.
+
+    Nothing is sorted or added up: what it costs hardly grows with the number of scores.
+
+    >>> ranks_among(np.array([0.1, 0.2, 0.3]), np.array([0.2]))
+    [Rank(greater=1, equal=2, total=4, randomised=False)]
+    """
+    size = len(scores)
+    low, high = _tied_stretches(scores, candidates)
+    return [
+        Rank(size - j, j - i + 1, size + 1)
+        for i, j in zip(low.tolist(), high.tolist(), strict=True)
+    ]
+
+
 @kernel
 def tied(lower: float, upper: float) -> bool:
     """Tell whether two scores, the lower first, are equal but for rounding."""
@@ -141,19 +157,27 @@ def tied(lower: float, upper: float) -> bool:
 @kernel
 def _tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
     """Find, among sorted scores, where those tied with each candidate begin and end."""
-    size = len(scores)
-    begins, ends = np.zeros(size, dtype=np.int64), np.full(size, size)
-    for k in range(1, size):
-        begins[k] = begins[k - 1] if tied(scores[k - 1], scores[k]) else k
-    for k in range(size - 1, 0, -1):
-        ends[k - 1] = ends[k] if begins[k] < k else k
     # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
     low = np.searchsorted(scores, candidates)
     high = low.copy()
-    for c in range(len(candidates)):
-        place = low[c]
-        if place > 0 and tied(scores[place - 1], candidates[c]):
-            low[c] = begins[place - 1]
-        if place < size and tied(candidates[c], scores[place]):
-            high[c] = ends[place]
+    order = np.argsort(candidates)
+    # Candidates in rising order, then in falling order, so that no stretch is walked twice.
+    known, bound = 0, 0
+    for c in order:
+        place = low[c] - 1
+        if place >= 0 and tied(scores[place], candidates[c]):
+            at = place
+            while at > known and tied(scores[at - 1], scores[at]):
+                at -= 1
+            bound = bound if at == known else at
+            known, low[c] = place, bound
+    known, bound = len(scores) - 1, len(scores)
+    for c in order[::-1]:
+        place = high[c]
+        if place < len(scores) and tied(candidates[c], scores[place]):
+            at = place
+            while at < known and tied(scores[at], scores[at + 1]):
+                at += 1
+            bound = bound if at == known else at + 1
+            known, high[c] = place, bound
     return low, high

@@ -32,6 +32,7 @@ class ConformalSequences(BaseEstimator):
 
     The first state of the new sequence need not be known, and the hidden states need not be a
     Markov chain: the promise rests on the sequences being exchangeable, as independent ones are.
+    Its length is part of a sequence: a new one must have a length that theirs might have had.
     Where several belong together, as nights of one subject do, `groups` tells so, and the promise
     is for one sequence, drawn at random, of a new subject.
 
@@ -79,8 +80,9 @@ class ConformalSequences(BaseEstimator):
     >>> observations = [thing for week in weeks for thing in week.observations]
     >>> states = [sky for week in weeks for sky in week.states]
     >>> cp = ConformalSequences(confidence_level=0.95).fit(observations, states, lengths=[7] * 60)
-    >>> cp.predict_set(["hat", "nothing", "umbrella"]).steps
-    [('sun',), ('sun', 'rain'), ('sun', 'rain')]
+    >>> week = ["hat", "hat", "nothing", "umbrella", "hat", "hat", "hat"]
+    >>> cp.predict_set(week).steps[:4]
+    [('sun',), ('sun',), ('sun', 'rain'), ('sun', 'rain')]
     """
 
     def __init__(

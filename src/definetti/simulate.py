@@ -29,7 +29,10 @@ def sample(
     Parameters
     ----------
     initial : (n,) the law of the first state
-    transition : (n, n), emission : (n, m), rows that sum to one
+    transition : (n, n) probabilities of the next state, in rows that sum to one
+    emission : (n, m) probabilities of the symbols of each state, in rows that sum to one
+    length : how many steps to draw
+    rng : where random numbers come from
 
     Examples
     --------
@@ -52,6 +55,15 @@ def sample(
 def weather(length: int, random_state: int | None = None) -> Sample:
     """Draw days that are sunny or rainy, and what a neighbour carries.
 
+    Parameters
+    ----------
+    length : int
+        How many days.
+    random_state : int, optional
+        The seed; fresh random numbers if left out.
+
+    Examples
+    --------
     >>> weather(3, random_state=1).states
     ['sun', 'rain', 'sun']
     """

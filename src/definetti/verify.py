@@ -90,6 +90,9 @@ def enumerate_ranks(
     Parameters
     ----------
     predictor : ConformalHMM, or anything with `fit`, `predict_ranks` and a `states` parameter
+    n_states, n_symbols : how many there are of each
+    length, horizon : how many labelled steps there are, and how many new ones
+    verbose : show a progress bar
     """
     predictor = clone(predictor).set_params(states=list(range(n_states)))
     new_symbols = list(product(range(n_symbols), repeat=horizon))
@@ -127,9 +130,10 @@ def exact_coverage(
     Parameters
     ----------
     predictor : ConformalHMM
-    initial : (n,), transition : (n, n), emission : (n, m)
-        The model that the sequences come from.
-    length, horizon : int
+    initial : (n,) the law of the first state, of the model that the sequences come from
+    transition : (n, n) its probabilities of the next state
+    emission : (n, m) its probabilities of the symbols of each state
+    length, horizon : how many labelled steps there are, and how many new ones
     confidence_level : float, optional
         Another level than the predictor's.
 

@@ -5,9 +5,12 @@ The blocks of a page run in order, with one namespace and one folder. What may s
 - ``python``: executed; with ``>>>``, what is printed is compared, as in a docstring;
 - ``console``: a ``definetti`` command is run and must succeed; one that names a FOLDER of data is
   only parsed; of ``make``, ``pip install`` and ``python -m`` it is checked that they can work;
-- ``text``: anything. After the comment ``<!-- printed -->`` it is what the block before printed.
+- ``text``: anything but ``>>>``. After the comment ``<!-- printed -->`` it is what the block before
+  printed.
 
 A block after the comment ``<!-- needs: module -->`` is left out where the module is not installed.
+Comments of these two kinds stand right before a block, and nothing is skipped in another way. A
+fence may be indented by spaces and stands alone on its line; any other is refused.
 """
 
 from __future__ import annotations
@@ -33,9 +36,15 @@ import typer
 import definetti
 from definetti.cli import app
 
+try:
+    from joblib.externals import cloudpickle
+except ImportError:  # joblib 1.6 has it no longer inside
+    import cloudpickle
+
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+PRINTED = "<!-- printed -->"
 
 
 class Block(NamedTuple):
@@ -51,20 +60,36 @@ def blocks(page: Path) -> Iterator[Block]:
     lines = iter(enumerate(page.read_text(encoding="utf-8").splitlines(), start=1))
     comment = ""
     for number, line in lines:
-        fence = re.fullmatch(r"( *)(`{3,}|~{3,})\s*([^\s`]*).*", line)
+        where = f"{page}:{number}"
+        fence = re.fullmatch(r"( *)(`{3,}|~{3,})\s*([^\s`]*)[^`]*", line)
         if not fence:
-            comment = line.strip() or comment  # blank lines may stand between
+            if "```" in line or "~~~" in line:
+                pytest.fail(f"{where}: not read as a fence: {line.strip()}")
+            if line.strip():  # blank lines may stand between
+                check_used(comment, where)
+                comment = line.strip()
             continue
         indent, marks, language = fence.groups()
         text = []
         for _, inside in lines:
             if set(inside.strip()) == {marks[0]} and len(inside.strip()) >= len(marks):
                 break
+            if "```" in inside or "~~~" in inside:
+                pytest.fail(f"{where}: a fence in a fence: {inside.strip()}")
             text.append(inside.removeprefix(indent))
         else:
-            pytest.fail(f"{page}:{number}: the fence is not closed")
+            pytest.fail(f"{where}: the fence is not closed")
+        if language != "text" and comment == PRINTED:
+            pytest.fail(f"{where}: {PRINTED} is for a text block")
         yield Block(language, "\n".join(text) + "\n", number + 1, comment)
         comment = ""
+    check_used(comment, f"{page}: end")
+
+
+def check_used(comment: str, where: str) -> None:
+    """Refuse a comment for a block that has no block after it."""
+    if comment == PRINTED or comment.startswith("<!-- needs"):
+        pytest.fail(f"{where}: no block comes right after {comment}")
 
 
 def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,11 +97,14 @@ def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     module = ModuleType("page")
-    monkeypatch.setitem(sys.modules, "page", module)  # what a page defines can be pickled
+    monkeypatch.setitem(sys.modules, "page", module)  # what a page defines can be pickled,
+    cloudpickle.register_pickle_by_value(module)  # and sent to other processes
     printed, missing = "", []
     for block in blocks(page):
         where = f"{page}:{block.line}"
         needed = re.fullmatch(r"<!-- needs: (\w+) -->", block.comment)
+        if needed and not re.search(rf"^(import|from) {needed[1]}\b", block.text, re.MULTILINE):
+            pytest.fail(f"{where}: {needed[1]!r} is said to be needed and is not imported")
         if needed and importlib.util.find_spec(needed[1]) is None:
             missing.append(f"{where}: {needed[1]} is not installed")
         elif block.language == "python":
@@ -85,7 +113,9 @@ def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             printed = "".join(run_command(line, folder, where) for line in commands(block.text))
         elif block.language != "text":
             pytest.fail(f"{where}: {block.language!r} is not python, console or text")
-        elif block.comment == "<!-- printed -->":
+        elif ">>>" in block.text:
+            pytest.fail(f"{where}: >>> in a text block is not run; make it python")
+        elif block.comment == PRINTED:
             agree = doctest.OutputChecker().check_output(block.text, printed, FLAGS)
             assert agree, f"{where}: the block before it printed\n{printed}"
     if "matplotlib.pyplot" in sys.modules:
@@ -101,6 +131,7 @@ def run_python(block: Block, page: Path, namespace: dict[str, object]) -> str:
         with contextlib.redirect_stdout(io.StringIO()) as out:
             exec(code, namespace)
         return out.getvalue()
+    assert "# doctest:" not in block.text, f"{page}:{block.line}: options of doctest are refused"
     for part in re.split(r"\n\s*\n", block.text.strip()):  # doctest takes the rest for prose
         assert part.startswith(">>>"), f"{page}:{block.line}: not run, for want of >>>\n{part}"
     test = doctest.DocTestParser().get_doctest(
@@ -151,6 +182,8 @@ def run_command(words: list[str], folder: Path, where: str) -> str:
         case ["python", "-m", name, *_] if name.startswith("experiments."):
             module = ROOT.joinpath(*name.split(".")).with_suffix(".py")
             assert module.exists(), f"{where}: no module {name!r}"
+        case ["python", "-m", "http.server", "-d", "site"]:
+            pass
         case _:
             pytest.fail(f"{where}: {shlex.join(words)!r} is no command that can be checked")
     return ""
@@ -187,6 +220,18 @@ def run_text(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("```console\npython -m experiments.coffee\n```", "no module 'experiments.coffee'"),
         ("```console\npython -m benchmarks coffee\n```", "no benchmark 'coffee'"),
         ("```console\nls -l\n```", "'ls -l' is no command"),
+        ("1. A list:\n\n\t```python\n\t1 / 0\n\t```", "not read as a fence"),
+        ("> ```python\n> 1 / 0\n> ```", "not read as a fence"),
+        ("- ```python\n  1 / 0\n  ```", "not read as a fence"),
+        ("> ~~~python\n> 1 / 0\n> ~~~", "not read as a fence"),
+        ("````text\n```python\n1 / 0\n```\n````", "a fence in a fence"),
+        ("```python\n>>> 1 / 0  # doctest: +SKIP\n```", "options of doctest"),
+        ("```text\n>>> 1 / 0\n```", "in a text block is not run"),
+        ("```python\nprint(1)\n```\n<!-- printed -->\nBy the way\n```text\n2\n```", "right after"),
+        ("```python\nprint(1)\n```\n<!-- printed -->\n```python\n2\n```", "is for a text block"),
+        ("```python\nprint(1)\n```\n<!-- printed -->\n", "right after"),
+        ("<!-- needs: torch -->\nBy the way\n```python\n1\n```", "right after"),
+        ("<!-- needs: torhc -->\n```python\n1 / 0\n```", "and is not imported"),
     ],
 )
 def test_a_wrong_page_fails(

@@ -1,7 +1,10 @@
 """The methods of others that the paper names, for state sequences, with one front door.
 
-None of them is exactly valid for the states of a hidden Markov model from one labelled history,
-which is what `definetti.ConformalHMM` is for; each says what it does guarantee, and when.
+As their authors give them, none is exactly valid for the states of a hidden Markov model from one
+labelled history, which is what `definetti.ConformalHMM` is for. Two come near. `UnionOverSequences`
+is exact from one history with ``conditional=True``, which compares state by state, an option of
+ours. `UnionMultiStep` is exact where it is given several sequences that are exchangeable with the
+new one. Each says what it does guarantee, and when; its ``exact`` says whether it is so.
 """
 
 from definetti.baselines.adaptive import AdaptiveLevel

@@ -28,9 +28,10 @@ class ClassConditional(Baseline):
     The other parameters are those of `definetti.baselines.contract.Baseline`.
 
     Guaranteed: coverage of at least the level given each class, if the windows of that class and
-    the new one are exchangeable, as they are at one step for independent and identically
-    distributed steps and a score that does not look at the state before. For the windows of a
-    Markov chain nothing is guaranteed; a class that the past does not have is always in the set.
+    the new one are exchangeable. At one step those of a Markov chain nearly are: the windows that
+    end in one state are exchangeable but for the first visit to it, which comes from a start of
+    its own. Over several steps nothing is guaranteed for a chain. A class that the past does not
+    have is always in the set.
 
     Over ``h`` steps whole windows are ranked, so that all steps are right together.
 

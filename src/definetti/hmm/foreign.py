@@ -27,7 +27,8 @@ class FromHmmlearn:
 
     Its states have no names. Either name them, or let them be matched to the labels on a first
     stretch, which is then left out of the calibration: ``ConformalHMM(model, train_size=0.2)``.
-    Matching on the data that calibrate would void the guarantee.
+    Matching on the data that calibrate would void the guarantee. So does fitting on them: fit the
+    model on the stretch that matches, or on other observations.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ def given_hmm(
 
     Parameters
     ----------
-    transition : (n, n), emission : (n, m)
-        Probabilities, rows that sum to one.
+    transition : (n, n) probabilities of the next state, in rows that sum to one
+    emission : (n, m) probabilities of the symbols of each state, in rows that sum to one
     states, symbols : labels, optional
         In the order of the rows and of the columns; ``0, 1, 2, …`` if left out.
 

@@ -33,7 +33,8 @@ class Predictor:
 
     Notes
     -----
-    However bad it is, the sets are valid; they are large where it is bad.
+    It must have been made without the labels that calibrate it. Then, however bad it is, the sets
+    are valid; they are large where it is bad.
     """
 
     function: Callable[[Any, Any], Any]

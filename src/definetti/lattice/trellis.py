@@ -13,14 +13,14 @@ from definetti.compiled import kernel
 class Trellis(NamedTuple):
     """Costs of all paths of ``h`` steps through ``n`` states; small is good.
 
+    Terms are at least zero, and infinite where a path is impossible.
+
     Attributes
     ----------
     first : (n,) cost of each first state
     moves : (h - 1, n, n) cost ``moves[k, i, j]`` of state j at step k + 1 after state i at step k;
         of shape (h - 1, 1, n) where it does not depend on i
     worst : whether a path costs the largest of its terms instead of their sum
-
-    Terms are at least zero, and infinite where a path is impossible.
 
     Examples
     --------

@@ -21,7 +21,8 @@ class Score(ABC):
 
     It may look at the completed sequence through these two alone, and at codes only to look
     things up in the model, never as numbers: which symbol gets which code depends on when it was
-    first met, and a rearrangement changes that. Then every score is valid, and the choice is a
+    first met, and a rearrangement changes that. It must be written down before the labels are
+    looked at, and keep nothing between calls. Then every score is valid, and the choice is a
     matter of size.
     """
 

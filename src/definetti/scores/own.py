@@ -32,7 +32,12 @@ class LabelledWindows(NamedTuple):
 
 @dataclass(frozen=True)
 class OnWindows(StepScore):
-    """Any function from `LabelledWindows` to one number a window; valid whatever it computes."""
+    """Any function from `LabelledWindows` to one number a window.
+
+    Valid if it is a function of the window alone: written down before the labels are looked at,
+    and keeping nothing between calls. One that knows which pairs of a state and an observation the
+    labelled history has finds every new pair strange, and leaves out the truth.
+    """
 
     function: Callable[[LabelledWindows], Any]
 

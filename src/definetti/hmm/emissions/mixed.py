@@ -52,7 +52,6 @@ class Mixed:
     closed: bool = False
 
     symbols = False
-    grows = True  # a column of symbols may meet a new one, which changes its law
 
     def __post_init__(self) -> None:
         named = isinstance(self.columns, Mapping) and self.columns
@@ -82,6 +81,10 @@ class Mixed:
         if given.values:
             self._check(table, given, name)
         return table.encoded(given, name)
+
+    def symbols_in(self, table: Columns) -> tuple[int, ...]:
+        """Return how many symbols each column has met: a new one changes the column's law."""
+        return tuple(len(own) for _, emission, own in table.columns if emission.symbols)
 
     def decode(self, table: Columns, codes: IntArray) -> npt.NDArray[Any]:
         """Return dictionaries or tuples, as they came; whole numbers come back as floats."""

@@ -1,0 +1,52 @@
+"""Descriptions where they belong: docstrings here say ``name : what it is`` on one line.
+
+An extension of Griffe, which takes what stands after the colon for a type. Where the type has
+spaces in it and no description follows, or one that goes on in lower case, it is a description, and
+the type is that of the signature. It comes after the extension `dataclasses`, which makes theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from griffe import (
+    Class,
+    DocstringAttribute,
+    DocstringParameter,
+    DocstringReturn,
+    Extension,
+    Function,
+    Module,
+    Object,
+)
+
+
+class OneLine(Extension):
+    """Move a type of several words to the description, if that is empty or goes on from it."""
+
+    def on_package(self, *, pkg: Module, **_: Any) -> None:
+        self._mend(pkg)
+
+    def _mend(self, owner: Object) -> None:
+        for section in owner.docstring.parsed if owner.docstring else ():
+            for each in section.value if isinstance(section.value, list) else ():
+                words = str(getattr(each, "annotation", None) or "")
+                if " " in words and (not each.description or each.description[0].islower()):
+                    each.description = f"{words} {each.description}".strip()
+                    each.annotation = _annotation(owner, each)
+        for member in owner.members.values():
+            if not member.is_alias:
+                self._mend(member)
+
+
+def _annotation(owner: Object, each: Any) -> Any:
+    """Return the type that the signature has, if there is one."""
+    if isinstance(each, DocstringParameter):
+        init = owner.members.get("__init__", owner) if isinstance(owner, Class) else owner
+        parameters = getattr(init, "parameters", ())
+        return parameters[each.name].annotation if each.name in parameters else None
+    if isinstance(each, DocstringAttribute) and each.name in owner.members:
+        return getattr(owner.members[each.name], "annotation", None)
+    if isinstance(each, DocstringReturn) and isinstance(owner, Function):
+        return owner.returns
+    return None
