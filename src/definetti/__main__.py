@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from definetti import stopping
+import sys
+
+from definetti import stopping, terminal
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 
@@ -10,6 +12,7 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 def main() -> None:
     """Run the command line; Ctrl-C is heard from here on, before anything large is loaded."""
     stopping.listen()
+    terminal.listen()
     try:
         from definetti.cli import app
 
@@ -19,7 +22,13 @@ def main() -> None:
     except SystemExit as end:
         if end.code == INTERRUPTED:
             stopping.leave()
+        if terminal.failed():  # whatever others made of it
+            sys.exit(terminal.told())
         raise
+    except OSError:
+        if not terminal.failed():
+            raise
+        sys.exit(terminal.told())
     finally:
         stopping.ended()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
@@ -120,6 +121,13 @@ class Labelled:
         self.history = self._history(codes, observed, begins)
         self.history.stretches = len(each)
         self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Labelled:
+        """Copy all but what came in, which is never changed, and may be a million labels."""
+        memo.update({id(part): part for part in getattr(self, "_parts", ())})
+        again = memo[id(self)] = object.__new__(type(self))
+        again.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return again
 
     def chosen(self, observations: Any) -> Labelled:
         """Return the data under the model that is chosen when new observations are known, too.

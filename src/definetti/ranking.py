@@ -14,7 +14,7 @@ from definetti.history import Completion, History
 from definetti.hmm.estimate import Estimate
 from definetti.hmm.model import Model
 from definetti.progress import watched
-from definetti.pvalue import Rank, ranks
+from definetti.pvalue import Rank, ranks, ranks_among
 from definetti.scores.contract import Score, evaluate
 from definetti.sequence import MISSING
 from definetti.symmetry.contract import Reference, Symmetry
@@ -98,13 +98,15 @@ class Question(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether a stretch of the history has one score, whatever comes after it."""
-        return self.model.fixed and not getattr(self.model.emission_, "grows", False)
+        return self.model.fixed
 
     @property
-    def version(self) -> tuple[int, int]:
+    def version(self) -> tuple[int, ...]:
         """States and symbols: one that comes up for the first time changes a fixed model."""
-        symbols = len(self.table) if self.model.emission_.symbols else 0
-        return len(self.labels), symbols
+        emission = self.model.emission_
+        if inside := getattr(emission, "symbols_in", None):
+            return len(self.labels), *inside(self.table)
+        return len(self.labels), len(self.table) if emission.symbols else 0
 
     def completed(self, states: IntArray) -> Completion:
         return Completion(self.history, states, self.observations, len(self.labels))
@@ -173,14 +175,18 @@ def rank(
             completion, question.n_resamples, question.generator
         )
         if fixed and reference.ends is not None:
-            others = past_scores(question, estimates[key], reference.ends, orbit)
-        elif fixed:
-            others = question.scored(estimates[key], question.compared(reference))
-        else:  # in one go, which costs less than two
-            both = question.windows(candidates[members]) + question.compared(reference)
-            values = question.scored(estimates[key], both)
-            scores[members], others = values[: len(members)], values[len(members) :]
-        placed = ranks(others, reference.weights, scores[members], reference.joins)  # Step 5
+            past = past_scores(question, estimates[key], reference.ends, orbit)
+            placed = ranks_among(past, scores[members])  # Step 5
+        else:
+            compared = question.compared(reference)
+            if fixed:
+                others = question.scored(estimates[key], compared)
+            else:  # in one go, which costs less than two
+                values = question.scored(
+                    estimates[key], question.windows(candidates[members]) + compared
+                )
+                scores[members], others = values[: len(members)], values[len(members) :]
+            placed = ranks(others, reference.weights, scores[members], reference.joins)
         for index, place in zip(members, placed, strict=True):
             found[index] = place._replace(randomised=reference.randomised)
     return found, scores

@@ -68,7 +68,8 @@ def learning(
     if len(begins) > 1 and hasattr(learner, "verbose"):
         learner.verbose = False  # one bar for all windows, and none within it
     watching = verbose and len(begins) > 1
-    for begin in watched(begins, len(begins), "predicting windows", watching):
+    what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
+    for begin in watched(begins, len(begins), what, watching):
         end = begin + horizon
         seen = None if new_observations is None else piece(new_observations, begin, end)
         yield learner, seen, tuple(truth[begin:end])

@@ -36,6 +36,20 @@ def ask(tmp_path):
 
 
 @pytest.fixture
+def ask_into(tmp_path):
+    """Run a command whose standard output goes to an open file; return its code and its errors."""
+
+    def asked(file, *arguments):
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)], stdout=file, stderr=subprocess.PIPE, timeout=300,
+            stdin=subprocess.DEVNULL, cwd=tmp_path, env=surroundings(),
+        )  # fmt: skip
+        return done.returncode, done.stderr.decode()
+
+    return asked
+
+
+@pytest.fixture
 def ask_all(ask):
     """Run many commands, two at a time; return what each did, by name."""
 

@@ -31,7 +31,14 @@ BROKEN = {
     "pipes": (GOOD.replace(",", "|"), [], "it has seen|state"),
     "short row": ("a,b,state\n1,2,sun\n1\n1,2,rain\n", [], "row 2 has 1 field and the header"),
     "long row": ("a,state\n1,sun\n1,sun,\n", [], "row 2 has 3 fields and the header has 2"),
-    "open quote": (GOOD + '"hat,sun\nhat,sun\n', [], "row 25 has 1 field"),
+    "open quote": (GOOD + '"hat,sun\nhat,sun\n', [], "row 25 has a quote (\") that opens a field"),
+    "open quote, last": ('a,state\n1,sun\n2,"a\n', [], "row 2 has a quote"),
+    "open quote, closed late": ('a,state\n1,sun\n"2,sun\n3,"a"\n', [], "row 2 has a quote"),
+    "quote within": ('a,state\n1,sun\n2,5" a\n3,r"ain\n', [], "row 2 has a quote (\") within a"),
+    "ragged, with quotes": ('a,state\n"x""y",sun\n1\n', [], "row 2 has 1 field"),
+    "NA amid states": ("a,state\n1,sun\n2,NA\n1,sun\n", [], "is empty ('NA' is read so), and"),
+    "text and numbers": ('{"a":1,"state":"1"}\n{"a":2,"state":1}\n', [],
+                         "row 2, column 'state' is 1 and row 1 is \"1\"; write states alike"),
     "Latin-1": (GOOD.replace("coat", "cöat").encode("latin-1"), [], "row 2 has a byte, 0xf6"),
     "Latin-1 header": ("sé,state\n".encode("latin-1"), [], "the header has a byte, 0xe9"),
     "UTF-16, unmarked": (GOOD.encode("utf-16-le"), [], "the header has a zero byte"),
@@ -57,8 +64,10 @@ BROKEN = {
     "odd ending": (GOOD, ["-o", "x.doc"], "files end in .csv, .tsv, .parquet, .jsonl, .json"),
     "no ending": (GOOD, ["-o", "x"], "no ending is none of these"),
     "folder as output": (GOOD, ["-o", "folder.csv"], "is a folder; name a file"),
+    "this folder": (GOOD, ["-o", "."], "output . is a folder; name a file"),
 }  # fmt: skip
-ABOUT_OPTIONS = {"seen twice", "share", "no folder", "odd ending", "no ending", "folder as output"}
+ABOUT_OPTIONS = {"seen twice", "share", "no folder", "odd ending", "no ending", "folder as output",
+                 "this folder"}  # fmt: skip
 
 
 @pytest.mark.parametrize("command", ["predict", "backtest"])
@@ -107,6 +116,7 @@ NEW = {
                                          "holds numbers"),
     "numbers for text": ("a,b\n1,7.5\n", "row 1, column 'b' is 7.5, and in past.csv the column "
                                          "holds text"),
+    "a word below numbers": ("a,b\n60.5,x\nNA,x\n61,x\nabc,y\n", "row 4, column 'a' is 'abc'"),
     "flags": ("a,b\ntrue,x\n", "row 1, column 'a' is True"),
     "dates": ("a,b\n,x\n2020-01-01,x\n", "row 2, column 'a' is datetime.date(2020, 1, 1)"),
     "infinite": ("a,b\n1,x\ninf,x\n", "row 2, column 'a' is inf"),

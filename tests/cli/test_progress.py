@@ -50,3 +50,13 @@ def test_short_work_shows_none(capsys):
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
     cp.evaluate(Y[50:], X[50:], horizon=1)
     assert said(capsys) == ""
+
+
+def test_each_bar_says_whose_it_is(at_once, capsys):
+    ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50]).evaluate(
+        Y[50:], X[50:], horizon=2
+    )
+    assert "ConformalHMM: predicting windows" in said(capsys)
+    cp = Classical(random_state=0).fit(Y[:50], X[:50])
+    cp.evaluate(Y[50:], X[50:], horizon=2, verbose=True)
+    assert "Classical: predicting windows" in said(capsys)

@@ -52,8 +52,9 @@ def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
     >>> strided_ends(6, 2, 1), strided_ends(9, 2, 3)
     (array([5, 4, 3, 2]), array([7, 4]))
     """
-    ends = np.arange(length + horizon - 1 - stride, horizon - 1, -stride)
-    return ends[ends < length]
+    last = length + horizon - 1 - stride
+    beyond = max(last - length + 1, 0)  # by how much it ends too late
+    return np.arange(last - -(-beyond // stride) * stride, horizon - 1, -stride)
 
 
 def all_scores(

@@ -1,4 +1,4 @@
-"""From options to an estimator and what to ask it: what `predict` and `report` have in common."""
+"""From options to an estimator and what to ask it: what several commands have in common."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from definetti.cli.columns import Given
+
+MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
 def read_both(labelled: str, new: str | None, state: str, observed: str | None) -> Given:
@@ -15,8 +17,8 @@ def read_both(labelled: str, new: str | None, state: str, observed: str | None) 
 
     if labelled == new == "-":
         raise BadTable("standard input can be read once only; name a file for one of the two")
-    table = read_table(labelled)
-    others = None if new is None else read_table(new)
+    table = read_table(labelled, state)
+    others = None if new is None else read_table(new, state)
     return given(table, called(labelled), state, observed, others, called(new or ""))
 
 
@@ -35,16 +37,46 @@ def asked_of(
     A model is fixed on the first half where nobody said otherwise and it has to be.
     """
     from definetti import ConformalHMM
-    from definetti.candidates import is_long
     from definetti.sequence import piece
 
-    long = is_long(len(set(data.states)), steps, 100_000)
-    if train_size is None and (long or guarantee != "all" or 0 < data.new_rows < steps):
-        train_size = 0.5
-        data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
+    check_errors(guarantee, max_errors, steps)
+    needed = guarantee != "all" or 0 < data.new_rows < steps
     cp = ConformalHMM(
         confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
-        train_size=train_size, smoothing=smoothing, random_state=seed, verbose=True,
+        train_size=fixed_share(data, steps, train_size, needed), smoothing=smoothing,
+        random_state=seed, verbose=True,
     )  # fmt: skip
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
     return cp, new, None if new is not None and len(new) == steps else steps
+
+
+def fixed_share(
+    data: Given, steps: int, train_size: float | None, needed: bool = False
+) -> float | None:
+    """Return the share of rows to fix the model on, and note it where nobody asked for it.
+
+    Parameters
+    ----------
+    needed : whether a fixed model is needed however few candidates there are
+    """
+    from definetti.candidates import is_long
+
+    if train_size is None and (needed or is_long(len(set(data.states)), steps, MOST)):
+        data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
+        return 0.5
+    return train_size
+
+
+def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
+    """Refuse errors that nobody asked to allow, and so many that nothing is promised."""
+    if max_errors and guarantee != "errors":
+        raise ValueError(
+            f"--max-errors {max_errors} is for --guarantee errors, and the guarantee is "
+            f"{guarantee!r}; add --guarantee errors, or leave --max-errors out"
+        )
+    if max_errors >= steps:
+        few = "the one step" if steps == 1 else f"all {steps} steps"
+        raise ValueError(
+            f"--guarantee errors with --max-errors {max_errors} lets {few} be wrong and so "
+            f"promises nothing; give --max-errors {steps - 1} at most, or more steps with --horizon"
+        )

@@ -12,7 +12,7 @@ from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json, print_notes
 
 FEWEST = 2  # rows before the first window: classical prediction splits them
-ENOUGH = 10  # windows with a last state, to speak of its coverage
+MOST = 20_000  # candidates that the classical way may list for each window
 
 
 def backtest(
@@ -39,15 +39,15 @@ def backtest(
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
     """
     with told():
-        from definetti.cli.columns import given
-        from definetti.cli.reading import called, read_table
+        from definetti.cli.asking import fixed_share, read_both
+        from definetti.cli.reading import called
         from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
             check_output(output)
         check_share(train_size)
-        table = given(read_table(data), called(data), state_column, observation_columns)
+        table = read_both(data, None, state_column, observation_columns)
         length = len(table.states)
         begin = max(int(start * length), length - windows * horizon)
         if not FEWEST <= begin <= length - horizon:
@@ -56,16 +56,25 @@ def backtest(
                 f"after a share of {start:g}; give more rows, or lower --start or --horizon"
             )
         # Slow to load, so not before the file is read.
+        from definetti.candidates import is_long
         from definetti.sequence import piece
+        from definetti.sets.wording import powered
         from definetti.summary import summary
+
+        share, number = fixed_share(table, horizon, train_size), len(set(table.states))
+        names = ["definetti", "classical"]
+        if is_long(number, horizon, MOST):
+            names.remove("classical")
+            table.notes.append(
+                f"classical prediction is left out: it lists {powered(number, horizon)} sequences "
+                f"for each window; lower --horizon {horizon} to see it"
+            )
 
         past = None if table.observations is None else piece(table.observations, 0, begin)
         rest = None if table.observations is None else piece(table.observations, begin, length)
         found = {
-            name: _judged(
-                name, past, rest, table.states, begin, confidence, horizon, train_size, seed
-            )
-            for name in ("definetti", "classical")
+            name: _judged(name, past, rest, table.states, begin, confidence, horizon, share, seed)
+            for name in names
         }
         ours = found["definetti"]
         if output is not None:
@@ -79,7 +88,9 @@ def backtest(
         if json:
             print_json(result)
         else:
-            _show(result, output)
+            from definetti.cli.judged import show
+
+            show(result, output)
 
 
 def _judged(
@@ -111,38 +122,3 @@ def _rows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:
         }
         for k in range(len(evaluation.covered))
     ]
-
-
-def _show(result: dict[str, Any], output: Path | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    table = Table(
-        title=f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
-        f"at {result['confidence_level']:g}",
-        title_justify="left",
-    )
-    for column in ("", *result["methods"]):
-        table.add_column(column, justify="left" if not column else "right")
-    ways = list(result["methods"].values())
-    table.add_row("covered", *map(_text, ways))
-    table.add_row("sequences in a set", *(f"{way['mean_size']:.2f}" for way in ways))
-    table.add_row("states per step", *(f"{way['mean_states_per_step']:.2f}" for way in ways))
-    table.add_section()
-    for label in ways[0]["by_last_state"]:
-        table.add_row(f"ends in {label}", *(_text(way["by_last_state"][label]) for way in ways))
-    table.add_section()
-    for k, part in enumerate(ways[0]["over_time"]):
-        name = f"windows {part['first']} to {part['last']}"
-        table.add_row(name, *(_text(way["over_time"][k]) for way in ways))
-    table.caption = "shares covered, with exact 95 % intervals; classical guarantees none of them"
-    console.print(table)
-    if output is not None:
-        console.print(f"written: {output}", markup=False, highlight=False)
-
-
-def _text(share: dict[str, Any]) -> str:
-    if share["windows"] < ENOUGH:
-        return f"{share['coverage']:.2f} (of {share['windows']})"
-    return f"{share['coverage']:.3f} [{share['low']:.3f}, {share['high']:.3f}]"

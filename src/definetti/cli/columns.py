@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from definetti.cli.fitting import fitted
 from definetti.cli.kinds import tidied
 from definetti.cli.reading import BadTable, polars
+from definetti.cli.states import labelled_rows, read_states
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,10 +56,10 @@ def given(
     check_column(table, name, state, "--state-column")
     notes: list[str] = []
     columns = _observed(table, name, state, observed, notes)
-    table, found = tidied(table, name, [state, *columns])
-    notes += found
-    labels = table[state].to_list()
-    end = _labelled(labels, name, state)
+    table, found = tidied(table, name, columns)
+    labels, odd = read_states(table, name, state)
+    notes += found + odd
+    end = labelled_rows(labels, table[state], name, state)
     rest = table[end:]
     if new is not None:
         if len(rest):
@@ -70,7 +71,7 @@ def given(
             check_column(new, new_name, column)
         rest, found = fitted(new, new_name, table, name, columns, state)
         notes += found
-    notes += _remarks(table[:end], state, columns)
+    notes += _remarks(table[:end], state, len(set(labels[:end])), columns)
     return Given(
         _taken(table[:end], columns),
         labels[:end],
@@ -90,24 +91,6 @@ def check_column(table: pl.DataFrame, name: str, column: str, option: str = "") 
     if alike:
         remedy = f"; is it {alike[0]!r}?"
     raise BadTable(f"{name} has no column {column!r}; it has {', '.join(table.columns)}{remedy}")
-
-
-def _labelled(labels: list[Any], name: str, state: str) -> int:
-    """Return how many rows are labelled: the first ones, and all of them."""
-    known = [k for k, label in enumerate(labels) if label is not None]
-    if not known:
-        raise BadTable(
-            f"{name}: column {state!r} is empty in every row; the states of the first rows must "
-            "be known"
-        )
-    end = known[-1] + 1
-    if len(known) != end:
-        row = labels.index(None) + 1
-        raise BadTable(
-            f"{name}: row {row}, column {state!r} is empty, and rows below it are not; fill it in, "
-            "or move rows without a state to the end"
-        )
-    return end
 
 
 def _observed(
@@ -136,10 +119,9 @@ def _observed(
     return columns
 
 
-def _remarks(table: pl.DataFrame, state: str, columns: list[str]) -> list[str]:
-    """Return what looks like a mistake in labelled rows, and may be none."""
-    rows, number = len(table), table[state].n_unique()
-    notes = []
+def _remarks(table: pl.DataFrame, state: str, number: int, columns: list[str]) -> list[str]:
+    """Return what looks like a mistake in labelled rows, of so many states, and may be none."""
+    rows, notes = len(table), []
     if number == 1:
         notes.append(f"column {state!r} has one state only, so every set holds that one")
     elif rows >= MANY and number > rows / 2:

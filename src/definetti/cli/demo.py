@@ -70,19 +70,16 @@ def stops(data: Path, page: Path) -> list[Stop]:
 
 
 def _guided(tour: list[Stop], page: Path) -> None:
-    from rich.console import Console
-
     from definetti.cli.app import app
+    from definetti.cli.printing import console as plain_console
     from definetti.simulate import weather
 
-    console = Console()
+    console = plain_console()
     truth = weather(ROWS, random_state=SEED)[1][-NEW:]
     for number, (words, command) in enumerate(tour, 1):
         console.rule(f"{number} of {len(tour)}")
-        console.print(words, markup=False, highlight=False, soft_wrap=True)
-        console.print(
-            f"\n$ definetti {' '.join(command)}\n", style="bold", markup=False, soft_wrap=True
-        )
+        console.print(words, soft_wrap=True)
+        console.print(f"\n$ definetti {' '.join(command)}\n", style="bold", soft_wrap=True)
         app(command, standalone_mode=False)
         if command[0] == "predict":
             console.print(f"\nIt was {', '.join(truth)}.")
@@ -92,8 +89,6 @@ def _guided(tour: list[Stop], page: Path) -> None:
         f"The report: {page.resolve()}\n"
         "Open it in a browser and move the slider; then take a file of your own.\n"
         "`definetti verify` proves the promise, by adding up the probability of every sequence.",
-        markup=False,
-        highlight=False,
         soft_wrap=True,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from definetti.cli.kinds import tidied
+from definetti.cli.kinds import ABSENT, tidied
 from definetti.cli.reading import BadTable, polars
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def fitted(
         if kind(known) == "text" and kind(series) == "numbers":
             series = _as_text(series, known)
         if "nothing" not in (kind(series), kind(known)) and kind(series) != kind(known):
-            row = series.is_not_null().arg_max() or 0
+            row = _first_odd(series, known)
             raise BadTable(
                 f"{name}: row {row + 1}, column {column!r} is {series[row]!r}, and in {past} the "
                 f"column holds {kind(known)}; write both alike"
@@ -51,6 +51,22 @@ def kind(series: pl.Series) -> str:
     if series.dtype.is_numeric():
         return "numbers"
     return "dates" if series.dtype.is_temporal() else "text"
+
+
+def _first_odd(series: pl.Series, known: pl.Series) -> int:
+    """Return the first row that does not fit what is known; the first with a value if none does."""
+    odd = series.is_not_null()
+    if kind(series) == "text":
+        bare = series.cast(polars().String).str.strip_chars().str.to_lowercase()
+        fits = bare.is_in(ABSENT)
+        if kind(known) == "numbers":
+            fits |= bare.cast(polars().Float64, strict=False).is_not_null()
+        elif kind(known) == "true or false":
+            fits |= bare.is_in(["true", "false"])
+        odd = (odd & ~fits).fill_null(False)
+    elif kind(series) == "numbers" and kind(known) == "text":
+        odd &= ~series.cast(polars().String).is_in(known.unique().implode()).fill_null(True)
+    return odd.arg_max() or 0
 
 
 def _as_text(series: pl.Series, known: pl.Series) -> pl.Series:

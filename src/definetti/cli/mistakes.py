@@ -13,11 +13,18 @@ from typing import Any
 
 import typer
 
-from definetti import stopping
+from definetti import stopping, terminal
 
 # What the estimators call their parameters, and what the command line does.
-OPTIONS = {"confidence_level": "--confidence", "max_errors": "--max-errors"}
-OPTION = re.compile("|".join(OPTIONS))
+OPTIONS = {
+    "confidence_level": "--confidence",
+    "max_errors": "--max-errors",
+    "train_size": "--train-size",
+    "guarantee": "--guarantee",
+    "horizon": "--horizon",
+}
+# With a value any of them; by itself, only what is no word of plain English.
+OPTION = re.compile(r"\b(\w+)=('?)([\w.]+)\2|\b(confidence_level|max_errors|train_size)\b")
 MISTAKES = (
     ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
 )  # fmt: skip
@@ -37,6 +44,8 @@ def told() -> Iterator[None]:
         except MISTAKES as error:
             if stopping.asked():
                 raise stopped() from None
+            if terminal.failed():
+                raise typer.Exit(terminal.BROKEN) from None  # and `main` says why
             if getattr(error, "errno", None) == errno.EPIPE:
                 raise  # whoever read our output has gone, and wants no message
             raise refused(error) from None
@@ -46,11 +55,23 @@ def told() -> Iterator[None]:
 
 def refused(error: Exception) -> typer.Exit:
     """Tell of a user's mistake; raise what is returned."""
-    text = OPTION.sub(lambda found: OPTIONS[found[0]], str(error))
+    text = OPTION.sub(_as_option, str(error))
     if isinstance(error, MemoryError):
         text = f"not enough memory; give fewer rows or a shorter horizon ({text or 'no details'})"
     typer.echo(f"definetti: {text or type(error).__name__}", err=True)
     return typer.Exit(2)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    """Write a parameter as the option that it is, if it is one.
+
+    >>> OPTION.sub(_as_option, "set train_size=0.5, guarantee='all' or symmetry='full'")
+    "set --train-size 0.5, --guarantee all or symmetry='full'"
+    """
+    name, _, value, alone = found.groups()
+    if alone:
+        return OPTIONS[alone]
+    return f"{OPTIONS[name]} {value}" if name in OPTIONS else found[0]
 
 
 def stopped() -> typer.Exit:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from definetti.cli.columns import Given
 
 LISTED = 1_000  # sequences written out at most
+SHOWN = 40  # steps in the table
 
 
 def predict(
@@ -55,7 +56,7 @@ def predict(
         steps = horizon or data.new_rows
         if not steps:
             raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
-        found, settings = _predicted(
+        found, settings, model = _predicted(
             data, steps, confidence, guarantee.value, max_errors, train_size, smoothing, seed
         )
         rows = step_rows(found)
@@ -65,14 +66,16 @@ def predict(
         if json:
             print_json({**settings, "steps": rows, "sequences": _listed(found)})
         else:
-            _show(data, found, rows, settings, output)
+            _show(data, found, rows, model, output)
 
 
 def _predicted(
     data: Given, steps: int, confidence: float, guarantee: str, max_errors: int,
     train_size: float | None, smoothing: bool, seed: int,
-) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+) -> tuple[Any, dict[str, Any], str]:  # fmt: skip
+    """Return the sets, what they were asked for with, and the model in words."""
     from definetti.cli.asking import asked_of
+    from definetti.hmm.describing import described
 
     cp, new, horizon = asked_of(
         data, steps, confidence, guarantee, max_errors, train_size, smoothing, seed
@@ -85,7 +88,8 @@ def _predicted(
         "observed": data.columns, "model": repr(cp.model_), "method": found.method,
         "exact": found.exact, "smoothing": smoothing, "train_size": cp.train_size, "seed": seed,
     }  # fmt: skip
-    return found, settings
+    fixed_on = len(data.states) - cp.n_steps_
+    return found, settings, described(cp.model_, list(data.columns), fixed_on)
 
 
 def step_rows(found: Any) -> list[dict[str, Any]]:
@@ -96,9 +100,9 @@ def step_rows(found: Any) -> list[dict[str, Any]]:
     return [
         {
             "step": k + 1,
-            "set": "|".join(map(str, states)),
+            "set": list(states),
             "size": len(states),
-            "best": "" if best is None else str(best[k]),
+            "best": None if best is None else best[k],
             **{f"{kind}_{label}": float(p) for label, p in zip(found.states, row, strict=True)},
         }
         for k, (states, row) in enumerate(zip(found.steps, numbers, strict=True))
@@ -116,26 +120,25 @@ def _listed(found: Any) -> list[dict[str, Any]]:
 
 
 def _show(
-    data: Given,
-    found: Any,
-    rows: list[dict[str, Any]],
-    settings: dict[str, Any],
-    output: Path | None,
+    data: Given, found: Any, rows: list[dict[str, Any]], model: str, output: Path | None
 ) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    from definetti.cli.labels import shown, shown_set
+    from definetti.cli.printing import console
+
+    screen = console()
     columns = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
-    console.print(f"observed: {columns}\nmodel: {settings['model']}", markup=False, highlight=False)
-    console.print(found._headline(), markup=False, highlight=False)
+    screen.print(f"observed: {columns}\nmodel: {model}", soft_wrap=True)
+    screen.print(found._headline())
     table = Table()
     for column in ("step", "possible states", "best"):
         table.add_column(column)
-    for row in rows[:40]:
-        table.add_row(str(row["step"]), row["set"].replace("|", " | ") or "none", row["best"])
-    console.print(table)
-    if len(rows) > 40:
-        console.print(f"… {len(rows) - 40:,} more steps; --output writes all")
+    for row in rows[:SHOWN]:
+        best = "" if row["best"] is None else shown(row["best"])
+        table.add_row(str(row["step"]), shown_set(row["set"]), best)
+    screen.print(table)
+    if len(rows) > SHOWN:
+        screen.print(f"… {len(rows) - SHOWN:,} more steps; --output writes all")
     if output is not None:
-        console.print(f"written: {output}", markup=False, highlight=False)
+        screen.print(f"written: {output}", soft_wrap=True)

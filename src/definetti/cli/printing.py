@@ -1,12 +1,22 @@
-"""Results for programs: one JSON document on standard output, and nothing else there."""
+"""What goes to standard output: one JSON document for programs, or tables for people."""
 
 from __future__ import annotations
 
 import json
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console() -> Console:
+    """Return a console that prints labels as they are: ``[b]`` and ``:smile:`` are labels, too."""
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def print_json(result: Any) -> None:

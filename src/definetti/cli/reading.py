@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import re
 import sys
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from definetti.cli.text import BadTable, cleaned, decoded, ragged
+from definetti.cli.dates import with_dates
+from definetti.cli.frames import first_line, polars
+from definetti.cli.objects import read_lines, read_list
+from definetti.cli.text import BadTable, cleaned, decoded, inner_quote, open_quote, ragged
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,10 +29,15 @@ def called(source: str) -> str:
     return "standard input" if source == "-" else source
 
 
-def read_table(source: str) -> pl.DataFrame:
+def read_table(source: str, state: str | None = None) -> pl.DataFrame:
     """Read a table; ``-`` is standard input.
 
     The kind of file is told by its contents, so that standard input and odd names will do.
+
+    Parameters
+    ----------
+    state : the column with the states, if there is one: in CSV it is text, whatever it looks like,
+        and in JSON all of one kind
     """
     name = called(source)
     content = _bytes(source)
@@ -48,9 +55,11 @@ def read_table(source: str) -> pl.DataFrame:
     else:
         text = decoded(content, name)
         if text.lstrip()[:1] == "{":
-            table = _json_lines(text, name)
+            table = read_lines(text, name, state)
+        elif LIST.match(text):
+            table = read_list(text, name, state)
         else:
-            table = _json(text, name) if LIST.match(text) else _csv(text, name)
+            table = _csv(text, name, state)
     if not len(table):
         raise BadTable(f"{name} has no rows; give at least one below the header")
     return table
@@ -78,77 +87,26 @@ def _parquet(content: bytes, name: str) -> pl.DataFrame:
     try:
         found: pl.DataFrame = polars().read_parquet(io.BytesIO(content))
     except Exception as error:  # whatever the reader calls it, it is the file's fault
-        raise BadTable(f"{name}: broken Parquet file ({_first(error)}); write it again") from None
-    return found
-
-
-def _json_lines(text: str, name: str) -> pl.DataFrame:
-    try:
-        # All rows say what the columns hold: a key may come up late, and whole numbers end.
-        found: pl.DataFrame = polars().read_ndjson(
-            io.BytesIO(text.encode()), infer_schema_length=None
-        )
-    except Exception as error:  # look for the row, which the reader does not tell
-        for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
-            try:
-                row = json.loads(line)
-            except ValueError as wrong:
-                raise BadTable(
-                    f"{name}: row {number} is not JSON ({wrong}); each line must be an object, "
-                    'such as {"state": "sun", "seen": 1}'
-                ) from None
-            _check_object(row, number, name)
-        raise BadTable(f"{name}: {_first(error)}") from None
-    return found
-
-
-def _json(text: str, name: str) -> pl.DataFrame:
-    """Read a list of objects, as `--output` writes it."""
-    try:
-        rows = json.loads(text)
-    except ValueError as wrong:
-        raise BadTable(f"{name} is not JSON ({wrong}); mend it there") from None
-    for number, row in enumerate(rows, 1):
-        _check_object(row, number, name)
-    if not any(rows):
-        raise BadTable(f"{name} has no rows; give at least one object")
-    return _json_lines("\n".join(map(json.dumps, rows)), name)
-
-
-def _check_object(row: Any, number: int, name: str) -> None:
-    if not isinstance(row, dict):
         raise BadTable(
-            f"{name}: row {number} is a {type(row).__name__}, {row!r}; each must be an object, "
-            'such as {"state": "sun", "seen": 1}'
-        )
+            f"{name}: broken Parquet file ({first_line(error)}); write it again"
+        ) from None
+    return found
 
 
-def _csv(text: str, name: str) -> pl.DataFrame:
+def _csv(text: str, name: str, state: str | None) -> pl.DataFrame:
     text, separator = cleaned(text, name)
     try:
         found: pl.DataFrame = polars().read_csv(
             io.BytesIO(text.encode()),
             separator=separator,
             infer_schema_length=None,
-            try_parse_dates=True,
             encoding="utf8",
+            schema_overrides=None if state is None else {state: polars().String},
         )
     except Exception as error:  # look for the row, which the reader does not tell
-        ragged(text, name, separator)
-        raise BadTable(f"{name}: {_first(error)}") from None
+        for complain in (open_quote, ragged, inner_quote):
+            complain(text, name, separator)
+        raise BadTable(f"{name}: {first_line(error)}") from None
     if len(found) and found.width > 1 and found[:, -1].null_count():
         ragged(text, name, separator)  # rows that are too short have been filled up
-    return found
-
-
-def _first(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]
-
-
-def polars() -> Any:
-    """Import polars, or say how to get it."""
-    try:
-        import polars
-    except ImportError:
-        raise BadTable("reading files needs polars; pip install 'definetti[cli]'") from None
-    return polars
+    return with_dates(found, state)

@@ -111,7 +111,7 @@ def _told(columns: dict[str, str]) -> str:
 
 
 def _show(contents: dict[str, Any], output: Path) -> None:
-    from rich.console import Console
+    from definetti.cli.printing import console
 
     place = contents["asked"]
     lines = [contents["promise"][place]]
@@ -126,4 +126,4 @@ def _show(contents: dict[str, Any], output: Path) -> None:
                 f"95 % interval [{ours['low']:.3f}, {ours['high']:.3f}]."
             )
     lines.append(f"written: {output.resolve()}; open it in a browser")
-    Console().print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    console().print("\n".join(lines), soft_wrap=True)

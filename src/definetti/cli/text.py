@@ -75,6 +75,30 @@ def ragged(text: str, name: str, separator: str) -> None:
             )
 
 
+def open_quote(text: str, name: str, separator: str) -> None:
+    """Refuse a quote that opens a field and does not close it."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    number = 0
+    try:
+        for _ in rows:
+            number += 1
+    except csv.Error:
+        raise BadTable(
+            f'{name}: {_place(number)} has a quote (") that opens a field and does not close it; '
+            "close it at the end of the field, or leave it out"
+        ) from None
+
+
+def inner_quote(text: str, name: str, separator: str) -> None:
+    """Refuse a quote in the middle of a field."""
+    for number, row in enumerate(_rows(text, name, separator)):
+        if any('"' in field for field in row):
+            raise BadTable(
+                f'{name}: {_place(number)} has a quote (") within a field; put the whole field '
+                'into quotes and write "" for the one within, or leave it out'
+            )
+
+
 def _rows(text: str, name: str, separator: str) -> Iterator[list[str]]:
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     number = 0

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from definetti.cli.labels import joined
+from definetti.cli.printing import plain
 from definetti.cli.reading import BadTable, polars
 from definetti.stopping import writing
 
@@ -16,6 +18,8 @@ ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 
 def check_output(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     """Refuse a file that cannot be written, before any work is done for it."""
+    if output.is_dir():
+        raise BadTable(f"output {output} is a folder; name a file")
     ending = output.suffix.lower()
     if ending not in endings:
         raise BadTable(
@@ -25,22 +29,33 @@ def check_output(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     folder = output.parent
     if not folder.is_dir():
         raise BadTable(f"output {output}: there is no folder {folder}; make it first")
-    if output.is_dir():
-        raise BadTable(f"output {output} is a folder; name a file")
     if not os.access(folder, os.W_OK):
         raise BadTable(f"output {output}: the folder {folder} cannot be written to; name another")
 
 
 def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
-    """Write rows as CSV, TSV, JSON, JSON lines or Parquet, by the ending of the file."""
+    """Write rows as CSV, TSV, JSON, JSON lines or Parquet, by the ending of the file.
+
+    A list in a row stays one, but for CSV and TSV, which have text alone: see `labels.joined`.
+    """
     check_output(output)
-    frame = polars().DataFrame(rows, infer_schema_length=None)
+    pl = polars()
+    if output.suffix.lower() in (".csv", ".tsv"):
+        rows = [
+            {key: joined(one) if isinstance(one, list) else one for key, one in row.items()}
+            for row in rows
+        ]
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
+    frame = frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
     writers: dict[str, Callable[[Path], Any]] = {
         ".csv": frame.write_csv,
         ".tsv": lambda path: frame.write_csv(path, separator="\t"),
         ".parquet": frame.write_parquet,
         ".jsonl": frame.write_ndjson,
-        ".json": lambda path: path.write_text(json.dumps(rows, indent=1), encoding="utf-8"),
+        ".json": lambda path: path.write_text(
+            json.dumps(plain(rows), indent=1, default=str, allow_nan=False), encoding="utf-8"
+        ),
     }
     write_whole(output, writers[output.suffix.lower()])
 

@@ -1,0 +1,87 @@
+"""Tables from JSON: an object a line, or a list of objects."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from definetti.cli.frames import first_line, polars
+from definetti.cli.text import BadTable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_lines(text: str, name: str, state: str | None) -> pl.DataFrame:
+    """Read JSON lines: an object a row.
+
+    Parameters
+    ----------
+    text, name : what was read, and where it is from
+    state : the column with the states, which are to be all of one kind
+    """
+    if state is not None:
+        _check_alike(text, name, state)
+    try:
+        # All rows say what the columns hold: a key may come up late, and whole numbers end.
+        found: pl.DataFrame = polars().read_ndjson(
+            io.BytesIO(text.encode()), infer_schema_length=None
+        )
+    except Exception as error:  # look for the row, which the reader does not tell
+        for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
+            try:
+                row = json.loads(line)
+            except ValueError as wrong:
+                raise BadTable(
+                    f"{name}: row {number} is not JSON ({wrong}); each line must be an object, "
+                    'such as {"state": "sun", "seen": 1}'
+                ) from None
+            _check_object(row, number, name)
+        raise BadTable(f"{name}: {first_line(error)}") from None
+    return found
+
+
+def read_list(text: str, name: str, state: str | None) -> pl.DataFrame:
+    """Read a list of objects, as `--output` writes it."""
+    try:
+        rows = json.loads(text)
+    except ValueError as wrong:
+        raise BadTable(f"{name} is not JSON ({wrong}); mend it there") from None
+    for number, row in enumerate(rows, 1):
+        _check_object(row, number, name)
+    if not any(rows):
+        raise BadTable(f"{name} has no rows; give at least one object")
+    return read_lines("\n".join(map(json.dumps, rows)), name, state)
+
+
+def _check_object(row: Any, number: int, name: str) -> None:
+    if not isinstance(row, dict):
+        raise BadTable(
+            f"{name}: row {number} is a {type(row).__name__}, {row!r}; each must be an object, "
+            'such as {"state": "sun", "seen": 1}'
+        )
+
+
+def _check_alike(text: str, name: str, state: str) -> None:
+    """Refuse states of several kinds: the reader would make 1 and "1" one state."""
+    begins = ('"', "[-0-9]", "[tf]")
+    found = [re.search(f"{re.escape(json.dumps(state))}\\s*:\\s*{one}", text) for one in begins]
+    if sum(map(bool, found)) < 2:  # as a rule; else look twice, at what is slow to look at
+        return
+    first: dict[type, tuple[int, Any]] = {}
+    for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
+        try:
+            value = json.loads(line).get(state)
+        except (ValueError, AttributeError):
+            return  # which the reader of the whole file will say more about
+        kind = float if type(value) is int else type(value)
+        first.setdefault(kind, (number, value))
+        others = [one for one in first if one is not kind and one in (str, float, bool)]
+        if kind in (str, float, bool) and others:
+            row, other = first[others[0]]
+            raise BadTable(
+                f"{name}: row {number}, column {state!r} is {json.dumps(value)} and row {row} is "
+                f"{json.dumps(other)}; write states alike, all as text or all as numbers"
+            )

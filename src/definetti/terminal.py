@@ -1,0 +1,73 @@
+"""Standard output and error that take whatever is written to them, and remember if they do not."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+import sys
+from typing import Any
+
+# What a terminal that knows ASCII alone is to show in place of our own signs.
+SIGNS = {"≥": ">=", "≤": "<=", "…": "...", "–": "-", "—": "-", "−": "-", "×": "x", "·": "."}
+LEGIBLE = "definetti.legible"
+BROKEN = 2  # exit code where standard output could not be written
+_failed: list[OSError] = []
+
+
+def listen() -> None:
+    """Let no character be an error, and remember what standard output fails with."""
+    codecs.register_error(LEGIBLE, _legible)
+    buffer = getattr(sys.stdout, "buffer", None)
+    raw = getattr(buffer, "raw", buffer)
+    if type(raw) is io.FileIO:  # not so where someone listens in, nor in a console of Windows
+        out: Any = Remembering(raw.fileno(), "w", closefd=False)
+        out = out if raw is buffer else io.BufferedWriter(out)
+        old: Any = sys.stdout
+        sys.stdout = io.TextIOWrapper(
+            out, old.encoding, LEGIBLE,
+            line_buffering=old.line_buffering, write_through=old.write_through,
+        )  # fmt: skip
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=LEGIBLE)
+
+
+def failed() -> bool:
+    """Tell whether standard output could not be written: then errors are a consequence of it."""
+    return bool(_failed)
+
+
+def told() -> int:
+    """Say so, but for a reader that has seen enough, which is no failure; return the exit code."""
+    reason = _failed[0]
+    if reason.errno == errno.EPIPE:
+        return 0
+    said = reason.strerror or reason
+    print(f"definetti: standard output could not be written: {said}", file=sys.stderr)
+    return BROKEN
+
+
+class Remembering(io.FileIO):
+    """A file that fails once, and from then on drops what is written: nothing fails at exit."""
+
+    def write(self, data: Any) -> int:
+        if _failed:
+            return len(data)
+        try:
+            return super().write(data)
+        except OSError as error:
+            _failed.append(error)
+            raise
+
+
+def _legible(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Spell signs out, and write letters as codes: question marks would make two labels one."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = error.object[error.start : error.end]
+    return "".join(SIGNS.get(sign) or _code(sign) for sign in found), error.end
+
+
+def _code(letter: str) -> str:
+    return letter.encode("ascii", "backslashreplace").decode("ascii")

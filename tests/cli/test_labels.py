@@ -1,0 +1,115 @@
+"""Labels come back as they went in, whatever they look like."""
+
+import json
+
+import polars as pl
+import pytest
+
+from definetti.cli.columns import given
+from definetti.cli.reading import read_table
+
+
+def table(one, other, new=2, separator=","):
+    """Rows in which two labels take turns, more or less, and new ones below."""
+    rows = [f"{k % 3}{separator}{one if k % 3 else other}\n" for k in range(36)]
+    return f"seen{separator}state\n" + "".join(rows) + f"1{separator}\n" * new
+
+
+def states(tmp_path, text):
+    (tmp_path / "x").write_text(text)
+    return given(read_table(str(tmp_path / "x"), "state"), "x", "state", None)
+
+
+MARKUP = [("[/b]", "[/i]"), ("[bold]", "[red]x"), (":smile:", ":warning:"), ("\\[x]", "[[y]]")]
+
+
+@pytest.mark.parametrize("pair", MARKUP)
+def test_markup_is_text(ask_all, tmp_path, pair):
+    (tmp_path / "x.csv").write_text(table(*pair))
+    (tmp_path / ":smile:").mkdir()
+    found = ask_all({
+        "predict": ("predict", "x.csv", "--confidence", 0.99, "-o", ":smile:/[b].csv"),
+        "backtest": ("backtest", "x.csv", "-o", ":smile:/[b].csv"),
+    })  # fmt: skip
+    for name, done in found.items():
+        assert done.returncode == 0, done.err
+        assert all(label in done.out for label in pair), (name, done.out)
+        assert "written: :smile:/[b].csv" in done.out
+
+
+@pytest.mark.parametrize("pair", [
+    ("01", "1"), ("1", "2"), ("1.0", "1.50"), ("true", "false"), ("2020-01-01", "2020-1-2"),
+    ("1e3", "1000"), ("inf", "-inf"), ("none", "Na"), ("é", "è"),
+])  # fmt: skip
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_states_of_csv_are_text(tmp_path, pair, separator):
+    found = states(tmp_path, table(*pair, separator=separator))
+    assert (set(found.states), found.new_rows, found.notes) == (set(pair), 2, [])
+
+
+def test_they_are_text_in_what_is_said(ask, tmp_path):
+    (tmp_path / "x.csv").write_text(table("01", "1", new=0))
+    (tmp_path / "new.csv").write_text("seen,state\n1,7\n")
+    done = ask("predict", "x.csv", "new.csv", "--json")
+    assert json.loads(done.out)["states"] == ["1", "01"]
+
+
+def test_typed_files_keep_what_they_hold(tmp_path):
+    rows = [{"seen": k % 2, "state": k % 3} for k in range(12)]
+    assert states(tmp_path, "\n".join(map(json.dumps, rows))).states[:3] == [0, 1, 2]
+    pl.DataFrame(rows).write_parquet(tmp_path / "y")
+    assert given(read_table(str(tmp_path / "y"), "state"), "y", "state", None).states[1] == 1
+    flags = [{"seen": k % 2, "state": k % 3 == 0} for k in range(12)]
+    assert states(tmp_path, json.dumps(flags)).states[:2] == [True, False]
+
+
+def test_a_key_of_something_else_is_no_state(tmp_path):
+    rows = [{"seen": k % 2, "state": f"s{k % 3}", "more": {"state": k}} for k in range(9)]
+    (tmp_path / "x").write_text("\n".join(map(json.dumps, rows)))
+    assert read_table(str(tmp_path / "x"), "state")["state"].to_list()[:2] == ["s0", "s1"]
+
+
+def test_blanks_around_labels_are_noted(tmp_path):
+    found = states(tmp_path, table("a", "a "))
+    assert set(found.states) == {"a", "a "}
+    assert "has 'a ' and 'a', which differ by blanks alone" in found.notes[0]
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "NaN", "nan", "null", " NA "])
+def test_words_for_nothing_are_no_state(tmp_path, word):
+    found = states(tmp_path, table("sun", "rain", new=0) + f"1,{word}\n2,\n2,{word}\n")
+    assert (set(found.states), found.new_rows) == ({"sun", "rain"}, 3)
+    bare = word.strip()
+    assert f"column 'state' has {bare!r} in 2 rows, read as empty" in found.notes[0]
+    assert f"write it otherwise, '({bare})' say" in found.notes[0]
+
+
+def test_a_bar_in_a_label_is_no_bar_between_labels(ask_all, tmp_path):
+    (tmp_path / "x.csv").write_text(table("a|b", "c"))
+    endings = ("csv", "tsv", "json", "jsonl", "parquet")
+    level = ("--confidence", 0.99)
+    found = ask_all({
+        **{end: ("predict", "x.csv", *level, "-o", f"sets.{end}") for end in endings},
+        "--json": ("predict", "x.csv", *level, "--json"),
+    })  # fmt: skip
+    sets = {
+        "csv": pl.read_csv(tmp_path / "sets.csv")["set"].to_list(),
+        "tsv": pl.read_csv(tmp_path / "sets.tsv", separator="\t")["set"].to_list(),
+        "json": [row["set"] for row in json.loads((tmp_path / "sets.json").read_text())],
+        "jsonl": pl.read_ndjson(tmp_path / "sets.jsonl")["set"].to_list(),
+        "parquet": pl.read_parquet(tmp_path / "sets.parquet")["set"].to_list(),
+        "--json": [row["set"] for row in json.loads(found["--json"].out)["steps"]],
+    }
+    lists = sets["--json"]
+    assert ["a|b"] in lists or ["a|b", "c"] in lists or ["c", "a|b"] in lists
+    assert sets["json"] == sets["jsonl"] == sets["parquet"] == lists
+    written = ["|".join(x.replace("|", r"\|") for x in labels) for labels in lists]
+    assert sets["csv"] == sets["tsv"] == written
+    assert "'a|b'" in found["csv"].out
+
+
+def test_sets_without_a_state_are_empty_lists(tmp_path):
+    from definetti.cli.writing import write_rows
+
+    write_rows([{"set": []}, {"set": []}], tmp_path / "x.parquet")
+    assert pl.read_parquet(tmp_path / "x.parquet").schema == {"set": pl.List(pl.String)}

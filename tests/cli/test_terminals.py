@@ -1,0 +1,79 @@
+"""Terminals that know few letters, readers that leave early, and disks that are full."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from definetti.hmm.describing import described
+
+FEW_LETTERS = [
+    {"PYTHONIOENCODING": "ascii"},
+    {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"},
+]
+ROWS = "heat,alarms,state\n" + "20.5,0,idlé\n61.5,2,wörks\n66.1,1,wörks\n" * 15
+FULL = Path("/dev/full")
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "x.csv").write_text(ROWS + "60.1,1,\n66.5,0,\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("terminal", FEW_LETTERS)
+def test_terminals_without_utf8(ask, file, terminal):
+    for command in (["predict"], ["backtest", "--windows", 12]):
+        done = ask(command[0], "x.csv", *command[1:], **terminal)
+        assert done.returncode == 0, done.err
+        assert done.stdout.isascii()
+        assert r"w\xf6rks" in done.out  # and not w?rks, which may be another's
+        assert "+--" in done.out  # a table
+    assert "probability >= 0.9" in ask("predict", "x.csv", **terminal).out
+    assert ask("predict", "--help", **terminal).returncode == 0
+
+
+def test_a_reader_that_has_seen_enough(ask_into, file):
+    """Whatever is printed, and how often: exit code 0, and nothing on standard error."""
+    many = (["predict", "x.csv"], ["backtest", "x.csv"], ["predict", "x.csv", "--json"], ["--help"])
+    for arguments in many:
+        reading, writing = os.pipe()
+        os.close(reading)  # at once, so that it is the same every time
+        assert ask_into(writing, *arguments) == (0, ""), arguments
+        os.close(writing)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no full disk to write to")
+def test_a_disk_that_is_full(ask_into, file):
+    for arguments in (["predict", "x.csv"], ["predict", "x.csv", "--json"], ["--help"]):
+        with FULL.open("w") as full:
+            code, said = ask_into(full, *arguments)
+        assert code == 2, said
+        assert said.startswith("definetti: standard output could not be written: No space"), said
+        assert said.count("\n") == 1
+
+
+def test_the_model_in_words(ask, file):
+    done = ask("predict", "x.csv", "--train-size", 0.4)
+    assert "model: Gaussian for heat; Poisson for alarms; fixed on the first 18 rows\n" in done.out
+    assert "TrainedHMM" not in done.out
+    done = ask("predict", "x.csv", "--observation-columns", "heat")
+    assert "model: Gaussian for heat; fitted anew with each candidate\n" in done.out
+    assert "TrainedHMM" in ask("predict", "x.csv", "--train-size", 0.4, "--json").out
+
+
+def test_models_of_all_kinds_in_words():
+    from definetti import HMM
+    from definetti.hmm.emissions import Bernoulli, Gaussian, Mixed, Poisson, Text
+
+    both = Mixed({"a": Gaussian(), "b": Bernoulli(), "c": Gaussian(), "d": Poisson()})
+    assert described(HMM(emission=both)).startswith(
+        "Gaussian for a, c; yes or no for b; Poisson for d"
+    )
+    assert described(HMM(emission=Text()), ["said"]).startswith("frequencies for said")
+    assert described(HMM()).startswith("a Markov chain, nothing observed")
+
+
+def test_an_empty_set_is_explained(ask, file):
+    out = " ".join(ask("backtest", "x.csv", "--windows", 12).out.split())
+    assert "a set may be empty" in out
