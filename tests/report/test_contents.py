@@ -139,6 +139,18 @@ def test_estimates_are_those_of_the_rows_that_the_model_was_fixed_on():
     assert "first 40 rows" in found["from"]
 
 
+def test_a_chain_without_observations_assumes_nothing_of_them():
+    found = make_report(ConformalHMM(random_state=0), None, X, windows=4).contents
+    assert "observation" not in found["assumed"]
+    assert found["backtest"]["observed"] == 0
+
+
+def test_no_place_in_memory_is_written_down():
+    cp = ConformalHMM(lambda start, seen: np.full((*seen.shape, 2), 0.5), states=LABELS)
+    found = make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=2).contents
+    assert "0x" not in str(found["settings"])
+
+
 def test_iterators_will_do():
     cp = ConformalHMM(random_state=0, states=iter(LABELS))
     once = make_report(cp, iter(Y[OLD]), iter(X[OLD]), iter(Y[NEW]), windows=3).contents

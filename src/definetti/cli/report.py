@@ -103,7 +103,7 @@ def _origin(data: str, new: str | None, rows: int, steps: int) -> str:
     """Say where the new rows are from, if there are any."""
     if rows:
         return new or f"rows of {data} without a state"
-    return f"none: a forecast of {steps:,} steps" if steps else "none"
+    return f"none: a forecast of {steps:,} step{'s' * (steps > 1)}" if steps else "none"
 
 
 def _told(columns: dict[str, str]) -> str:

@@ -61,7 +61,10 @@ def backtest_part(
             way.fit(past, labels[:begin])
             runs[name] = rolled(way, after, labels[begin:], horizon, known, levels, cp.verbose)
         except ValueError as error:
-            notes.append(f"there is no backtest of {name}: {error}")
+            why = (
+                str(error) if name == "definetti" else "too few rows for it before the first window"
+            )
+            notes.append(f"there is no backtest of {name}: {why}")
     if "definetti" not in runs:
         return None, notes
     found = {

@@ -40,7 +40,7 @@ def contents_of(
         # Said once, of the level that was asked for.
         warnings.simplefilter("ignore", FewBlocksWarning)
         new = None if asked is None else new_part(cp, asked, new_observations, horizon, levels)
-        steps, seen = (new["steps"], new["observed"]) if new else (1, 1)
+        steps, seen = (new["steps"], new["observed"]) if new else (1, int(observations is not None))
         test, more = backtest_part(cp, observations, labels, steps, seen, levels, start, windows)
     exact = cp.symmetry_.exact
     return {
@@ -49,8 +49,9 @@ def contents_of(
         "percent": [percent(level) for level in levels],
         "asked": levels.index(levels_around(cp.confidence_level, "none")[0]),
         "promise": [promise(one, steps, cp.guarantee, cp.max_errors, exact) for one in levels],
-        "assumed": assumed(cp) if exact else "",
+        "assumed": assumed(cp, observations is not None) if exact else "",
         "exact": exact,
+        "smoothing": bool(cp.smoothing),
         "guarantee": cp.guarantee,
         "max_errors": cp.max_errors,
         "states": names_of(cp.states_),

@@ -22,7 +22,7 @@ def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
         rows = training_length(cp.train_size, rows)
         told = f"the first {rows:,} rows, on which the model was fixed"
     elif cp.model_.fixed:
-        told += ", which the model, made elsewhere, has not learned from"
+        told += "; the model itself was made elsewhere"
     n = len(cp.states_)
     codes = Alphabet(cp.states_).encode(labels[:rows], "states")
     counts = np.zeros((n, n))

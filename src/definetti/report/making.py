@@ -120,7 +120,7 @@ the sequences that they leave possible.'
         "start": start,
         "windows": windows,
         **{name: _written(value) for name, value in predictor.get_params(deep=False).items()},
-        **found.pop("used"),
+        **{name: _plain(value) for name, value in found.pop("used").items()},
         "definetti": __version__,
     }
     if predictor.random_state is None:
@@ -135,8 +135,12 @@ the sequences that they leave possible.'
 
 
 def _written(value: Any) -> str:
+    return _plain(repr(value))
+
+
+def _plain(text: str) -> str:
     """Write a setting so that it reads the same each time: no place in memory."""
-    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", text)
 
 
 def _short(value: Any) -> str:

@@ -10,14 +10,15 @@ from definetti.pvalue import miscoverage
 MOST_DIGITS = 6  # of "999,999 of 1,000,000", beyond which a percentage is plainer
 
 
-def assumed(cp: Any) -> str:
-    """Say what the promise rests on, for a fitted estimator."""
+def assumed(cp: Any, observed: bool) -> str:
+    """Say what the promise rests on, for a fitted estimator, with observations or without."""
     words = (
-        "This holds for every transition and emission probability there may be, known or not, as "
-        "long as the states follow one Markov chain, the same in the past and now, and each "
-        "observation depends on the state of its own time alone"
+        f"This holds for every transition {'and emission ' * observed}probability there may be, "
+        "known or not, as long as the states follow one Markov chain, the same in the past and now"
     )
-    if cp._data.history.gaps:
+    if observed:
+        words += ", and each observation depends on the state of its own time alone"
+    if observed and cp._data.history.gaps:
         words += "; gaps among the observations must come at random"
     if cp.model_.fixed and cp.train_size is None:
         words += "; the model, made elsewhere, must not have learned from these rows"

@@ -124,7 +124,7 @@
       lines.push(`${number(width, 2)} of ${many(states.length, "state")} per step on average.`);
     }
     if (!width) lines.push("None is plausible enough at this level: these observations are strange, or the level is low.");
-    if (found.observed < found.steps) lines.push(found.observed ? `Only the first ${many(found.observed, "step")} ${found.observed === 1 ? "is" : "are"} observed yet.` : "A forecast: none of the steps is observed yet.");
+    if (found.observed < found.steps) lines.push(found.observed ? `Only the first ${many(found.observed, "step")} ${found.observed === 1 ? "is" : "are"} observed so far.` : "A forecast: none of the steps is observed yet.");
     byId("new-summary").textContent = `At ${data.percent[place]}: ${lines.join(" ")}`;
     draw("new-picture", [newCells(place)], {
       xaxis: axis("step", { showgrid: false, dtick: found.steps <= 12 ? 1 : undefined }), yaxis: stateAxis(),
@@ -148,7 +148,7 @@
       [number(member.p, 4), ...member.codes.map((code) => states[code])].slice(0, 21)));
     const left = found.counts ? size - members.length : null;
     byId("new-more").textContent = (found.steps > 20 ? "The first 20 steps of each are shown. " : "") +
-      (left ? `${whole(left)} more, less plausible ones, are possible.` : left === null ? "There may be more than are listed here." : "");
+      (left ? `${whole(left)} more, less plausible ones, are possible.` : left === null ? "Of many, the first ones are listed here." : "");
   }
 
   // ---- how such sets fared
@@ -160,7 +160,7 @@
     if (found.high < level && !data.exact) return `That is less (${bounds}), and these settings guarantee nothing.`;
     if (found.high < level) return `That is less than promised, by more than chance easily explains (${bounds}): the assumptions may not hold for these data.` +
       (place === data.asked ? "" : " Who looks at many levels will find such a one by chance, too.");
-    if (found.low > level) return `That is more than was asked for (${bounds}): sets that do not break ties at random err on the safe side.`;
+    if (found.low > level) return `That is more than was asked for (${bounds})${data.exact && !data.smoothing ? ": sets that do not break ties at random err on the safe side" : ""}.`;
     return `That is compatible with the level (${bounds}).`;
   }
 
@@ -174,8 +174,8 @@
         ? `In ${number(ours.coverage)} of them, at most ${many(data.max_errors, "step")} had the true state left out (${level}).`
         : `The set held the truth in ${number(ours.coverage)} of them (${level}).`;
     return [
-      `${windows} with known states ${found.windows === 1 ? "was" : "were"} predicted, each from all rows before it${how}, from row ${whole(found.first_row)} on.`,
-      found.horizon < found.steps_asked ? `These are shorter than the ${whole(found.steps_asked)} steps asked about, since the history is short.` : "",
+      `${windows} with known states ${found.windows === 1 ? "was predicted," : "were predicted, each"} from all rows before it${how}, from row ${whole(found.first_row)} on.`,
+      found.horizon < found.steps_asked ? `Fewer steps at a time than the ${whole(found.steps_asked)} asked about, since the history is short.` : "",
       found.late_states ? "The names of all states were known throughout." : "",
       came, verdict(ours, place),
     ].filter(Boolean).join(" ");
@@ -191,7 +191,7 @@
     const parts = (name) => [found.methods[name][place], ...labels.map((label) => found.methods[name][place].by_last_state[label])];
     const every = methods.map(([name]) => parts(name));
     fill(byId("coverage"), [JUDGED_HOW, ...methods.map(([name]) => name)], every[0].map((one, k) => [
-      k ? `ends in ${labels[k - 1]} (${whole(one.windows)})` : `all (${whole(one.windows)})`, ...every.map((way) => element("span", share(way[k]), { class: "share" })),
+      k ? `ends in ${labels[k - 1]} (${whole(one.windows)})` : `all (${many(one.windows, "window")})`, ...every.map((way) => element("span", share(way[k]), { class: "share" })),
     ]));
     byId("coverage-note").textContent = [
       methods.length > 1 ? "classical: conformal prediction that ignores time, with a model of its own fixed on half of the rows; it promises the level for none of these rows." : "",
@@ -333,10 +333,16 @@
   byId("skip").addEventListener("click", (event) => { event.preventDefault(); byId("new").focus(); });
   byId("skip").hidden = !data.new;
 
-  byId("asked").textContent = `${many(data.labelled, "labelled row")}, ${data.new ? `${whole(data.new.steps)} new` : "none new"}. Asked for: ${data.percent[data.asked]}.`;
+  function asked() {
+    const found = data.new;
+    if (!found) return "none new";
+    if (!found.observed) return `${many(found.steps, "step")} to forecast`;
+    return found.observed < found.steps ? `${many(found.steps, "step")} to predict, ${whole(found.observed)} of them observed` : `${whole(found.steps)} new`;
+  }
+  byId("asked").textContent = `${many(data.labelled, "labelled row")}, ${asked()}. Asked for: ${data.percent[data.asked]}.`;
   document.querySelectorAll(".kind").forEach((one) => { one.textContent = KIND; });
   byId("assumed").textContent = data.assumed;
-  byId("notes").append(...data.notes.map((note) => element("li", `${note}.`)));
+  byId("notes").append(...data.notes.map((note) => element("li", `${note[0].toUpperCase()}${note.slice(1)}.`)));
   byId("backtest-title").textContent = data.exact ? "Was the promise kept before?" : "How did such sets fare before?";
   if (!data.new) byId("new").hidden = true;
   if (!data.backtest) { byId("backtest").hidden = true; byId("sizes").hidden = true; }
