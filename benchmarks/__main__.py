@@ -16,6 +16,7 @@ MODULES = {
     "one_step": "crepes_p_values",
     "growth": "growth",
     "rolling": "rolling",
+    "past": "past",
     "long": "long",
     "symmetries": "symmetries",
     "sizes": "sizes",

@@ -11,6 +11,8 @@ from definetti.arrays import IntArray
 from definetti.checks import checked_number
 from definetti.sets.wording import powered
 
+PER_WINDOW = 20_000  # candidates that may be listed for each of many windows
+
 
 def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
     """Tell whether there are more candidates than may be listed, without writing their number.

@@ -12,7 +12,6 @@ from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json, print_notes
 
 FEWEST = 2  # rows before the first window: classical prediction splits them
-MOST = 20_000  # candidates that the classical way may list for each window
 
 
 def backtest(
@@ -56,14 +55,14 @@ def backtest(
                 f"after a share of {start:g}; give more rows, or lower --start or --horizon"
             )
         # Slow to load, so not before the file is read.
-        from definetti.candidates import is_long
+        from definetti.candidates import PER_WINDOW, is_long
         from definetti.sequence import piece
         from definetti.sets.wording import powered
         from definetti.summary import summary
 
         share, number = fixed_share(table, horizon, train_size), len(set(table.states))
         names = ["definetti", "classical"]
-        if is_long(number, horizon, MOST):
+        if is_long(number, horizon, PER_WINDOW):
             names.remove("classical")
             table.notes.append(
                 f"classical prediction is left out: it lists {powered(number, horizon)} sequences "

@@ -11,7 +11,7 @@ from typing import Any
 from definetti.cli.labels import joined
 from definetti.cli.printing import plain
 from definetti.cli.reading import BadTable, polars
-from definetti.stopping import writing
+from definetti.files import replace
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 
@@ -61,16 +61,11 @@ def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
-    """Write beside the file first and then put it in its place: no half of it is ever seen."""
-    beside = output.with_name(f".{output.name}-{os.getpid()}")  # known before there is a file
-    with writing():
-        try:
-            write(beside)
-            beside.replace(output)
-        except Exception as error:
-            if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
-                raise  # not the disk's fault, nor the table's
-            reason = getattr(error, "strerror", None) or str(error).split("\n", 1)[0]
-            raise BadTable(f"output {output} could not be written: {reason}") from None
-        finally:
-            beside.unlink(missing_ok=True)
+    """Write a file, whole or not at all, or say why it could not be written."""
+    try:
+        replace(output, write)
+    except Exception as error:
+        if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
+            raise  # not the disk's fault, nor the table's
+        reason = getattr(error, "strerror", None) or str(error).split("\n", 1)[0]
+        raise BadTable(f"output {output} could not be written: {reason}") from None

@@ -15,8 +15,8 @@ from definetti.experiments.contestants import CONTESTANTS, Contestant, chosen
 from definetti.experiments.reproduction import checked
 from definetti.experiments.running import run
 from definetti.experiments.standings import Rows, Standings, marked, picture, row, verdicts
-from definetti.experiments.store import replace
 from definetti.experiments.worlds import Drawn, History, Recorded, World, selected
+from definetti.files import replace
 
 REPETITIONS, HORIZONS = 200, (1, 3)
 QUICK_REPETITIONS, QUICK_HORIZONS = 50, (1,)

@@ -13,8 +13,8 @@ from typing import Any
 from definetti.checks import checked_limit, checked_number
 from definetti.experiments import pictures
 from definetti.experiments.methods import PROMISED
-from definetti.experiments.store import replace
 from definetti.experiments.summary import by_method, summarised
+from definetti.files import replace
 
 Rows = list[dict[str, Any]]
 NOT_EXACT = "as published"  # makes no promise that it could break

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from definetti.experiments.cells import Cell
-from definetti.stopping import writing
+from definetti.files import replace
 
 LEFT_OVER = 60.0  # seconds; a file is half-written for milliseconds, unless its writer was killed
 
@@ -68,23 +67,3 @@ class Store:
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / f"{cell.key}.json"
-
-
-def replace(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file beside its place and move it there: no one ever sees half of it.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be; its folder is made if need be.
-    write : callable
-        Writes the file at the path it is given.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with writing():
-        try:
-            write(part)
-            os.replace(part, path)  # noqa: PTH105  (the atomic move, by the name people look for)
-        finally:
-            part.unlink(missing_ok=True)

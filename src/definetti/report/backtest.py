@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti.candidates import is_long
+from definetti.candidates import PER_WINDOW, is_long
 from definetti.report.levels import shown
 from definetti.report.rolled import Rolled, rolled
 from definetti.sequence import piece
@@ -16,7 +16,6 @@ from definetti.summary import judged_by, share, summary
 DRAWN = 300  # steps of the backtest in its picture
 POINTS = 60  # of the line of coverage so far
 ENOUGH = 20  # windows that a backtest should have, if need be shorter ones
-MOST = 20_000  # candidates that the classical way may list for each window
 
 
 def backtest_part(
@@ -87,7 +86,7 @@ def _classical(cp: Any, horizon: int) -> Any:
     """Return the classical way beside ours, where it promises the same and is feasible."""
     from definetti.baselines import Classical
 
-    if cp.guarantee != "all" or is_long(len(cp.states_), horizon, MOST):
+    if cp.guarantee != "all" or is_long(len(cp.states_), horizon, PER_WINDOW):
         return None
     return Classical(confidence_level=cp.confidence_level, states=list(cp.states_), random_state=0)
 
