@@ -21,6 +21,7 @@ MODULES = {
     "symmetries": "symmetries",
     "sizes": "sizes",
     "imports": "imports",
+    "walk": "walk",
 }
 LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes")
 
@@ -28,7 +29,9 @@ LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes")
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(MODULES)}")
-    names = parser.parse_args().names
+    parser.add_argument("--list", action="store_true", help="of walk: name the files, too")
+    asked = parser.parse_args()
+    names = asked.names
     for name in names:
         if name not in MODULES:
             parser.error(f"no benchmark is called {name!r}; there are {', '.join(MODULES)}")
@@ -38,7 +41,8 @@ def main() -> None:
         console = Console(width=140)
     _machine(console)
     for name in names or MODULES:
-        import_module(f"benchmarks.{MODULES[name]}").run(console)
+        more = {"listed": True} if name == "walk" and asked.list else {}
+        import_module(f"benchmarks.{MODULES[name]}").run(console, **more)
 
 
 def _machine(console: Console) -> None:

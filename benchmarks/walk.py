@@ -1,0 +1,100 @@
+"""How far a reader has to walk: files of the package that one prediction and one backtest pass.
+
+What is counted are calls of Python functions whose source stands in the package; functions of other
+libraries, compiled kernels and the running of modules, which happens once, are not. A *file* is
+passed if one of its functions is called. A *switch* is a call whose file is not that of the call
+before it, so a return counts only through what is called next. Lambdas and generators count by
+their file, as do comprehensions where Python calls them (up to 3.11). Everything is run once before
+it is counted, so that imports and compilation are over.
+
+The prediction is that of the README, `fit` and `predict_set`, 500 steps and two new observations.
+The backtest is the command `definetti backtest` on a file of the same, over 20 windows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+from typer.testing import CliRunner
+
+import definetti
+from benchmarks.tables import show, table
+from definetti import ConformalHMM
+from definetti.cli import app
+from definetti.simulate import weather
+
+ROOT = str(Path(definetti.__file__).parent)
+NEW = ["umbrella", "hat"]
+LENGTH, WINDOWS = 500, 20
+GOALS = {"prediction": "≤ 20 files, ≤ 131 switches", "backtest": "≤ 35 files"}
+
+
+def run(console: Console, listed: bool = False) -> None:
+    made = table("Files of the package that are passed", "walk", "files", "switches", "goal")
+    found = {name: walked(walk) for name, walk in _walks().items()}
+    for name, calls in found.items():
+        made.add_row(name, str(len(set(calls))), f"{switches(calls):,}", GOALS.get(name, ""))
+    show(console, made, "A switch is a call into another file than that of the call before it.")
+    for name, calls in found.items() if listed else ():
+        console.print(f"{name}:", *sorted(set(calls)), sep="\n  ", highlight=False)
+
+
+def walked(walk: Callable[[], Any]) -> list[str]:
+    """Return the file of every call of a function of the package, in order, once it is warm."""
+    calls: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(ROOT) and code.co_name != "<module>":
+            calls.append(code.co_filename[len(ROOT) + 1 :])
+
+    walk()
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        walk()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def switches(calls: list[str]) -> int:
+    """Count the calls into another file than that of the call before.
+
+    >>> switches(["a.py", "a.py", "b.py", "a.py"])
+    2
+    """
+    return sum(here != there for here, there in pairwise(calls))
+
+
+def _walks() -> dict[str, Callable[[], Any]]:
+    y, x = weather(LENGTH, random_state=0)
+    cut = LENGTH - WINDOWS
+    rows = [f"{sky},{thing}" for thing, sky in zip(y, x, strict=True)]
+    fitted, earlier = _estimator().fit(y, x), _estimator().fit(y[:cut], x[:cut])
+    return {
+        "prediction": lambda: _estimator().fit(y, x).predict_set(NEW),
+        "prediction, its predict_set alone": lambda: fitted.predict_set(NEW),
+        "backtest": lambda: _backtest("\n".join(["state,carried", *rows])),
+        "backtest by evaluate alone": lambda: earlier.evaluate(y[cut:], x[cut:], horizon=1),
+    }
+
+
+def _estimator() -> ConformalHMM:
+    return ConformalHMM(confidence_level=0.9, random_state=0)
+
+
+def _backtest(history: str) -> None:
+    with TemporaryDirectory() as folder:
+        days = Path(folder) / "days.csv"
+        days.write_text(history, encoding="utf-8")
+        done = CliRunner().invoke(app, ["backtest", str(days), "--windows", str(WINDOWS)])
+    if done.exit_code:
+        raise RuntimeError(done.output)

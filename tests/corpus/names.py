@@ -1,0 +1,24 @@
+"""Names that are not at the top of the package: should one move, this is the place to follow."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+HOMES = {
+    "app": "definetti.cli",
+    "emissions": "definetti.hmm.emissions",
+    "oracle_size": "definetti.oracle",
+    "stationary": "definetti.oracle",
+    "p_value_table": "definetti.one_step",
+}
+
+
+def named(name: str) -> Any:
+    """Return a thing by its name."""
+    return getattr(import_module(HOMES[name]), name)
+
+
+def emission(kind: str, *arguments: Any, **options: Any) -> Any:
+    """Return the emission of a kind."""
+    return getattr(import_module(HOMES["emissions"]), kind)(*arguments, **options)
