@@ -80,7 +80,8 @@ class ConformalHMM(BaseEstimator):
     random_state : int, numpy Generator or None
         Where random numbers come from; None takes fresh ones at every `fit`.
     verbose : bool, default False
-        Show a progress bar when a prediction, or `evaluate`, takes more than two seconds.
+        Show a progress bar when a prediction, or `evaluate`, takes more than two seconds; on a
+        terminal or in a notebook only.
 
     Attributes
     ----------
