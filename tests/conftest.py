@@ -1,6 +1,12 @@
 """Property-based tests are the same in every run, and never fail for being slow."""
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("steady")

@@ -1061,8 +1061,14 @@ def test_the_result_tells_how_it_was_made():
 # Progress.
 
 
-def test_a_quick_prediction_shows_no_progress():
-    shown = io.StringIO()
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_quick_prediction_shows_no_progress(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", float("inf"))
+    shown = Terminal()
     with redirect_stderr(shown):
         fitted(verbose=True).predict_set(NEW)
     assert shown.getvalue() == ""
@@ -1071,7 +1077,7 @@ def test_a_quick_prediction_shows_no_progress():
 def test_a_long_prediction_shows_progress_where_asked(monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     for verbose in (True, False):
-        shown = io.StringIO()
+        shown = Terminal()
         with redirect_stderr(shown):
             found = fitted(verbose=verbose).predict_set(NEW)
         assert ("ranking candidates" in shown.getvalue()) == verbose

@@ -11,14 +11,24 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 def main() -> None:
     """Run the command line; Ctrl-C is heard from here on, before anything large is loaded."""
-    stopping.listen()
-    terminal.listen()
+    try:
+        stopping.listen()
+        terminal.listen()
+        run()
+    except KeyboardInterrupt:  # wherever it came, what follows on an error or an end included
+        stopping.leave()
+    except Exception:
+        if not stopping.asked():
+            raise
+        stopping.leave()
+
+
+def run() -> None:
+    """Run the command line, and end as it ended."""
     try:
         from definetti.cli import app
 
         app(prog_name="definetti")
-    except KeyboardInterrupt:
-        stopping.leave()
     except SystemExit as end:
         if end.code == INTERRUPTED:
             stopping.leave()

@@ -82,7 +82,8 @@ class ConformalHMM(BaseEstimator):
         Where random numbers come from; None takes fresh ones at every `fit`. The same data and
         the same number give the same sets; other data draw other numbers from it.
     verbose : bool, default False
-        Show a progress bar when a prediction, or `evaluate`, takes more than two seconds.
+        Show a progress bar when a prediction, or `evaluate`, takes more than two seconds; on a
+        terminal or in a notebook only.
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ once; what may have files to tidy up is interrupted as usual.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -30,6 +31,8 @@ def listen() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _heard)
         sys.unraisablehook = _unraisable
+        # Done last of all that is done at exit, by when Python no longer keeps any handler.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def asked() -> bool:
@@ -73,9 +76,9 @@ def leave() -> None:
 
 
 def ended() -> None:
-    """Let Ctrl-C cut short what others do at exit; what there was to say is said."""
+    """Let Ctrl-C cut short what others do at exit, and be told of once."""
     if signal.getsignal(signal.SIGINT) is _heard:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(CODE))
+        signal.signal(signal.SIGINT, lambda *_: os._exit(CODE) if asked() else leave())
 
 
 def _heard(number: int, frame: FrameType | None) -> None:

@@ -1,5 +1,6 @@
 """The end of a sequence: all that a score looks at."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,15 @@ class Windows(NamedTuple):
 
     def __add__(self, other: "Windows") -> "Windows":  # type: ignore[override]
         """Stack two batches of the same horizon."""
-        return Windows(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+        return stacked([self, other])
+
+
+def stacked(batches: Iterable[Windows]) -> Windows:
+    """Stack batches of the same horizon, of which there is at least one."""
+    first, *others = batches
+    if not others:
+        return first
+    return Windows(*(np.concatenate(parts) for parts in zip(first, *others, strict=True)))
 
 
 def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:

@@ -25,7 +25,7 @@ def ask(tmp_path):
     def asked(*arguments, stdin=b"", **how):
         done = subprocess.run(
             [*COMMAND, *map(str, arguments)],
-            input=stdin, capture_output=True, timeout=300, cwd=tmp_path,
+            input=stdin, capture_output=True, timeout=1200, cwd=tmp_path,
             env=surroundings(**how),
         )  # fmt: skip
         done.out, done.err = done.stdout.decode(), done.stderr.decode()
@@ -41,7 +41,7 @@ def ask_into(tmp_path):
 
     def asked(file, *arguments):
         done = subprocess.run(
-            [*COMMAND, *map(str, arguments)], stdout=file, stderr=subprocess.PIPE, timeout=300,
+            [*COMMAND, *map(str, arguments)], stdout=file, stderr=subprocess.PIPE, timeout=1200,
             stdin=subprocess.DEVNULL, cwd=tmp_path, env=surroundings(),
         )  # fmt: skip
         return done.returncode, done.stderr.decode()

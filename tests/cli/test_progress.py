@@ -1,4 +1,7 @@
-"""Long work shows one bar, on standard error; short or silent work shows none."""
+"""Long work shows one bar, on a terminal's standard error; other work shows none."""
+
+import io
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
@@ -9,54 +12,67 @@ from definetti.simulate import weather
 Y, X = weather(60, random_state=0)
 
 
-@pytest.fixture
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(autouse=True)
 def at_once(monkeypatch):
+    """All work is long, however fast the machine; a bar is shown when complete, and once."""
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setenv("TERM", "dumb")
 
 
-def said(capsys):
-    out, err = capsys.readouterr()
-    assert out == ""
-    return err
+def said(work, to=Terminal):
+    out, err = Terminal(), to()
+    with redirect_stdout(out), redirect_stderr(err):
+        found = work()
+    assert out.getvalue() == ""
+    return err.getvalue(), found
 
 
-def test_one_bar_counts_the_windows(at_once, capsys):
+def test_one_bar_counts_the_windows():
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
-    loud = cp.evaluate(Y[50:], X[50:], horizon=2)
-    err = said(capsys)
+    err, loud = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2))
     assert err.count("predicting windows") == 1
     assert "ranking" not in err  # no bar within the bar
     assert cp.verbose  # the estimator itself is left as it is
-    quiet = ConformalHMM(random_state=0).fit(Y[:50], X[:50]).evaluate(Y[50:], X[50:], horizon=2)
-    assert said(capsys) == ""
+    cp = ConformalHMM(random_state=0).fit(Y[:50], X[:50])
+    err, quiet = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2))
+    assert err == ""
     assert loud.p_values.tolist() == quiet.p_values.tolist()
 
 
-def test_a_single_window_shows_what_goes_on_in_it(at_once, capsys):
+def test_a_single_window_shows_what_goes_on_in_it():
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:58], X[:58])
-    cp.evaluate(Y[58:], X[58:])
-    assert "ranking candidates" in said(capsys)
+    assert "ranking candidates" in said(lambda: cp.evaluate(Y[58:], X[58:]))[0]
 
 
-def test_baselines_show_one_too(at_once, capsys):
+def test_baselines_show_one_too():
     cp = Classical(random_state=0).fit(Y[:50], X[:50])
-    cp.evaluate(Y[50:], X[50:], horizon=1)
-    assert said(capsys) == ""
-    cp.evaluate(Y[50:], X[50:], horizon=1, verbose=True)
-    assert said(capsys).count("predicting windows") == 1
+    assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1))[0] == ""
+    err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1, verbose=True))
+    assert err.count("predicting windows") == 1
 
 
-def test_short_work_shows_none(capsys):
+def test_short_work_shows_none(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", float("inf"))
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
-    cp.evaluate(Y[50:], X[50:], horizon=1)
-    assert said(capsys) == ""
+    assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1))[0] == ""
 
 
-def test_each_bar_says_whose_it_is(at_once, capsys):
-    ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50]).evaluate(
-        Y[50:], X[50:], horizon=2
-    )
-    assert "ConformalHMM: predicting windows" in said(capsys)
+@pytest.mark.parametrize("forced", ["FORCE_COLOR", "TTY_COMPATIBLE", "NOTHING"])
+def test_a_file_or_a_pipe_is_shown_none(monkeypatch, forced):
+    monkeypatch.setenv(forced, "1")
+    cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
+    assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2), to=io.StringIO)[0] == ""
+
+
+def test_each_bar_says_whose_it_is():
+    cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
+    err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2))
+    assert "ConformalHMM: predicting windows" in err
     cp = Classical(random_state=0).fit(Y[:50], X[:50])
-    cp.evaluate(Y[50:], X[50:], horizon=2, verbose=True)
-    assert "Classical: predicting windows" in said(capsys)
+    err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2, verbose=True))
+    assert "Classical: predicting windows" in err

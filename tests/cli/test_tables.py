@@ -18,7 +18,7 @@ Y, X = weather(203, random_state=4)
 def run(*arguments, stdin=None, code=0):
     done = subprocess.run(
         [sys.executable, "-m", "definetti", *map(str, arguments)],
-        input=stdin, capture_output=True, timeout=300,
+        input=stdin, capture_output=True, timeout=1200,
     )  # fmt: skip
     assert done.returncode == code, done.stderr.decode()
     assert b"Traceback" not in done.stderr

@@ -17,6 +17,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 FOUND = next(filter(None, map(shutil.which, BROWSERS)), None)
 Y, X = weather(163, random_state=1)
 OLD, NEW = slice(0, 160), slice(160, 163)
+HANG = 600_000  # milliseconds after which something is wrong, on whatever machine
 HOSTILE = "<img src=x onerror=\"document.title='broken'\">"
 
 
@@ -28,7 +29,7 @@ def browser():
     with api.sync_playwright() as playwright:
         # As root, as in most containers, Chromium has no sandbox of its own.
         chromium = playwright.chromium.launch(
-            executable_path=FOUND, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=FOUND, args=["--no-sandbox", "--disable-gpu"], timeout=HANG
         )
         yield chromium
         chromium.close()
@@ -53,6 +54,7 @@ def opened(browser, tmp_path):
     def opening(report, **how):
         path = report.save(tmp_path / "report.html")
         page = browser.new_page(**how)
+        page.set_default_timeout(HANG)
         page.on("console", lambda message: complaints.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
         page.on(
@@ -212,6 +214,7 @@ def test_what_is_not_guaranteed_is_not_called_a_promise(opened):
 def test_without_scripts_the_answer_is_there(browser, tmp_path, report, cp):
     path = report.save(tmp_path / "report.html")
     page = browser.new_page(java_script_enabled=False)
+    page.set_default_timeout(HANG)
     page.goto(path.as_uri())
     text = page.locator("body").inner_text()
     page.close()

@@ -1,4 +1,4 @@
-"""Where the reference numbers and the real series are, and how to run a script to stop it."""
+"""Where the reference numbers and the real series are, and how to run a script."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -74,22 +73,3 @@ def start():
         if process.poll() is None:
             os.killpg(process.pid, 9)
         process.communicate()
-
-
-@pytest.fixture
-def wait_for_cells():
-    """Wait until some cells are on disk, and return them with the times they were written."""
-
-    def waited(process, folder, number, patience=60.0):
-        begun = time.monotonic()
-        while len(found := written(folder)) < number:
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() - begun < patience, "no cells were written"
-            time.sleep(0.005)
-        return found
-
-    return waited
-
-
-def written(folder):
-    return {path: path.stat().st_mtime_ns for path in (folder / "cells").glob("*.json")}

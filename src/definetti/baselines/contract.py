@@ -103,7 +103,8 @@ class Baseline(Fitting):
         horizon : int, optional
             How many steps a window has; the whole stretch is one window if left out.
         verbose : bool, default False
-            Show a progress bar when it takes more than two seconds.
+            Show a progress bar when it takes more than two seconds; on a terminal or in a
+            notebook only.
         """
         self._check_fitted()
         truth = checked_states(states)

@@ -17,6 +17,8 @@ from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json
 from definetti.stopping import asked
 
+PATIENCE = 10  # seconds that a scheduler has to answer
+
 
 class What(StrEnum):
     """What can be reproduced."""
@@ -142,7 +144,7 @@ def on_cluster(address: str | None) -> Iterator[None]:
             "--cluster needs Dask; install it with pip install 'definetti[cluster]'"
         ) from None
     try:
-        client = connect(address, timeout=10)
+        client = connect(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise OSError(
             f"no Dask scheduler answers at {address} ({error}); start one with `dask scheduler` "

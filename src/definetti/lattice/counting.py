@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.compiled import kernel
+from definetti.compiled import PIECE, kernel
 from definetti.lattice.grid import grid_counts, least_addition
 from definetti.lattice.passes import arrivals, headroom
 from definetti.lattice.trellis import Trellis
@@ -63,9 +63,7 @@ def count(trellis: Trellis, limits: FloatArray, bound: int) -> int | None:
         alone = np.arange(n) == last
         possible = headroom(trellis, np.where(alone, limits, -np.inf))
         certain = headroom(trellis, np.where(alone, limits, np.inf), every=True)
-        tally = _walked(
-            trellis.first, trellis.moves, possible, certain, weights, _as_float(bound - total)
-        )
+        tally = _tally(trellis, possible, certain, weights, _as_float(bound - total))
         total += sum(t * w for t, w in zip(tally.tolist(), ways, strict=True))
     return total if total <= bound else None
 
@@ -180,6 +178,27 @@ def _count_worst(trellis: Trellis, limits: FloatArray) -> int:
     return total
 
 
+def _tally(
+    trellis: Trellis,
+    possible: FloatArray,
+    certain: FloatArray,
+    weights: FloatArray,
+    bound: float,
+) -> IntArray:
+    """Number of prefixes of each length from which all goes well, and did not a step earlier."""
+    h = trellis.horizon
+    tally = np.zeros(h, dtype=np.int64)
+    upcoming = np.zeros(h, dtype=np.int64)  # the state to be tried next at each step
+    costs = np.zeros(h)
+    k, found = 0, 0.0
+    while k >= 0:
+        k, found = _walked(
+            trellis.first, trellis.moves, possible, certain, weights, bound,
+            tally, upcoming, costs, k, found, PIECE,
+        )  # fmt: skip
+    return tally
+
+
 @kernel
 def _walked(
     first: FloatArray,
@@ -188,16 +207,19 @@ def _walked(
     certain: FloatArray,
     weights: FloatArray,
     bound: float,
-) -> IntArray:
-    """Number of prefixes of each length from which all goes well, and did not a step earlier."""
+    tally: IntArray,
+    upcoming: IntArray,
+    costs: FloatArray,
+    k: int,
+    found: float,
+    turns: int,
+) -> tuple[int, float]:
+    """Go on with the walk, so many turns; return where it is, -1 where it has ended."""
     h, n = possible.shape
     wide = moves.shape[1] > 1
-    tally = np.zeros(h, dtype=np.int64)
-    upcoming = np.zeros(h, dtype=np.int64)  # the state to be tried next at each step
-    costs = np.zeros(h)
-    found = 0.0
-    k = 0
-    while k >= 0:
+    for _ in range(turns):
+        if k < 0:
+            break
         j = upcoming[k]
         if j == n:
             k -= 1
@@ -210,9 +232,9 @@ def _walked(
             tally[k] += 1
             found += weights[k]
             if found > bound * (1 + 1e-9):  # rounded; the exact numbers are compared later
-                break
+                return -1, found
         elif cost <= possible[k, j] and k + 1 < h:
             costs[k] = cost
             k += 1
             upcoming[k] = 0
-    return tally
+    return k, found

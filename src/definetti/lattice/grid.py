@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.compiled import kernel
+from definetti.compiled import kernel, pieces
 from definetti.lattice.passes import headroom
 from definetti.lattice.trellis import Trellis
 
@@ -50,7 +50,7 @@ def grid_counts(
     log_weight, onward, scales = _weighed(*grid, rate)
     if log_weight == -np.inf:
         return [0] * n
-    chances, dropped = _chances(*grid, rate, onward, scales)
+    chances, dropped = _chances(grid, rate, onward, scales)
     if up:
         return [math.ceil(_scaled(c * (1 - _ROUNDING), log_weight)) for c in chances.tolist()]
     return [
@@ -162,8 +162,41 @@ def _weighed(
     return total, onward, scales
 
 
-@kernel
 def _chances(
+    grid: _Grid, rate: float, onward: FloatArray, scales: FloatArray
+) -> tuple[FloatArray, float]:
+    """Carry the chance of each node and number of bins forward, for a path drawn by its weight.
+
+    Returns for each last state the expectation of 1 / weight, where a path fits its budget, and
+    the chance of all that was dropped; both are to be multiplied by the weight of all paths.
+    """
+    h, n = grid.tops.shape
+    size = int(grid.tops.max()) + 1
+    now, begin, end = _at_first(onward[0], size)
+    dropped = 0.0
+    for part in pieces(h - 1, n * n * size):
+        now, begin, end, dropped = _carried(
+            *grid, rate, onward, scales, part.start, part.stop, now, begin, end, dropped
+        )
+    return _at_last(now, begin, end, grid.tops[-1], rate), dropped
+
+
+@kernel
+def _at_first(onward: FloatArray, size: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """Chance of each first state; and which bins are in use: from begin up to end, excluded."""
+    n = len(onward)
+    now = np.zeros((n, size))
+    begin, end = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    total = np.exp(onward - onward.max()).sum()
+    for i in range(n):
+        if onward[i] > -np.inf:
+            now[i, 0] = np.exp(onward[i] - onward.max()) / total
+            end[i] = 1
+    return now, begin, end
+
+
+@kernel
+def _carried(
     least: FloatArray,
     moves: FloatArray,
     tops: IntArray,
@@ -173,27 +206,20 @@ def _chances(
     rate: float,
     onward: FloatArray,
     scales: FloatArray,
-) -> tuple[FloatArray, float]:
-    """Carry the chance of each node and number of bins forward, for a path drawn by its weight.
-
-    Returns for each last state the expectation of 1 / weight, where a path fits its budget, and
-    the chance of all that was dropped; both are to be multiplied by the weight of all paths.
-    """
-    h, n = tops.shape
+    from_step: int,
+    to_step: int,
+    now: FloatArray,
+    begin: IntArray,
+    end: IntArray,
+    dropped: float,
+) -> tuple[FloatArray, IntArray, IntArray, float]:
+    """Carry the chances on from one step to another."""
+    n, size = now.shape
     wide = moves.shape[1] > 1
-    size = tops.max() + 1
-    now, after = np.zeros((n, size)), np.zeros((n, size))
-    # The bins in use: from begin up to end, the latter excluded.
-    begin, end = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    after = np.zeros((n, size))
     begin_after, end_after = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     used = np.empty(n, dtype=np.int64)
-    dropped = 0.0
-    total = np.exp(onward[0] - onward[0].max()).sum()
-    for i in range(n):
-        if onward[0, i] > -np.inf:
-            now[i, 0] = np.exp(onward[0, i] - onward[0].max()) / total
-            end[i] = 1
-    for k in range(h - 1):
+    for k in range(from_step, to_step):
         for j in range(n):
             low, high = size, 0
             for i in range(n):
@@ -224,8 +250,15 @@ def _chances(
         now, after = after, now
         begin, begin_after = begin_after, begin
         end, end_after = end_after, end
-    chances = np.zeros(n)
-    for s in range(n):
+    return now, begin, end, dropped
+
+
+@kernel
+def _at_last(
+    now: FloatArray, begin: IntArray, end: IntArray, tops: IntArray, rate: float
+) -> FloatArray:
+    chances = np.zeros(len(now))
+    for s in range(len(now)):
         for b in range(begin[s], end[s]):
-            chances[s] += now[s, b] * np.exp(-rate * (tops[-1, s] - b))
-    return chances, dropped
+            chances[s] += now[s, b] * np.exp(-rate * (tops[s] - b))
+    return chances

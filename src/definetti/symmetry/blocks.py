@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti.arrays import IntArray
-from definetti.compiled import kernel
+from definetti.compiled import kernel, pieces
 from definetti.drawing import below
 from definetti.history import Completion
-from definetti.windows import Windows
+from definetti.windows import Windows, stacked
 
 
 class Blocks(NamedTuple):
@@ -48,8 +48,11 @@ class Blocks(NamedTuple):
 
     def drawn(self, rng: np.random.Generator, size: int, horizon: int) -> Windows:
         """Return the windows of random arrangements."""
-        orders = _random_orders(rng, self.number, min(horizon, self.number), size)
-        return self.arranged(orders, horizon)
+        blocks = min(horizon, self.number)
+        return stacked(
+            self.arranged(_random_orders(rng, self.number, blocks, part.stop - part.start), horizon)
+            for part in pieces(size, horizon * horizon)
+        )
 
 
 def cut_at_state(completion: Completion) -> Blocks:

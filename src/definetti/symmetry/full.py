@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti.checks import checked_limit
+from definetti.compiled import pieces
 from definetti.history import Completion
 from definetti.symmetry.contract import Generator, Reference, candidate_key
 from definetti.symmetry.euler import draw_windows
 from definetti.symmetry.whittle import count_windows
-from definetti.windows import Windows
+from definetti.windows import Windows, stacked
 
 
 @dataclass(frozen=True)
@@ -58,21 +59,25 @@ class Full:
         shelves = history.pool.shelves
         # In an order that all candidates of the class share: so are the draws.
         order = np.lexsort((completion.observations, completion.states))
-        drawn = draw_windows(
-            generator(),
-            exits,
-            history.first,
-            completion.last,
-            completion.horizon,
-            shelves.times,
-            shelves.begins,
-            shelves.sizes,
-            history.pool.observations,
-            completion.states[order],
-            completion.observations[order],
-            n_resamples,
+        rng, horizon = generator(), completion.horizon
+        drawn = (
+            draw_windows(
+                rng,
+                exits,
+                history.first,
+                completion.last,
+                horizon,
+                shelves.times,
+                shelves.begins,
+                shelves.sizes,
+                history.pool.observations,
+                completion.states[order],
+                completion.observations[order],
+                part.stop - part.start,
+            )
+            for part in pieces(n_resamples, horizon * (horizon + len(exits)))
         )
-        return Reference.drawn(Windows(*drawn))
+        return Reference.drawn(stacked(Windows(*windows) for windows in drawn))
 
     def _countable(self, completion: Completion) -> bool:
         if not completion.history.symbols:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti.arrays import FloatArray
-from definetti.compiled import kernel
+from definetti.compiled import by_rows, kernel
 from definetti.hmm.emissions.entrywise import Entrywise
 from definetti.hmm.emissions.pooled import shrunk
 from definetti.hmm.emissions.reading import Vectors
@@ -48,7 +48,7 @@ class Bernoulli(Entrywise):
     def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
         log_on = _logs(shrunk(counts, sums, 2 * self.prior))
         log_off = _logs(shrunk(counts, counts - sums, 2 * self.prior))
-        return _picked(values, log_on, log_off)
+        return np.asarray(by_rows(_picked, values, log_on, log_off, each=log_on.size))
 
 
 def _logs(frequencies: FloatArray) -> FloatArray:

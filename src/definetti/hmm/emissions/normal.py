@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray
-from definetti.compiled import kernel
+from definetti.compiled import by_rows, kernel
 
 # No variance is below this part of the column's variance over all states: a state in which a
 # column does not vary would otherwise have an infinite density there.
@@ -50,7 +50,9 @@ def diagonal_log_density(
     array([[-0.919]])
     """
     constants = 0.5 * (np.log(variances) + LOG_2PI) + log_unit
-    return _diagonal(values, means, 1.0 / variances, constants)
+    return np.asarray(
+        by_rows(_diagonal, values, means, 1.0 / variances, constants, each=means.size)
+    )
 
 
 def log_density(
@@ -73,7 +75,8 @@ def log_density(
         whitening = np.swapaxes(axes / np.sqrt(scales)[:, None, :], 1, 2).copy()
         constant = 0.5 * (np.log(scales) + LOG_2PI).sum(axis=1) + log_unit[seen].sum()
         own = np.ascontiguousarray(values[rows][:, seen])
-        squares = _distances(own, np.ascontiguousarray(means[:, seen]), whitening)
+        centres = np.ascontiguousarray(means[:, seen])
+        squares = by_rows(_distances, own, centres, whitening, each=whitening.size)
         logs[rows] = -0.5 * squares - constant
     return logs
 

@@ -8,7 +8,7 @@ from math import lgamma
 import numpy as np
 
 from definetti.arrays import FloatArray
-from definetti.compiled import kernel
+from definetti.compiled import by_rows, kernel
 from definetti.hmm.emissions.entrywise import Entrywise
 from definetti.hmm.emissions.pooled import shrunk
 from definetti.hmm.emissions.reading import Vectors
@@ -47,7 +47,8 @@ class Poisson(Entrywise):
         vectors.refuse(fraction, "counts are whole numbers; use Gaussian() for such numbers")
 
     def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
-        return _log_poisson(values, shrunk(counts, sums, self.prior))
+        rates = shrunk(counts, sums, self.prior)
+        return np.asarray(by_rows(_log_poisson, values, rates, each=rates.size))
 
 
 @kernel
