@@ -295,7 +295,8 @@ def test_training_counts_nothing_across_sequences():
     assert cp.n_units_ == 1
     # Symbols of the training and their numbers; "w" is one of them, and other units are not.
     assert cp.model_.table.labels == ("u", "v", "w")
-    assert cp.model_.statistics.tolist() == [[1, 0, 0], [1, 1, 1]]
+    # And a cell for all others.
+    assert cp.model_.statistics.tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
 
 
 def test_which_units_train_can_be_drawn():

@@ -140,15 +140,21 @@ def test_classical_with_a_model_counted_on_the_first_half():
 
 
 def counted_chain(pieces, n, m):
-    """Count moves and symbols in pieces, add 1/2 to each, and normalise."""
+    """Count moves and symbols in pieces, add 1/2 to each, and normalise.
+
+    Symbols that are not in the pieces have one cell, of which each has the probability.
+    """
     moves = [[0.5] * n for _ in range(n)]
     symbols = [[0.5] * m for _ in range(n)]
+    known = len({symbol for _, y in pieces for symbol in y})
     for x, y in pieces:
         for a, b in pairwise(x):
             moves[a][b] += 1
         for state, symbol in zip(x, y, strict=True):
             symbols[state][symbol] += 1
-    return Chain(*([[v / sum(row) for v in row] for row in rows] for rows in (moves, symbols)))
+    moves = [[v / sum(row) for v in row] for row in moves]
+    wider = 0.5 * (known + 1 - m)
+    return Chain(moves, [[v / (sum(row) + wider) for v in row] for row in symbols])
 
 
 @pytest.mark.parametrize("classes", ["sequence", "last"])

@@ -58,7 +58,8 @@ def given_hmm(
             f"states and symbols name {len(labels)} states and {len(table)} symbols, the matrices "
             f"have {n} and {m}; give one label per row of transition and per column of emission"
         )
-    return TrainedHMM(steps, emitted, 0.0, FixedCategorical(0.0, m), labels.labels, table)
+    law = FixedCategorical(0.0, tuple(range(m)))
+    return TrainedHMM(steps, emitted, 0.0, law, labels.labels, table)
 
 
 def checked_rows(matrix: Any, name: str) -> FloatArray:

@@ -87,8 +87,8 @@ class Categorical:
     def learned(
         self, table: Alphabet, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> FixedCategorical:
-        """Fix the alphabet on a labelled stretch, whose symbols come first in the table."""
-        return FixedCategorical(self.prior, int(codes.max(initial=MISSING)) + 1)
+        """Fix the alphabet on a labelled stretch."""
+        return FixedCategorical(self.prior, tuple(np.unique(codes[codes != MISSING]).tolist()))
 
 
 @dataclass(frozen=True)
@@ -101,13 +101,17 @@ class FixedCategorical(Categorical):
 
     Parameters
     ----------
-    known : how many symbols there are, the first ones of the table
+    known : the codes of the symbols that it was trained on
     """
 
-    known: int = 0
+    known: tuple[int, ...] = ()
 
     def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
-        return self.known + 1, np.minimum(codes, self.known)
+        number = len(self.known)
+        place = np.full(len(table) + 1, number)  # that of all others
+        place[list(self.known)] = np.arange(number)
+        place[MISSING] = MISSING
+        return number + 1, place[codes]
 
 
 @kernel
