@@ -20,12 +20,16 @@ def surroundings(**more):
 
 @pytest.fixture
 def ask(tmp_path):
-    """Run a command in a folder of its own, with an empty standard input unless told."""
+    """Run a command in a folder of its own, with an empty standard input unless told.
+
+    Standard input is bytes, or a file that is open.
+    """
 
     def asked(*arguments, stdin=b"", **how):
+        given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
         done = subprocess.run(
             [*COMMAND, *map(str, arguments)],
-            input=stdin, capture_output=True, timeout=300, cwd=tmp_path,
+            **given, capture_output=True, timeout=300, cwd=tmp_path,
             env=surroundings(**how),
         )  # fmt: skip
         done.out, done.err = done.stdout.decode(), done.stderr.decode()

@@ -34,6 +34,7 @@ def predict(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
     ] = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Say which states are possible in rows whose state is not known.
@@ -50,7 +51,7 @@ def predict(
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
-            check_output(output)
+            check_output(output, [calibration, new], force, wrote)
         check_share(train_size)
         data = read_both(calibration, new, state_column, observation_columns)
         steps = horizon or data.new_rows
@@ -107,6 +108,15 @@ def step_rows(found: Any) -> list[dict[str, Any]]:
         }
         for k, (states, row) in enumerate(zip(found.steps, numbers, strict=True))
     ]
+
+
+def wrote(path: Path) -> bool:
+    """Tell whether a file is one of these, by its columns."""
+    from definetti.cli.overwriting import columns_of
+
+    columns = columns_of(path)
+    numbers = all(one.startswith(("p_", "probability_")) for one in columns[4:])
+    return columns[:4] == ["step", "set", "size", "best"] and numbers
 
 
 def _listed(found: Any) -> list[dict[str, Any]]:

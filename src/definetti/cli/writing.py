@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from definetti.cli.labels import joined
+from definetti.cli.overwriting import check_replaced
 from definetti.cli.printing import plain
 from definetti.cli.reading import BadTable, polars
-from definetti.files import replace
+from definetti.files import destination, replace
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 
 
-def check_output(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
-    """Refuse a file that cannot be written, before any work is done for it."""
+def check_output(
+    output: Path,
+    inputs: Iterable[str | None],
+    force: bool,
+    ours: Callable[[Path], bool],
+    endings: tuple[str, ...] = ENDINGS,
+) -> None:
+    """Refuse a file that cannot or may not be written, before any work is done for it.
+
+    Parameters
+    ----------
+    inputs, force, ours : as `overwriting.check_replaced` has them
+    endings : what the file may end in
+    """
+    check_place(output, endings)
+    check_replaced(output, inputs, force, ours)
+
+
+def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file that cannot be written."""
     if output.is_dir():
         raise BadTable(f"output {output} is a folder; name a file")
     ending = output.suffix.lower()
@@ -26,7 +45,13 @@ def check_output(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
             f"output {output}: files end in {', '.join(endings)}, and "
             f"{repr(ending) if ending else 'no ending'} is none of these"
         )
-    folder = output.parent
+    try:
+        place = destination(output)
+    except OSError as error:
+        raise BadTable(
+            f"output {output} cannot be written: {error.strerror}; name another file"
+        ) from None
+    folder = place.parent if output.is_symlink() else output.parent
     if not folder.is_dir():
         raise BadTable(f"output {output}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):
@@ -38,7 +63,7 @@ def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
 
     A list in a row stays one, but for CSV and TSV, which have text alone: see `labels.joined`.
     """
-    check_output(output)
+    check_place(output)
     pl = polars()
     if output.suffix.lower() in (".csv", ".tsv"):
         rows = [
