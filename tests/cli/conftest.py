@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,28 @@ def ask_into(tmp_path):
             stdin=subprocess.DEVNULL, cwd=tmp_path, env=surroundings(),
         )  # fmt: skip
         return done.returncode, done.stderr.decode()
+
+    return asked
+
+
+@pytest.fixture
+def on_terminal(tmp_path):
+    """Run a command on a terminal; return its exit code and all that the terminal was sent."""
+    pty = pytest.importorskip("pty")
+
+    def asked(*arguments):
+        main, side = pty.openpty()
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=side, stderr=side,
+            cwd=tmp_path, env=surroundings(TERM="xterm", COLUMNS="400", PYTHONUTF8="1"),
+        )  # fmt: skip
+        os.close(side)
+        sent = b""
+        with suppress(OSError):  # which ends it, where the other side is closed
+            while piece := os.read(main, 1 << 16):
+                sent += piece
+        os.close(main)
+        return process.wait(), sent.decode()
 
     return asked
 

@@ -11,7 +11,7 @@ import typer
 from definetti.cli import options
 from definetti.cli.completing import method_names, world_names
 from definetti.cli.mistakes import told
-from definetti.cli.printing import print_json
+from definetti.cli.printing import print_json, print_text, tell
 
 
 def compare(
@@ -65,7 +65,7 @@ def compare(
         if json:
             print_json(js.loads(found.to_json()))
         else:
-            typer.echo(str(found))
+            print_text(str(found))
     if not found.kept:
         raise typer.Exit(1)
 
@@ -95,7 +95,7 @@ def _compared(
     check_folder(output, ("compare.csv", "compare.png"), data_files(data), force)
     chosen(names)
     for message in selected(places, data, horizons, number)[1]:
-        typer.echo(message, err=True)
+        tell(message)
     with going_on(output), on_cluster(cluster):
         return run(output, data, worlds=places, methods=names, horizons=horizons,
                    repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,

@@ -95,19 +95,23 @@ def _guided(tour: list[Stop], page: Path) -> None:
     truth = weather(ROWS, random_state=SEED)[1][-NEW:]
     for number, (words, command) in enumerate(tour, 1):
         console.rule(f"{number} of {len(tour)}")
-        console.print(words, soft_wrap=True)
-        console.print(f"\n$ definetti {' '.join(command)}\n", style="bold", soft_wrap=True)
+        for line in words.split("\n"):
+            console.print(line, soft_wrap=True)
+        console.print()
+        console.print(f"$ definetti {' '.join(command)}", style="bold", soft_wrap=True)
+        console.print()
         _run(command)
         if command[0] == "predict":
-            console.print(f"\nIt was {', '.join(truth)}.")
+            console.print()
+            console.print(f"It was {', '.join(truth)}.")
         console.print()
     console.rule()
-    console.print(
-        f"The report: {page.resolve()}\n"
-        "Open it in a browser and move the slider; then take a file of your own.\n"
+    for line in (
+        f"The report: {page.resolve()}",
+        "Open it in a browser and move the slider; then take a file of your own.",
         "`definetti verify` proves the promise, by adding up the probability of every sequence.",
-        soft_wrap=True,
-    )
+    ):
+        console.print(line, soft_wrap=True)
 
 
 def _answered(command: list[str]) -> Any:

@@ -139,7 +139,8 @@ def _show(
 
     screen = console()
     columns = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
-    screen.print(f"observed: {columns}\nmodel: {model}", soft_wrap=True)
+    screen.print(f"observed: {columns}", soft_wrap=True)
+    screen.print(f"model: {model}", soft_wrap=True)
     screen.print(found._headline())
     table = Table()
     for column in ("step", "possible states", "best"):

@@ -135,4 +135,6 @@ def _show(contents: dict[str, Any], output: Path) -> None:
                 f"95 % interval [{ours['low']:.3f}, {ours['high']:.3f}]."
             )
     lines.append(f"written: {output.resolve()}; open it in a browser")
-    console().print("\n".join(lines), soft_wrap=True)
+    screen = console()
+    for line in lines:
+        screen.print(line, soft_wrap=True)

@@ -14,7 +14,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.mistakes import told
-from definetti.cli.printing import print_json
+from definetti.cli.printing import print_json, print_text, tell
 from definetti.stopping import asked
 
 
@@ -96,7 +96,7 @@ def _reproduced(
             how["fresh"] = fresh and not (what is What.all and name is What.figure3)
             done.append(runs[name]())
             if not json:
-                typer.echo(f"{done[-1]}\n")
+                print_text(f"{done[-1]}\n")
     if json:  # one document, so all at once
         parts = [js.loads(one.to_json()) for one in done]
         print_json(parts if what is What.all else parts[0])
@@ -136,7 +136,7 @@ def going_on(output: Path) -> Iterator[None]:
             raise
         else:  # a worker killed, a scheduler lost, a file that is no such file
             said = f"{type(error).__name__}: {error}"
-        typer.echo(f"definetti: {said}. {remedy}", err=True)
+        tell(f"definetti: {said}. {remedy}")
         raise typer.Exit(1) from None
 
 

@@ -9,8 +9,9 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import World
+from definetti.cli.labels import legible
 from definetti.cli.mistakes import told
-from definetti.cli.printing import print_json
+from definetti.cli.printing import print_json, print_text
 
 MACHINE = ("idle", "works", "worn")
 # The columns of each world's file, and the states in it.
@@ -50,7 +51,7 @@ def simulate(
             print_json({"file": str(output), "rows": rows, "new": new, "world": world,
                         "seed": seed, "columns": columns})  # fmt: skip
         else:
-            typer.echo(f"{rows:,} rows, {new:,} of them without a state: {output}")
+            print_text(f"{rows:,} rows, {new:,} of them without a state: {legible(str(output))}")
 
 
 def wrote(path: Path) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from definetti.cli.labels import joined
+from definetti.cli.labels import joined, unformulated
 from definetti.cli.overwriting import check_replaced
 from definetti.cli.printing import plain
 from definetti.cli.reading import BadTable, polars
@@ -61,15 +61,13 @@ def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
     """Write rows as CSV, TSV, JSON, JSON lines or Parquet, by the ending of the file.
 
-    A list in a row stays one, but for CSV and TSV, which have text alone: see `labels.joined`.
+    A list in a row stays one, but for CSV and TSV, which have text alone: see `labels.joined`, and
+    `labels.unformulated` for what spreadsheets would make of it.
     """
     check_place(output)
     pl = polars()
     if output.suffix.lower() in (".csv", ".tsv"):
-        rows = [
-            {key: joined(one) if isinstance(one, list) else one for key, one in row.items()}
-            for row in rows
-        ]
+        rows = [{unformulated(key): _field(one) for key, one in row.items()} for row in rows]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
     frame = frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
@@ -83,6 +81,12 @@ def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
         ),
     }
     write_whole(output, writers[output.suffix.lower()])
+
+
+def _field(value: Any) -> Any:
+    """Return what stands for a value where a file has text alone."""
+    text = joined(value) if isinstance(value, list) else value
+    return unformulated(text) if isinstance(text, str) else text
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
