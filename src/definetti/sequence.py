@@ -6,6 +6,7 @@ Everything below this module speaks of codes ``0, 1, 2, …``; a missing observa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from datetime import date
 from decimal import Decimal
@@ -49,7 +50,7 @@ def readable(values: Any, name: str = "observations") -> Any:
         names = list(values.columns)
         if not names:
             raise ValueError(f"{name} is a frame without columns; give None for a plain chain")
-        twice = [one for one in dict.fromkeys(names) if names.count(one) > 1]
+        twice = [one for one, number in Counter(names).items() if number > 1]
         if twice:
             raise ValueError(f"{name} has the column {twice[0]!r} twice; rename one")
     return list(values) if isinstance(values, Iterator) else plain(values)

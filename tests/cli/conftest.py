@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,16 @@ def surroundings(**more):
 
 @pytest.fixture
 def ask(tmp_path):
-    """Run a command in a folder of its own, with an empty standard input unless told."""
+    """Run a command in a folder of its own, with an empty standard input unless told.
+
+    Standard input is bytes, or a file that is open.
+    """
 
     def asked(*arguments, stdin=b"", **how):
+        given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
         done = subprocess.run(
             [*COMMAND, *map(str, arguments)],
-            input=stdin, capture_output=True, timeout=1200, cwd=tmp_path,
+            **given, capture_output=True, timeout=1200, cwd=tmp_path,
             env=surroundings(**how),
         )  # fmt: skip
         done.out, done.err = done.stdout.decode(), done.stderr.decode()
@@ -45,6 +50,28 @@ def ask_into(tmp_path):
             stdin=subprocess.DEVNULL, cwd=tmp_path, env=surroundings(),
         )  # fmt: skip
         return done.returncode, done.stderr.decode()
+
+    return asked
+
+
+@pytest.fixture
+def on_terminal(tmp_path):
+    """Run a command on a terminal; return its exit code and all that the terminal was sent."""
+    pty = pytest.importorskip("pty")
+
+    def asked(*arguments):
+        main, side = pty.openpty()
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=side, stderr=side,
+            cwd=tmp_path, env=surroundings(TERM="xterm", COLUMNS="400", PYTHONUTF8="1"),
+        )  # fmt: skip
+        os.close(side)
+        sent = b""
+        with suppress(OSError):  # which ends it, where the other side is closed
+            while piece := os.read(main, 1 << 16):
+                sent += piece
+        os.close(main)
+        return process.wait(), sent.decode()
 
     return asked
 

@@ -1,5 +1,6 @@
 """Labels come back as they went in, whatever they look like."""
 
+import csv
 import json
 
 import polars as pl
@@ -113,3 +114,36 @@ def test_sets_without_a_state_are_empty_lists(tmp_path):
 
     write_rows([{"set": []}, {"set": []}], tmp_path / "x.parquet")
     assert pl.read_parquet(tmp_path / "x.parquet").schema == {"set": pl.List(pl.String)}
+
+
+FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "''-a"]
+HARMLESS = ["sun", "-1", "+3.5", "-1e-5", ".5", "1+1", "a=b", "'tis", "p_=1", "-.5"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_no_label_is_a_formula_to_a_spreadsheet(tmp_path, ending):
+    """Nor a set of labels, nor the name of a column; and no two become one."""
+    from definetti.cli.writing import write_rows
+
+    labels = [*FORMULAS, *HARMLESS, *(f"'{one}" for one in FORMULAS)]
+    rows = [{"best": one, "set": [one, "a|b"], **dict.fromkeys(labels, "")} for one in labels]
+    write_rows(rows, tmp_path / f"x.{ending}")
+    with (tmp_path / f"x.{ending}").open(newline="", encoding="utf-8") as file:
+        header, *found = csv.reader(file, delimiter="," if ending == "csv" else "\t")
+    for cells in (header[2:], [row[0] for row in found]):
+        assert cells == [f"'{one}" if one not in HARMLESS else one for one in labels]
+    risky = [row[1] for row in found if row[1][0] in "=+-@\t\r\n"]
+    assert risky == []
+    write_rows([{"set": [-1, 1], "best": -1}, {"set": [], "best": None}], tmp_path / f"y.{ending}")
+    assert "-1|1" in (tmp_path / f"y.{ending}").read_text()
+    assert "'" not in (tmp_path / f"y.{ending}").read_text()
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "parquet"])
+def test_where_there_are_lists_labels_stay_as_they_are(tmp_path, ending):
+    from definetti.cli.reading import read_table
+    from definetti.cli.writing import write_rows
+
+    write_rows([{"=a": one, "set": [one]} for one in FORMULAS], tmp_path / f"x.{ending}")
+    found = read_table(str(tmp_path / f"x.{ending}"))
+    assert found.to_dict(as_series=False) == {"=a": FORMULAS, "set": [[one] for one in FORMULAS]}

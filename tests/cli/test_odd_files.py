@@ -5,9 +5,11 @@ import json
 import polars as pl
 import pytest
 
+from definetti.cli.asking import read_both
 from definetti.cli.columns import given
 from definetti.cli.dates import FIRST
 from definetti.cli.reading import read_table
+from definetti.cli.text import repeated
 from definetti.simulate import weather
 
 Y, X = weather(40, random_state=4)
@@ -151,3 +153,50 @@ def test_dates_are_not_looked_for_in_all_of_many_words(tmp_path, monkeypatch):
     monkeypatch.setattr(pl, "read_csv", noted)
     assert len(read_table(str(tmp_path / "x.csv"))) == 10_000
     assert sum(looked) <= FIRST
+
+
+def wide(tmp_path, columns):
+    """Read a table of so many columns; return it, and how often a frame was worked on."""
+    names = [f"c{k}" for k in range(columns)]
+    rows = [[k % 7 + 0.5 * row for k in range(columns)] for row in range(4)]
+    (tmp_path / "new.csv").write_text("\n".join(",".join(map(str, one)) for one in [names, *rows]))
+    past = [[*names, "state"], *([*row, "ab"[k % 2]] for k, row in enumerate(rows))]
+    (tmp_path / "x.csv").write_text("\n".join(",".join(map(str, one)) for one in past))
+    worked = []
+    collect = pl.LazyFrame.collect
+
+    def counted(self, *arguments, **how):
+        worked.append(1)
+        return collect(self, *arguments, **how)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pl.LazyFrame, "collect", counted)
+        found = read_both(str(tmp_path / "x.csv"), str(tmp_path / "new.csv"), "state", None)
+    return found, len(worked)
+
+
+def test_a_column_costs_the_same_among_many(tmp_path):
+    """What is done to a whole frame is done once, and not for every column of it."""
+    assert wide(tmp_path, 30)[1] == wide(tmp_path, 60)[1]
+    found, _ = wide(tmp_path, 9_000)
+    assert found.observations.shape == (4, 9_000)
+    assert found.new.shape == (4, 9_000)
+
+
+def test_columns_are_compared_by_their_hash():
+    """A name that is like no other is never held against all others, one by one."""
+
+    class Name(str):
+        __slots__ = ()
+        compared = 0
+
+        def __eq__(self, other):
+            Name.compared += 1
+            return str(self) == str(other)
+
+        __hash__ = str.__hash__
+
+    names = [Name(f"c{k}") for k in range(1_000)]
+    assert repeated(names) == []
+    assert Name.compared < 10_000  # and not half a million
+    assert repeated([*names, Name("c7")]) == ["c7"]

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from definetti.hmm.describing import described
@@ -77,3 +78,30 @@ def test_models_of_all_kinds_in_words():
 def test_an_empty_set_is_explained(ask, file):
     out = " ".join(ask("backtest", "x.csv", "--windows", 12).out.split())
     assert "a set may be empty" in out
+
+
+EVIL = "\x1b]0;evil\x07\x9b31m\n\u202ename"  # a terminal's title, red, a line's end, backwards
+WRITTEN = r"\x1b]0;evil"
+
+
+def test_names_cannot_speak_to_the_terminal(on_terminal, tmp_path):
+    """A column's and a file's, in tables, notes and messages; labels cannot either."""
+    name = f"{EVIL}.csv"
+    states = ["sun" if k % 4 else "rain" for k in range(40)]
+    table = pl.DataFrame({EVIL: [k % 3 for k in range(40)], "state": states})
+    table.write_parquet(tmp_path / name)  # the kind of a file is told by its contents
+    pl.DataFrame({EVIL: [1], f"more{EVIL}": [2]}).write_parquet(tmp_path / "new.csv")
+    for code, arguments in [
+        (0, ["predict", name, "new.csv", "-o", f"sets{name}"]),
+        (2, ["predict", name, "--state-column", "no"]),
+        (2, ["predict", f"no{name}"]),
+        (2, ["predict", name, "--horizon", 1, "-o", name]),
+        (0, ["backtest", name, "--windows", 12, "-o", f"windows{name}"]),
+        (0, ["report", name, "--windows", 12, "-o", f"{EVIL}.html"]),
+        (0, ["simulate", f"made{name}", "--rows", 9]),
+    ]:
+        found, sent = on_terminal(*arguments)
+        assert found == code, sent
+        assert WRITTEN in sent, sent
+        for part in (EVIL[:9], "\x07", "\x9b", "\nname", "\u202e"):
+            assert part not in sent, (arguments, sent)

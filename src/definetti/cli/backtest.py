@@ -27,6 +27,7 @@ def backtest(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a window: .csv .json .parquet …")
     ] = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Predict window after window of a labelled history, each from all rows before it.
@@ -44,7 +45,7 @@ def backtest(
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
-            check_output(output)
+            check_output(output, [data], force, wrote)
         check_share(train_size)
         table = read_both(data, None, state_column, observation_columns)
         length = len(table.states)
@@ -109,6 +110,13 @@ def _judged(
     other = Classical(confidence_level=confidence, states=labels, random_state=seed)
     other.fit(past, states[:begin])
     return other.evaluate(rest, states[begin:], horizon=horizon, verbose=True)
+
+
+def wrote(path: Path) -> bool:
+    """Tell whether a file is one of these, by its columns."""
+    from definetti.cli.overwriting import columns_of
+
+    return columns_of(path) == ["first_row", "covered", "size", "p_value"]
 
 
 def _rows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from definetti.cli.fitting import fitted
 from definetti.cli.kinds import tidied
 from definetti.cli.reading import BadTable, polars
 from definetti.cli.states import labelled_rows, read_states
+from definetti.cli.text import repeated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +54,7 @@ def given(
     observed : names of the observed columns, with commas between; all others if left out
     new, new_name : further new rows, and their file
     """
-    check_column(table, name, state, "--state-column")
+    check_columns(table, name, [state], "--state-column")
     notes: list[str] = []
     columns = _observed(table, name, state, observed, notes)
     table, found = tidied(table, name, columns)
@@ -67,8 +68,7 @@ def given(
                 f"{name}: the last {len(rest)} rows have no state, and there is a file of new rows "
                 "as well; leave one of them out"
             )
-        for column in columns:
-            check_column(new, new_name, column)
+        check_columns(new, new_name, columns)
         rest, found = fitted(new, new_name, table, name, columns, state)
         notes += found
     notes += _remarks(table[:end], state, len(set(labels[:end])), columns)
@@ -77,38 +77,42 @@ def given(
         labels[:end],
         _taken(rest, columns) if columns and len(rest) else None,
         len(rest),
-        {column: str(table[column].dtype).lower() for column in columns},
+        {column: str(dtype).lower() for column, dtype in table.select(columns).schema.items()},
         notes,
     )
 
 
-def check_column(table: pl.DataFrame, name: str, column: str, option: str = "") -> None:
-    """Refuse a column that is not there."""
-    if column in table.columns:
+def check_columns(table: pl.DataFrame, name: str, columns: list[str], option: str = "") -> None:
+    """Refuse columns that are not there."""
+    there = table.columns
+    known = set(there)
+    column = next((one for one in columns if one not in known), None)
+    if column is None:
         return
-    alike = [one for one in table.columns if one.strip().lower() == column.strip().lower()]
+    alike = [one for one in there if one.strip().lower() == column.strip().lower()]
     remedy = f"; name one of these with {option}" if option else ""
     if alike:
         remedy = f"; is it {alike[0]!r}?"
-    raise BadTable(f"{name} has no column {column!r}; it has {', '.join(table.columns)}{remedy}")
+    raise BadTable(f"{name} has no column {column!r}; it has {', '.join(there)}{remedy}")
 
 
 def _observed(
     table: pl.DataFrame, name: str, state: str, observed: str | None, notes: list[str]
 ) -> list[str]:
-    dated = [one for one in table.columns if table[one].dtype.is_temporal() and one != state]
+    kinds = table.schema
+    dated = {one: None for one, kind in kinds.items() if kind.is_temporal() and one != state}
     if observed is None:
-        columns = [column for column in table.columns if column != state and column not in dated]
+        columns = [column for column in kinds if column != state and column not in dated]
         if dated:
             notes.append(f"left out, being dates: {', '.join(dated)}")
     else:
         columns = [column.strip() for column in observed.split(",") if column.strip()]
     if not columns:
         notes.append("no column is observed, so the states are taken as a plain Markov chain")
+    check_columns(table, name, columns, "--observation-columns")
+    if twice := repeated(columns):
+        raise BadTable(f"--observation-columns names {twice[0]!r} twice; leave one out")
     for column in columns:
-        check_column(table, name, column, "--observation-columns")
-        if columns.count(column) > 1:
-            raise BadTable(f"--observation-columns names {column!r} twice; leave one out")
         if column == state:
             raise BadTable(f"column {column!r} is the state and cannot be observed as well")
         if column in dated:
@@ -126,12 +130,10 @@ def _remarks(table: pl.DataFrame, state: str, number: int, columns: list[str]) -
         notes.append(f"column {state!r} has one state only, so every set holds that one")
     elif rows >= MANY and number > rows / 2:
         notes.append(f"column {state!r} has {number} states in {rows} rows; is it the state?")
-    for column in columns:
-        if table[column].n_unique() == 1:
+    for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
+        if series.n_unique() == 1:
             notes.append(f"column {column!r} has one value only and tells nothing")
-        elif (
-            rows > 2 and table[column].dtype.is_integer() and (table[column].diff()[1:] == 1).all()
-        ):
+        elif rows > 2 and series.dtype.is_integer() and (series.diff()[1:] == 1).all():
             notes.append(
                 f"column {column!r} counts the rows and tells nothing; leave it out with "
                 "--observation-columns"
@@ -143,6 +145,5 @@ def _taken(table: pl.DataFrame, columns: list[str]) -> Any:
     """Return one column as a series, several as a frame, none as None."""
     if not columns:
         return None
-    text = [column for column in columns if table[column].dtype == polars().Null]
-    table = table.with_columns(table[column].cast(polars().String) for column in text)
-    return table[columns[0]] if len(columns) == 1 else table.select(columns)
+    table = table.select(columns).cast({polars().Null: polars().String})
+    return table[columns[0]] if len(columns) == 1 else table

@@ -11,7 +11,7 @@ import typer
 from definetti.cli import options
 from definetti.cli.completing import method_names, world_names
 from definetti.cli.mistakes import told
-from definetti.cli.printing import print_json
+from definetti.cli.printing import print_json, print_text, tell
 
 
 def compare(
@@ -47,6 +47,7 @@ def compare(
         bool, typer.Option("--quick", help="one step ahead only, and 50 repetitions")
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="work out all cells anew")] = False,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Compare ours, the paper's method and eleven baselines: coverage, size and time.
@@ -59,12 +60,12 @@ def compare(
     with told():
         found = _compared(
             _names(worlds), _names(methods), repetitions, jobs, seed, data, output, cluster, quick,
-            fresh,
+            fresh, force,
         )  # fmt: skip
         if json:
             print_json(js.loads(found.to_json()))
         else:
-            typer.echo(str(found))
+            print_text(str(found))
     if not found.kept:
         raise typer.Exit(1)
 
@@ -72,8 +73,10 @@ def compare(
 def _compared(
     places: list[str] | None, names: list[str] | None, repetitions: int | None, jobs: int,
     seed: int, data: Path | None, output: Path, cluster: str | None, quick: bool, fresh: bool,
+    force: bool,
 ) -> Any:  # fmt: skip
-    from definetti.cli.reproduce import check_jobs, going_on, on_cluster
+    from definetti.cli.overwriting import check_folder
+    from definetti.cli.reproduce import check_jobs, data_files, going_on, on_cluster
     from definetti.experiments.compare import (
         HORIZONS,
         QUICK_HORIZONS,
@@ -89,9 +92,10 @@ def _compared(
     horizons = QUICK_HORIZONS if quick else HORIZONS
     check_jobs(jobs)
     checked(output, number, seed)  # what is wrong or missing is told of before an hour of work
+    check_folder(output, ("compare.csv", "compare.png"), data_files(data), force)
     chosen(names)
     for message in selected(places, data, horizons, number)[1]:
-        typer.echo(message, err=True)
+        tell(message)
     with going_on(output), on_cluster(cluster):
         return run(output, data, worlds=places, methods=names, horizons=horizons,
                    repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,

@@ -24,6 +24,7 @@ def demo(
     folder: Annotated[
         Path, typer.Argument(help="where to put the files; made if it is not there")
     ] = Path("definetti-demo"),
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Take a tour: make data, predict, judge the promise, and write a report of it.
@@ -31,26 +32,43 @@ def demo(
     Example: definetti demo
     """
     with told():
+        from definetti.cli import report, simulate
+        from definetti.cli.writing import check_output
+
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"{folder} is a file; name a folder for the demo to put its files in")
         folder.mkdir(parents=True, exist_ok=True)
-        tour = stops(folder / "days.csv", folder / "report.html")
+        data, page = folder / "days.csv", folder / "report.html"
+        check_output(data, [], force, simulate.wrote)  # both, before any work is done
+        check_output(page, [], force, report.wrote, (".html",))
+        tour = stops(data, page, force)
         if json:
             from definetti.cli.printing import print_json
 
             print_json([{"command": " ".join(c), "result": _answered(c)} for _, c in tour])
         else:
-            _guided(tour, folder / "report.html")
+            _guided(tour, page)
 
 
-def stops(data: Path, page: Path) -> list[Stop]:
+def stops(data: Path, page: Path, force: bool = False) -> list[Stop]:
     """Return the tour."""
+    anyway = ["--force"] if force else []
     observed = ["--observation-columns", "carried"]
     return [
         Stop(
             "A file first: days of sun or rain, and what a neighbour carried on each.\n"
             f"The weather of the last {NEW} days is not known.",
-            ["simulate", str(data), "--rows", str(ROWS), "--new", str(NEW), "--seed", str(SEED)],
+            [
+                "simulate",
+                str(data),
+                "--rows",
+                str(ROWS),
+                "--new",
+                str(NEW),
+                "--seed",
+                str(SEED),
+                *anyway,
+            ],
         ),
         Stop(
             "What was the weather on these days? A set of answers that holds the true one\n"
@@ -64,13 +82,12 @@ def stops(data: Path, page: Path) -> list[Stop]:
         ),
         Stop(
             "All of it on one page, on which the level can be chosen.",
-            ["report", str(data), *observed, "--confidence", "0.9", "-o", str(page)],
+            ["report", str(data), *observed, "--confidence", "0.9", "-o", str(page), *anyway],
         ),
     ]
 
 
 def _guided(tour: list[Stop], page: Path) -> None:
-    from definetti.cli.app import app
     from definetti.cli.printing import console as plain_console
     from definetti.simulate import weather
 
@@ -78,19 +95,23 @@ def _guided(tour: list[Stop], page: Path) -> None:
     truth = weather(ROWS, random_state=SEED)[1][-NEW:]
     for number, (words, command) in enumerate(tour, 1):
         console.rule(f"{number} of {len(tour)}")
-        console.print(words, soft_wrap=True)
-        console.print(f"\n$ definetti {' '.join(command)}\n", style="bold", soft_wrap=True)
-        app(command, standalone_mode=False)
+        for line in words.split("\n"):
+            console.print(line, soft_wrap=True)
+        console.print()
+        console.print(f"$ definetti {' '.join(command)}", style="bold", soft_wrap=True)
+        console.print()
+        _run(command)
         if command[0] == "predict":
-            console.print(f"\nIt was {', '.join(truth)}.")
+            console.print()
+            console.print(f"It was {', '.join(truth)}.")
         console.print()
     console.rule()
-    console.print(
-        f"The report: {page.resolve()}\n"
-        "Open it in a browser and move the slider; then take a file of your own.\n"
+    for line in (
+        f"The report: {page.resolve()}",
+        "Open it in a browser and move the slider; then take a file of your own.",
         "`definetti verify` proves the promise, by adding up the probability of every sequence.",
-        soft_wrap=True,
-    )
+    ):
+        console.print(line, soft_wrap=True)
 
 
 def _answered(command: list[str]) -> Any:
@@ -99,8 +120,14 @@ def _answered(command: list[str]) -> Any:
     import json
     from contextlib import redirect_stdout
 
+    with redirect_stdout(io.StringIO()) as printed:
+        _run([*command, "--json"])
+    return json.loads(printed.getvalue())
+
+
+def _run(command: list[str]) -> None:
+    """Run a command, and end as it does if it fails."""
     from definetti.cli.app import app
 
-    with redirect_stdout(io.StringIO()) as printed:
-        app([*command, "--json"], standalone_mode=False)
-    return json.loads(printed.getvalue())
+    if code := app(command, standalone_mode=False):
+        raise typer.Exit(code)

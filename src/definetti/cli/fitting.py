@@ -25,11 +25,13 @@ def fitted(
     new, notes = tidied(new, name, columns)
     if state in new.columns:
         notes.append(f"{name}: column {state!r} is not looked at; new rows need no state")
-    others = [column for column in new.columns if column not in (*table.columns, state)]
+    known_columns = {*table.columns, state}
+    others = [column for column in new.columns if column not in known_columns]
     if others:
         notes.append(f"{name}: left out, not being in {past}: {', '.join(others)}")
-    for column in columns:
-        series, known = new[column], table[column]
+    both = (new.select(columns).get_columns(), table.select(columns).get_columns())
+    found = []
+    for column, series, known in zip(columns, *both, strict=True):
         if kind(known) == "text" and kind(series) == "numbers":
             series = _as_text(series, known)
         if "nothing" not in (kind(series), kind(known)) and kind(series) != kind(known):
@@ -38,8 +40,8 @@ def fitted(
                 f"{name}: row {row + 1}, column {column!r} is {series[row]!r}, and in {past} the "
                 f"column holds {kind(known)}; write both alike"
             )
-        new = new.with_columns(series.alias(column))
-    return new, notes
+        found.append(series.alias(column))
+    return new.with_columns(found), notes
 
 
 def kind(series: pl.Series) -> str:

@@ -6,9 +6,13 @@ and a bar within a label is written ``\|``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?"
+NUMBERS = re.compile(rf"{NUMBER}(\|{NUMBER})*", re.ASCII | re.IGNORECASE)
 NOTHING = "none"  # what a person reads where no state is possible
 
 
@@ -20,6 +24,32 @@ def joined(labels: Iterable[Any]) -> str:
     """
     words = (str(label).replace("\\", r"\\").replace("|", r"\|") for label in labels)
     return "|".join(words)
+
+
+def unformulated(text: str) -> str:
+    """Write a field of a CSV such that no spreadsheet takes it for a formula: after an apostrophe.
+
+    Numbers, and sets of numbers, stay as they are. An apostrophe that was there before such a
+    formula is followed by another, so that no two fields become one.
+
+    >>> [unformulated(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
+    ['sun', "'=1+1", "''=1+1", '-1', '-1|+2.5', "'-1|x"]
+    """
+    return f"'{text}" if FORMULA.match(text) and not NUMBERS.fullmatch(text) else text
+
+
+def legible(text: str) -> str:
+    r"""Write signs that a terminal would act upon, the end of a line among them, as codes.
+
+    >>> print(legible("a\x1b[31m\nb"))
+    a\x1b[31m\nb
+    """
+    if text.isprintable():
+        return text
+    codes = (sign.encode("unicode_escape").decode("ascii") for sign in text)
+    return "".join(
+        sign if sign.isprintable() else code for sign, code in zip(text, codes, strict=True)
+    )
 
 
 def shown(label: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from definetti import stopping, terminal
+from definetti.cli.printing import tell
 
 # What the estimators call their parameters, and what the command line does.
 OPTIONS = {
@@ -58,7 +59,7 @@ def refused(error: Exception) -> typer.Exit:
     text = OPTION.sub(_as_option, str(error))
     if isinstance(error, MemoryError):
         text = f"not enough memory; give fewer rows or a shorter horizon ({text or 'no details'})"
-    typer.echo(f"definetti: {text or type(error).__name__}", err=True)
+    tell(f"definetti: {text or type(error).__name__}")
     return typer.Exit(2)
 
 
@@ -76,7 +77,7 @@ def _as_option(found: re.Match[str]) -> str:
 
 def stopped() -> typer.Exit:
     """Tell of Ctrl-C; raise what is returned."""
-    typer.echo(stopping.MESSAGE, err=True)
+    tell(stopping.MESSAGE)
     return typer.Exit(stopping.CODE)
 
 
@@ -96,4 +97,4 @@ class Heard:
         for category, text in self.first.items():
             others = self.number[category] - 1
             more = f" (and {others:,} more like it)" if others else ""
-            typer.echo(f"note: {text}{more}", err=True)
+            tell(f"note: {text}{more}")

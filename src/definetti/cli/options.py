@@ -30,4 +30,7 @@ TrainSize = Annotated[
 ]
 Smoothing = Annotated[bool, typer.Option("--smoothing", help="break ties at random")]
 Seed = Annotated[int, typer.Option(min=0, help="where random numbers come from")]
+Force = Annotated[
+    bool, typer.Option("--force", help="replace a file that this command did not write")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]

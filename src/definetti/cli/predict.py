@@ -34,6 +34,7 @@ def predict(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
     ] = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Say which states are possible in rows whose state is not known.
@@ -50,7 +51,7 @@ def predict(
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
-            check_output(output)
+            check_output(output, [calibration, new], force, wrote)
         check_share(train_size)
         data = read_both(calibration, new, state_column, observation_columns)
         steps = horizon or data.new_rows
@@ -109,6 +110,15 @@ def step_rows(found: Any) -> list[dict[str, Any]]:
     ]
 
 
+def wrote(path: Path) -> bool:
+    """Tell whether a file is one of these, by its columns."""
+    from definetti.cli.overwriting import columns_of
+
+    columns = columns_of(path)
+    numbers = all(one.startswith(("p_", "probability_")) for one in columns[4:])
+    return columns[:4] == ["step", "set", "size", "best"] and numbers
+
+
 def _listed(found: Any) -> list[dict[str, Any]]:
     """Return the members, best first, where the set has any; not too many of them."""
     if not hasattr(found, "p_value"):
@@ -129,7 +139,8 @@ def _show(
 
     screen = console()
     columns = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
-    screen.print(f"observed: {columns}\nmodel: {model}", soft_wrap=True)
+    screen.print(f"observed: {columns}", soft_wrap=True)
+    screen.print(f"model: {model}", soft_wrap=True)
     screen.print(found._headline())
     table = Table()
     for column in ("step", "possible states", "best"):

@@ -8,15 +8,35 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from definetti.cli.labels import legible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def console() -> Console:
-    """Return a console that prints labels as they are: ``[b]`` and ``:smile:`` are labels, too."""
-    from rich.console import Console
+    """Return a console that prints labels as they are: ``[b]`` and ``:smile:`` are labels, too.
 
-    return Console(markup=False, emoji=False, highlight=False)
+    It prints a line at a time, and nothing in it, a file's name or a column's, moves the cursor.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    class Screen(Console):
+        def render_str(self, text: str, **how: Any) -> Text:
+            return super().render_str(legible(text), **how)
+
+    return Screen(markup=False, emoji=False, highlight=False)
+
+
+def tell(line: str) -> None:
+    """Write a line to standard error, whatever names are in it."""
+    typer.echo(legible(line), err=True)
+
+
+def print_text(text: str) -> None:
+    """Print lines of our own, whatever names are in them."""
+    typer.echo("\n".join(map(legible, text.split("\n"))))
 
 
 def print_json(result: Any) -> None:
@@ -27,7 +47,7 @@ def print_json(result: Any) -> None:
 def print_notes(notes: list[str]) -> None:
     """Tell a person, not a program, how something was understood."""
     for note in notes:
-        typer.echo(f"note: {note}", err=True)
+        tell(f"note: {note}")
 
 
 def plain(value: Any) -> Any:

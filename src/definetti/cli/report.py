@@ -12,6 +12,7 @@ from definetti.cli.choices import Guarantee
 from definetti.cli.mistakes import told
 
 PAGE = Path("report.html")
+MARK = '<meta name="generator" content="definetti">'
 
 
 def report(
@@ -31,6 +32,7 @@ def report(
     seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="the page's title")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = PAGE,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Write one page with the sets, how such sets fared before, and the settings.
@@ -49,7 +51,7 @@ def report(
         from definetti.cli.writing import check_output
         from definetti.report import make_report
 
-        check_output(output, (".html", ".htm"))
+        check_output(output, [data, new], force, wrote, (".html", ".htm"))
         check_share(train_size)
         found = read_both(data, new, state_column, observation_columns)
         steps = horizon or found.new_rows
@@ -83,6 +85,13 @@ def report(
             _show(made.contents, output)
 
 
+def wrote(path: Path) -> bool:
+    """Tell whether a file is one of these, by its mark."""
+    from definetti.cli.overwriting import beginning
+
+    return MARK in beginning(path)
+
+
 def written_again(context: typer.Context) -> str:
     """Write the command again, with what was said and not what goes without saying."""
     import shlex
@@ -90,7 +99,7 @@ def written_again(context: typer.Context) -> str:
     words = ["definetti", str(context.command.name)]
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")
-        if value is None or value == parameter.default or parameter.name == "json":
+        if value is None or value == parameter.default or parameter.name in ("force", "json"):
             continue
         if parameter.param_type_name == "option":
             words.append(max(parameter.opts, key=len))
@@ -126,4 +135,6 @@ def _show(contents: dict[str, Any], output: Path) -> None:
                 f"95 % interval [{ours['low']:.3f}, {ours['high']:.3f}]."
             )
     lines.append(f"written: {output.resolve()}; open it in a browser")
-    console().print("\n".join(lines), soft_wrap=True)
+    screen = console()
+    for line in lines:
+        screen.print(line, soft_wrap=True)

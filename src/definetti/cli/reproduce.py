@@ -14,7 +14,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.mistakes import told
-from definetti.cli.printing import print_json
+from definetti.cli.printing import print_json, print_text, tell
 from definetti.stopping import asked
 
 PATIENCE = 10  # seconds that a scheduler has to answer
@@ -48,6 +48,7 @@ def reproduce(
         str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="work out all cells anew")] = False,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Run the paper's experiments: its method as published, as proved, and ours.
@@ -58,18 +59,19 @@ def reproduce(
     Example: definetti reproduce figure1 --repetitions 100 --jobs 2
     """
     with told():
-        kept = _reproduced(what, jobs, repetitions, seed, output, data, cluster, fresh, json)
+        kept = _reproduced(what, jobs, repetitions, seed, output, data, cluster, fresh, force, json)
     if not kept:
         raise typer.Exit(1)
 
 
 def _reproduced(
     what: What, jobs: int, repetitions: int, seed: int, output: Path, data: Path | None,
-    cluster: str | None, fresh: bool, json: bool,
+    cluster: str | None, fresh: bool, force: bool, json: bool,
 ) -> bool:  # fmt: skip
     """Run and print; return whether every method that promises a coverage keeps it."""
     check_jobs(jobs)
     from definetti import experiments
+    from definetti.cli.overwriting import check_folder
     from definetti.experiments.reproduction import checked
     from definetti.experiments.series import FILES, read
 
@@ -86,18 +88,30 @@ def _reproduced(
     checked(output, repetitions, seed)  # what is missing is told of before an hour of work
     if data is not None:
         read(data)
+    names = list(runs) if what is What.all else [what]
+    written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
+    check_folder(output, written, data_files(data), force)
     done: list[experiments.Reproduction] = []
     with going_on(output), on_cluster(cluster):
-        for name in runs if what is What.all else [what]:
+        for name in names:
             # The series of figure3 are those of table1, which has just worked them out.
             how["fresh"] = fresh and not (what is What.all and name is What.figure3)
             done.append(runs[name]())
             if not json:
-                typer.echo(f"{done[-1]}\n")
+                print_text(f"{done[-1]}\n")
     if json:  # one document, so all at once
         parts = [js.loads(one.to_json()) for one in done]
         print_json(parts if what is What.all else parts[0])
     return all(one.kept for one in done)
+
+
+def data_files(data: Path | None) -> list[Path]:
+    """Return what experiments may read in a folder, or in folders in it."""
+    from definetti.experiments.worlds import NEEDS
+
+    names = dict.fromkeys(name for files in NEEDS.values() for name in files)
+    patterns = [pattern for name in names for pattern in (name, f"*/{name}")]
+    return [] if data is None else [path for one in patterns for path in data.glob(one)]
 
 
 def check_jobs(jobs: int) -> None:
@@ -124,7 +138,7 @@ def going_on(output: Path) -> Iterator[None]:
             raise
         else:  # a worker killed, a scheduler lost, a file that is no such file
             said = f"{type(error).__name__}: {error}"
-        typer.echo(f"definetti: {said}. {remedy}", err=True)
+        tell(f"definetti: {said}. {remedy}")
         raise typer.Exit(1) from None
 
 

@@ -9,8 +9,16 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import World
+from definetti.cli.labels import legible
 from definetti.cli.mistakes import told
-from definetti.cli.printing import print_json
+from definetti.cli.printing import print_json, print_text
+
+MACHINE = ("idle", "works", "worn")
+# The columns of each world's file, and the states in it.
+LABELS = {
+    ("day", "state", "carried"): {"sun", "rain"},
+    ("state", "heat", "shake", "alarms"): set(MACHINE),
+}
 
 
 def simulate(
@@ -21,6 +29,7 @@ def simulate(
         World, typer.Option(help="weather has symbols, sensors has numbers")
     ] = World.weather,
     seed: options.Seed = 0,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Write a labelled sequence of a hidden Markov model.
@@ -32,7 +41,7 @@ def simulate(
 
         if new > rows:
             raise ValueError(f"--new {new} is more than --rows {rows}; give less of the one")
-        check_output(output)
+        check_output(output, [], force, wrote)
         made = _weather(rows, seed) if world is World.weather else _sensors(rows, seed)
         for row in made[rows - new :]:
             row["state"] = None
@@ -42,7 +51,26 @@ def simulate(
             print_json({"file": str(output), "rows": rows, "new": new, "world": world,
                         "seed": seed, "columns": columns})  # fmt: skip
         else:
-            typer.echo(f"{rows:,} rows, {new:,} of them without a state: {output}")
+            print_text(f"{rows:,} rows, {new:,} of them without a state: {legible(str(output))}")
+
+
+def wrote(path: Path) -> bool:
+    """Tell whether a file is one of these: by its columns, and by its labels.
+
+    People write files of their own after the pattern of these, so columns alone will not do.
+    """
+    from definetti.cli.overwriting import columns_of
+    from definetti.cli.reading import BadTable, read_table
+
+    labels = LABELS.get(tuple(columns_of(path)))
+    if labels is None:
+        return False
+    try:
+        table = read_table(str(path))
+    except BadTable:
+        return False
+    counted = "day" not in table.columns or table["day"].to_list() == [*range(1, len(table) + 1)]
+    return counted and set(table["state"].drop_nulls()) <= labels
 
 
 def _weather(rows: int, seed: int) -> list[dict[str, Any]]:
@@ -62,13 +90,12 @@ def _sensors(rows: int, seed: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng(seed)
     transition = np.array([[0.95, 0.05, 0.0], [0.02, 0.96, 0.02], [0.1, 0.0, 0.9]])
     codes = sample(np.array([1.0, 0.0, 0.0]), transition, np.eye(3), rows, rng).states
-    names = ("idle", "works", "worn")
     heat = np.array([20.0, 60.0, 68.0])[codes] + rng.normal(0, 5, rows)
     shake = np.array([0.1, 1.0, 1.6])[codes] * rng.lognormal(0, 0.4, rows)
     alarms = rng.poisson(np.array([0.1, 0.3, 1.5])[codes])
     return [
         {
-            "state": names[codes[k]],
+            "state": MACHINE[codes[k]],
             "heat": round(float(heat[k]), 1),
             "shake": round(float(shake[k]), 3),
             "alarms": int(alarms[k]),

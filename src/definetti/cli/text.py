@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 SEPARATORS = ",;\t"
@@ -51,15 +52,23 @@ def cleaned(text: str, name: str) -> tuple[str, str]:
     header = text.split("\n", 1)[0]
     separator = max(SEPARATORS, key=header.count)  # the first of those that are as frequent
     columns = next(_rows(text, name, separator))
-    for column in columns:
-        if columns.count(column) > 1:
-            raise BadTable(f"{name}: the header has {column!r} twice; rename one")
+    if twice := repeated(columns):
+        raise BadTable(f"{name}: the header has {twice[0]!r} twice; rename one")
     if len(columns) > 1 and BLANK.search(text):  # else it is a value that is missing
         kept = io.StringIO()
         filled = (row for row in _rows(text, name, separator) if "".join(row).strip() or row[1:])
         csv.writer(kept, delimiter=separator, lineterminator="\n").writerows(filled)
         text = kept.getvalue()
     return text, separator
+
+
+def repeated(names: list[str]) -> list[str]:
+    """Return the names that come more than once, in the order of the first.
+
+    >>> repeated(["a", "b", "c", "b"])
+    ['b']
+    """
+    return [name for name, number in Counter(names).items() if number > 1]
 
 
 def ragged(text: str, name: str, separator: str) -> None:

@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from definetti.cli.labels import joined
+from definetti.cli.labels import joined, unformulated
+from definetti.cli.overwriting import check_replaced
 from definetti.cli.printing import plain
 from definetti.cli.reading import BadTable, polars
-from definetti.files import replace
+from definetti.files import destination, replace
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 
 
-def check_output(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
-    """Refuse a file that cannot be written, before any work is done for it."""
+def check_output(
+    output: Path,
+    inputs: Iterable[str | None],
+    force: bool,
+    ours: Callable[[Path], bool],
+    endings: tuple[str, ...] = ENDINGS,
+) -> None:
+    """Refuse a file that cannot or may not be written, before any work is done for it.
+
+    Parameters
+    ----------
+    inputs, force, ours : as `overwriting.check_replaced` has them
+    endings : what the file may end in
+    """
+    check_place(output, endings)
+    check_replaced(output, inputs, force, ours)
+
+
+def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file that cannot be written."""
     if output.is_dir():
         raise BadTable(f"output {output} is a folder; name a file")
     ending = output.suffix.lower()
@@ -26,7 +45,13 @@ def check_output(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
             f"output {output}: files end in {', '.join(endings)}, and "
             f"{repr(ending) if ending else 'no ending'} is none of these"
         )
-    folder = output.parent
+    try:
+        place = destination(output)
+    except OSError as error:
+        raise BadTable(
+            f"output {output} cannot be written: {error.strerror}; name another file"
+        ) from None
+    folder = place.parent if output.is_symlink() else output.parent
     if not folder.is_dir():
         raise BadTable(f"output {output}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):
@@ -36,15 +61,13 @@ def check_output(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
     """Write rows as CSV, TSV, JSON, JSON lines or Parquet, by the ending of the file.
 
-    A list in a row stays one, but for CSV and TSV, which have text alone: see `labels.joined`.
+    A list in a row stays one, but for CSV and TSV, which have text alone: see `labels.joined`, and
+    `labels.unformulated` for what spreadsheets would make of it.
     """
-    check_output(output)
+    check_place(output)
     pl = polars()
     if output.suffix.lower() in (".csv", ".tsv"):
-        rows = [
-            {key: joined(one) if isinstance(one, list) else one for key, one in row.items()}
-            for row in rows
-        ]
+        rows = [{unformulated(key): _field(one) for key, one in row.items()} for row in rows]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
     frame = frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
@@ -58,6 +81,12 @@ def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
         ),
     }
     write_whole(output, writers[output.suffix.lower()])
+
+
+def _field(value: Any) -> Any:
+    """Return what stands for a value where a file has text alone."""
+    text = joined(value) if isinstance(value, list) else value
+    return unformulated(text) if isinstance(text, str) else text
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
