@@ -179,7 +179,7 @@ class ConformalHMM(BaseEstimator):
         if not hasattr(self, "_data"):
             return self.fit(observations, states)
         observations = readable(observations)
-        data = self._data.chosen(observations)
+        data = self._data.chosen(observations, "observations")
         data.append(observations, states)
         self._data, self.model_ = data, data.model
         return self

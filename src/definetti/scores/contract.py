@@ -74,7 +74,7 @@ def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
     found = score(estimate, windows)
     try:
         values = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise blamed(error) from error
     if values.shape != windows.start.shape:
         raise ValueError(

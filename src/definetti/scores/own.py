@@ -52,5 +52,5 @@ class OnWindows(StepScore):
         labelled = LabelledWindows(labels[windows.start], states, observations)
         try:
             return np.asarray(self.function(labelled), dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise blamed(error) from error
