@@ -349,11 +349,12 @@ def test_what_is_kept_is_made_once_until_the_history_grows():
         made.append(len(history))
         return len(history)
 
-    assert [history.kept("key", make), history.kept("key", make)] == [2, 2]
-    assert history.kept("other", make) == 2
-    assert made == [2, 2]
+    recall = history.present.recall
+    assert [recall("setting", "key", make), recall("setting", "key", make)] == [2, 2]
+    assert recall("setting", "other", make) == recall("other", "key", make) == 2
+    assert made == [2, 2, 2]
     history.append(*arrays([(0, 0)]))
-    assert history.kept("key", make) == 3
+    assert recall("setting", "key", make) == 3
 
 
 def test_the_past_is_not_the_caller_s_array():

@@ -26,9 +26,8 @@ def past_scores(
     """
     if not question.settled:
         return np.sort(question.scored(estimate, question.stretches(ends)))
-    history, version = question.history, question.version
-    key = "sorted", stream, question.score, *question.unseen.tolist()
-    old_ends, old = history.lasting(key, version, lambda: (ends[:0], np.zeros(0)))
+    memory, key = question.history.lasting, ("sorted", stream)
+    old_ends, old = memory.recall(question.setting, key, lambda: (ends[:0], np.zeros(0)))
     fresh = len(ends) - len(old_ends)
     if fresh >= 0 and np.array_equal(ends[fresh:], old_ends):
         # The usual case in rolling prediction: what is new is put in its place.
@@ -36,18 +35,17 @@ def past_scores(
         scores = np.insert(old, np.searchsorted(old, new), new)
     else:
         scores = np.sort(_noted(question, estimate, ends))
-    history.note(key, version, (ends, scores))
+    memory.note(question.setting, key, (ends, scores))
     return scores
 
 
 def _noted(question: Question, estimate: Estimate, ends: IntArray) -> FloatArray:
     """Look scores up among those noted for each time, NaN where none was; add what is missing."""
-    history, version = question.history, question.version
-    key = "scores", question.score, *question.unseen.tolist()
-    notes = history.lasting(key, version, lambda: np.zeros(0))
-    if len(notes) < len(history):
-        notes = np.concatenate([notes, np.full(2 * len(history) - len(notes), np.nan)])
-        history.note(key, version, notes)
+    memory, length = question.history.lasting, len(question.history)
+    notes = memory.recall(question.setting, "scores", lambda: np.zeros(0))
+    if len(notes) < length:
+        notes = np.concatenate([notes, np.full(2 * length - len(notes), np.nan)])
+        memory.note(question.setting, "scores", notes)
     todo = ends[np.isnan(notes[ends])]
     if len(todo):
         notes[todo] = question.scored(estimate, question.stretches(todo))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -79,7 +80,8 @@ class ConformalHMM(BaseEstimator):
         The most candidate sequences, ``n_states ** horizon``, that a prediction may list. Beyond
         it a fixed model with spaced blocks gives a `LatticeSet`, for any horizon.
     random_state : int, numpy Generator or None
-        Where random numbers come from; None takes fresh ones at every `fit`.
+        Where random numbers come from; None takes fresh ones at every `fit`. The same data and
+        the same number give the same sets; other data draw other numbers from it.
     verbose : bool, default False
         Show a progress bar when a prediction, or `evaluate`, takes more than two seconds.
 
@@ -281,7 +283,7 @@ class ConformalHMM(BaseEstimator):
             self._check_length(labels, horizon - lag)  # before anything so long is made
         alphabet = self._data.alphabet.extended(labels)
         question = self._question(new_observations, horizon, lag, listing=False)
-        question = question._replace(labels=alphabet.labels)
+        question = replace(question, labels=alphabet.labels)
         self._check_length(labels, question.asked)
         found, _ = rank(question, alphabet.encode(labels, "states")[None])
         return found[0].p_value(question.broken(found)[0])

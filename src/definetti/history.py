@@ -7,18 +7,17 @@ past is worked out once and kept until the history grows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.compiled import kernel
+from definetti.memory import Memory
 from definetti.sequence import MISSING
 from definetti.windows import Windows
 
-Value = TypeVar("Value")
 Array = TypeVar("Array", IntArray, FloatArray)
 
 
@@ -67,8 +66,9 @@ class History:
         self.shelves = Shelves(np.zeros(0, dtype=np.int64), n_states)
         self.pool = self  # all stretches, where the history is the last of several
         self.stretches = 1  # how many there were, those that a model was fixed on included
-        self._kept: dict[Hashable, Any] = {}
-        self._lasting: dict[Hashable, tuple[Hashable, Any]] = {}
+        self.digest = 0, 0  # up to which step it was taken, and what it is
+        self.present = Memory()  # of the history as it is, forgotten when it grows
+        self.lasting = Memory()  # of what no growth changes
 
     def __len__(self) -> int:
         return self.length
@@ -117,25 +117,7 @@ class History:
         self.length = end
         if not self.shelves.add(states, times, n):
             self.shelves = Shelves(self.states, n)
-        self._kept = {}
-
-    def kept(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return what `make` makes of the history, made once until the history grows."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        value: Value = self._kept[key]
-        return value
-
-    def lasting(self, key: Hashable, version: Hashable, make: Callable[[], Value]) -> Value:
-        """Return what was noted under a key, growth or no growth; a new version starts afresh."""
-        if key not in self._lasting or self._lasting[key][0] != version:
-            self._lasting[key] = version, make()
-        value: Value = self._lasting[key][1]
-        return value
-
-    def note(self, key: Hashable, version: Hashable, value: object) -> None:
-        """Note a value for `lasting` to find."""
-        self._lasting[key] = version, value
+        self.present.forget()
 
     def visits(self, state: int) -> IntArray:
         """Times at which the chain was in a state, in order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -92,9 +93,9 @@ def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: i
     estimate = question.estimated(question.ending(0))
     window = question.seen(question.windows(np.zeros((1, question.asked), dtype=np.int64)))
     band = Band(max_errors, lag=question.lag)
-    method = question._replace(score=Smoother(), smoothing=False).method
+    method = replace(question, score=Smoother(), smoothing=False).method
     if guarantee == "errors":
-        past = _past(question._replace(score=band), estimate)
+        past = _past(replace(question, score=band), estimate)
         numbers = list(map(len, past))
         limits = [limit(scores, alpha) for scores in past]
     else:
@@ -134,8 +135,7 @@ def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray
 
     if not question.settled:
         return made()
-    key = "steps", last, question.lag, question.version, *question.unseen.tolist()
-    return question.history.kept(key, made)
+    return question.history.present.recall(("steps", *question.setting), last, made)
 
 
 def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction, depth: int) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
 from definetti.calibration import past_scores
+from definetti.digest import digest
 from definetti.history import Completion, History
 from definetti.hmm.estimate import Estimate
 from definetti.hmm.model import Model
@@ -21,7 +24,8 @@ from definetti.symmetry.contract import Reference, Symmetry
 from definetti.windows import Windows, windows_at
 
 
-class Question(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Question:
     """All that a prediction depends on but the candidates.
 
     Attributes
@@ -75,9 +79,22 @@ class Question(NamedTuple):
 
         All candidates draw the same stream, so a p-value does not depend on who else is asked
         about; each by itself compares with independent draws, which is all that validity needs.
+        Other data have another stream: one seed serves many histories.
         """
-        place = (len(self.history), len(self.observations), use)
+        place = (len(self.history), len(self.observations), use, *self._digest)
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
+
+    @cached_property
+    def _digest(self) -> tuple[int, int]:
+        """Return a number for the history and one for the new observations."""
+        past, emission = self.history.pool, self.model.emission_
+        done, number = past.digest
+        if done < len(past):
+            new = past.observations[done:]
+            number = digest(emission, self.table, new, past.states[done:], number)
+            past.digest = len(past), number
+        nothing = np.zeros(len(self.observations), dtype=np.int64)
+        return number, digest(emission, self.table, self.observations, nothing)
 
     def uniform(self) -> float:
         """Return the one uniform number that breaks the ties of this prediction."""
@@ -101,12 +118,14 @@ class Question(NamedTuple):
         return self.model.fixed
 
     @property
-    def version(self) -> tuple[int, ...]:
-        """States and symbols: one that comes up for the first time changes a fixed model."""
-        emission = self.model.emission_
-        if inside := getattr(emission, "symbols_in", None):
-            return len(self.labels), *inside(self.table)
-        return len(self.labels), len(self.table) if emission.symbols else 0
+    def setting(self) -> tuple[Hashable, ...]:
+        """Return all that the score of a stretch depends on under a fixed model, but the stretch.
+
+        A state or symbol that comes up for the first time may change a fixed model.
+        """
+        symbols = len(self.table) if self.model.emission_.symbols else 0
+        steps = len(self.unseen), int(np.count_nonzero(self.unseen)), self.lag
+        return self.score, len(self.labels), symbols, *steps
 
     def completed(self, states: IntArray) -> Completion:
         return Completion(self.history, states, self.observations, len(self.labels))

@@ -24,7 +24,8 @@ class Enumeration(NamedTuple):
 
     Attributes
     ----------
-    states, observations : (S, T + h) every sequence of states and of symbols
+    states : (S, T + h) every sequence of states
+    observations : (S, T + k) every sequence of symbols, those of the ``k`` new steps that are seen
     ranks : the rank of the true states of the last ``h`` steps, for each sequence
     smoothing : whether ties are broken at random
     """
@@ -40,7 +41,8 @@ class Enumeration(NamedTuple):
         """Return the probability of each sequence under a model."""
         x, y = self.states, self.observations
         steps = transition[x[:, :-1], x[:, 1:]].prod(axis=1)
-        return np.asarray(initial[x[:, 0]] * steps * emission[x, y].prod(axis=1))
+        seen = emission[x[:, : y.shape[1]], y].prod(axis=1)
+        return np.asarray(initial[x[:, 0]] * steps * seen)
 
     def chances(self, confidence_level: float) -> FloatArray:
         """Return the probability, over the uniform if there is one, that each is covered."""
@@ -83,7 +85,13 @@ class Enumeration(NamedTuple):
 
 
 def enumerate_ranks(
-    predictor: Any, n_states: int, n_symbols: int, length: int, horizon: int, verbose: bool = False
+    predictor: Any,
+    n_states: int,
+    n_symbols: int,
+    length: int,
+    horizon: int,
+    verbose: bool = False,
+    observed: int | None = None,
 ) -> Enumeration:
     """Rank the truth in every sequence of ``length`` labelled steps and ``horizon`` new ones.
 
@@ -93,9 +101,11 @@ def enumerate_ranks(
     n_states, n_symbols : how many there are of each
     length, horizon : how many labelled steps there are, and how many new ones
     verbose : show a progress bar
+    observed : how many of the new steps are observed, the first ones; all if left out
     """
     predictor = clone(predictor).set_params(states=list(range(n_states)))
-    new_symbols = list(product(range(n_symbols), repeat=horizon))
+    seen_steps = horizon if observed is None else observed
+    new_symbols = list(product(range(n_symbols), repeat=seen_steps))
     pasts = product(
         product(range(n_states), repeat=length), product(range(n_symbols), repeat=length)
     )
@@ -104,7 +114,8 @@ def enumerate_ranks(
     for past, seen in watched(pasts, number, "enumerating sequences", verbose):
         fitted = predictor.fit(seen, past)
         for symbols in new_symbols:
-            for candidate, rank in fitted.predict_ranks(symbols).items():
+            found = fitted.predict_ranks(symbols or None, horizon=horizon)
+            for candidate, rank in found.items():
                 states.append(past + candidate)
                 observations.append(seen + symbols)
                 ranks.append(rank)
@@ -119,6 +130,7 @@ def exact_coverage(
     length: int,
     horizon: int,
     confidence_level: float | None = None,
+    observed: int | None = None,
 ) -> float:
     """Return the coverage of a predictor under a model, to the last digit.
 
@@ -136,6 +148,8 @@ def exact_coverage(
     length, horizon : how many labelled steps there are, and how many new ones
     confidence_level : float, optional
         Another level than the predictor's.
+    observed : int, optional
+        How many of the new steps are observed, the first ones; all if left out.
 
     Examples
     --------
@@ -159,7 +173,9 @@ def exact_coverage(
             "fit together; they must be (n,), (n, n) and (n, m)"
         )
     level = predictor.confidence_level if confidence_level is None else confidence_level
-    everything = enumerate_ranks(predictor, len(start), emitted.shape[1], length, horizon)
+    everything = enumerate_ranks(
+        predictor, len(start), emitted.shape[1], length, horizon, observed=observed
+    )
     return everything.coverage(start, steps, emitted, level)
 
 

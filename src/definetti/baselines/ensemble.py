@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from math import isqrt
 from typing import Any
 
@@ -131,7 +132,7 @@ class EnsembleSliding(Baseline):
     def _judged(
         self, question: Question, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        question = question._replace(model=self.models_[0])  # fixed, and all scored alike
+        question = replace(question, model=self.models_[0])  # fixed, and all scored alike
         scores = self._scored(question, question.windows(candidates)).mean(axis=0)
         past = all_scores(question, "ensemble", lambda ends: self._residuals(question, ends))
         past = past[-max(self._kept - len(question.observations), 1) :]
@@ -140,7 +141,7 @@ class EnsembleSliding(Baseline):
 
     def _scored(self, question: Question, windows: Windows) -> FloatArray:
         """Return the score of each window by each model, ``(models, B)``."""
-        asked = [question._replace(model=model) for model in self.models_]
+        asked = [replace(question, model=model) for model in self.models_]
         return np.stack([one.scored(one.estimated(one.ending(0)), windows) for one in asked])
 
     def _residuals(self, question: Question, ends: IntArray) -> FloatArray:

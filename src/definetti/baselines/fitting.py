@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -136,7 +137,7 @@ class Fitting(BaseEstimator):
             self._check_length(labels, checked_number(horizon, "horizon"))
         question = self._question(new_observations, horizon, listing=False)
         self._check_length(labels, question.asked)
-        return question._replace(labels=alphabet.labels), alphabet.encode(labels, "states")
+        return replace(question, labels=alphabet.labels), alphabet.encode(labels, "states")
 
     def _question(
         self, new_observations: Any, horizon: int | None, listing: bool = True
@@ -161,7 +162,7 @@ class Fitting(BaseEstimator):
             1,
             self._entropy,
         )
-        return question._replace(symmetry=self._compared(question))
+        return replace(question, symmetry=self._compared(question))
 
     def _check_budget(self, n_states: int, horizon: int) -> None:
         if is_long(n_states, horizon, self.max_candidates):

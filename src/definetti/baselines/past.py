@@ -73,9 +73,9 @@ def all_scores(
         return np.zeros(0)
     if not question.settled:
         return scored(ends)
-    key = "in order", name, question.score, *question.unseen.tolist()
-    known = history.lasting(key, question.version, lambda: np.zeros(0))
+    key = "in order", name
+    known = history.lasting.recall(question.setting, key, lambda: np.zeros(0))
     if len(known) < len(ends):  # in rolling prediction, what is new alone
         known = np.concatenate([known, scored(ends[len(known) :])])
-        history.note(key, question.version, known)
+        history.lasting.note(question.setting, key, known)
     return known

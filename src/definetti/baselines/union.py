@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -127,5 +128,5 @@ def chain_scores(question: Question, members: IntArray) -> FloatArray:
     """Return how improbable each path is by the chain."""
     if not len(members):
         return np.zeros(0)
-    asked = question._replace(score=Path())
+    asked = replace(question, score=Path())
     return asked.scored(asked.estimated(asked.ending(0)), asked.windows(members))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from definetti.arrays import FloatArray
-from definetti.hmm.emissions import Categorical
+from definetti.hmm.emissions.categorical import FixedCategorical
 from definetti.hmm.model import TrainedHMM
 from definetti.sequence import Alphabet
 
@@ -58,7 +58,7 @@ def given_hmm(
             f"states and symbols name {len(labels)} states and {len(table)} symbols, the matrices "
             f"have {n} and {m}; give one label per row of transition and per column of emission"
         )
-    return TrainedHMM(steps, emitted, 0.0, Categorical(0.0), labels.labels, table)
+    return TrainedHMM(steps, emitted, 0.0, FixedCategorical(0.0, m), labels.labels, table)
 
 
 def checked_rows(matrix: Any, name: str) -> FloatArray:

@@ -128,6 +128,8 @@ class HMM(BaseEstimator):
 class TrainedHMM:
     """A hidden Markov model that no longer changes: the paper's "pre-trained predictor".
 
+    Its alphabet does not change either: symbols that it was not trained on share one cell.
+
     Attributes
     ----------
     transitions : (n, n) counts, or probabilities

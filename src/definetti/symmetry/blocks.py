@@ -69,7 +69,9 @@ def cut_at_pair(completion: Completion, step: int = -1) -> Blocks:
         )
     state, symbol = int(new.states[step]), int(new.observations[step])
     visits = past.visits(state)
-    found = past.kept(("pair", state, symbol), lambda: visits[past.observations[visits] == symbol])
+    found = past.present.recall(
+        "pairs", (state, symbol), lambda: visits[past.observations[visits] == symbol]
+    )
     here = (new.states == state) & (new.observations == symbol)
     return Blocks(completion, (state, symbol), found, len(past) + np.flatnonzero(here))
 

@@ -38,7 +38,7 @@ class Shifts:
             _, first, count = np.unique(rows, axis=0, return_index=True, return_counts=True)
             return Windows(*(part[first] for part in windows)), count
 
-        windows, weights = past.kept(("shifts", horizon), distinct)
+        windows, weights = past.present.recall(("shifts", horizon), "windows", distinct)
         # The last windows reach into the candidate.
         offset = max(len(past) - horizon, 0)
         states = np.concatenate([past.states[offset:], completion.states])

@@ -239,7 +239,7 @@ def _past(blocks: Blocks, horizon: int) -> tuple[IntArray, ...]:
         tails = distinct_tails(cuts, history.states, history.observations, horizon)
         return (*tails[:3], *levels(tails))
 
-    return history.kept(("tails", horizon, *blocks.key), make)
+    return history.present.recall(("tails", horizon), blocks.key, make)
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,18 +66,48 @@ class Categorical:
     def statistics(
         self, table: Alphabet, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        seen = codes != MISSING
-        cells = states[seen] * len(table) + codes[seen]
-        counts = np.bincount(cells, minlength=n_states * len(table))
-        return counts.reshape(n_states, len(table)).astype(np.float64)
+        width, symbols = self.cells(table, codes)
+        seen = symbols != MISSING
+        counts = np.bincount(states[seen] * width + symbols[seen], minlength=n_states * width)
+        return counts.reshape(n_states, width).astype(np.float64)
 
     def log_likelihood(
         self, table: Alphabet, statistics: FloatArray, codes: IntArray
     ) -> FloatArray:
-        # One row more than symbols: the code MISSING, −1, finds the last row, whose logs are 0.
-        logs = np.zeros((len(table) + 1, len(statistics)))
+        width, symbols = self.cells(table, codes)
+        # One row more than cells: the code MISSING, −1, finds the last row, whose logs are 0.
+        logs = np.zeros((width + 1, len(statistics)))
         logs[:-1] = log_frequencies(statistics, float(self.prior)).T
-        return logs.take(codes, axis=0)
+        return logs.take(symbols, axis=0)
+
+    def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
+        """Return how many cells symbols are counted in, and the cell of each."""
+        return len(table), codes
+
+    def learned(
+        self, table: Alphabet, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> FixedCategorical:
+        """Fix the alphabet on a labelled stretch, whose symbols come first in the table."""
+        return FixedCategorical(self.prior, int(codes.max(initial=MISSING)) + 1)
+
+
+@dataclass(frozen=True)
+class FixedCategorical(Categorical):
+    """Frequencies in a fixed alphabet: the symbols known, and one cell for all others.
+
+    What symbols there are beside those trained on must not matter. A symbol at a step that is not
+    observed yet is not in the table, but would be if the step came earlier: a law that spreads
+    over all symbols met so far depends on the order of the blocks.
+
+    Parameters
+    ----------
+    known : how many symbols there are, the first ones of the table
+    """
+
+    known: int = 0
+
+    def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
+        return self.known + 1, np.minimum(codes, self.known)
 
 
 @kernel

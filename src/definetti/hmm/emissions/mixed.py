@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.hmm.emissions.classifier import Classifier
 from definetti.hmm.emissions.columns import Column, Columns, Given, read_columns
+from definetti.hmm.emissions.contract import Emission
 from definetti.hmm.emissions.kinds import emission_for, kind
 from definetti.sequence import is_missing
 
@@ -61,7 +63,7 @@ class Mixed:
                 "try {'speed': Gaussian(), 'gear': Categorical()}"
             )
         for name, emission in self.columns.items() if named else ():
-            if hasattr(emission, "learned"):
+            if isinstance(emission, Classifier):
                 raise TypeError(
                     f"columns[{name!r}] is a classifier, which takes whole rows; give it all "
                     "columns, with a ColumnTransformer in a pipeline if they differ in kind"
@@ -81,10 +83,6 @@ class Mixed:
         if given.values:
             self._check(table, given, name)
         return table.encoded(given, name)
-
-    def symbols_in(self, table: Columns) -> tuple[int, ...]:
-        """Return how many symbols each column has met: a new one changes the column's law."""
-        return tuple(len(own) for _, emission, own in table.columns if emission.symbols)
 
     def decode(self, table: Columns, codes: IntArray) -> npt.NDArray[Any]:
         """Return dictionaries or tuples, as they came; whole numbers come back as floats."""
@@ -106,8 +104,10 @@ class Mixed:
         does not push the others aside.
         """
         parts = [
-            column.emission.statistics(column.table, part, states, n_states)
-            for column, part in zip(table.columns, table.take(codes), strict=True)
+            law.statistics(column.table, part, states, n_states)
+            for law, column, part in zip(
+                self.laws(table), table.columns, table.take(codes), strict=False
+            )
         ]
         widest = max((part.shape[1] for part in parts), default=0)
         sums = np.zeros((n_states, len(parts), widest))
@@ -117,11 +117,27 @@ class Mixed:
 
     def log_likelihood(self, table: Columns, statistics: FloatArray, codes: IntArray) -> FloatArray:
         logs = np.zeros((*codes.shape, len(statistics)))
-        for k, part in enumerate(table.take(codes)):
-            _, emission, own = table.columns[k]
-            width = emission.statistics(own, NONE, NONE, 1).shape[1]
-            logs += emission.log_likelihood(own, statistics[:, k, :width], part)
+        parts = zip(self.laws(table), table.columns, table.take(codes), strict=False)
+        for k, (law, column, part) in enumerate(parts):
+            width = law.statistics(column.table, NONE, NONE, 1).shape[1]
+            logs += law.log_likelihood(column.table, statistics[:, k, :width], part)
         return logs
+
+    def laws(self, table: Columns) -> tuple[Emission, ...]:
+        """Return the law of each column that has one."""
+        return tuple(column.emission for column in table.columns)
+
+    def learned(
+        self, table: Columns, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> FixedMixed:
+        """Fix the law of each column on a labelled stretch."""
+        laws = [
+            emission.learned(own, part, states, labels)
+            if hasattr(emission, "learned")
+            else emission
+            for (_, emission, own), part in zip(table.columns, table.take(codes), strict=True)
+        ]
+        return FixedMixed(self.columns, self.closed, tuple(laws))
 
     def _columns(self, given: Given, name: str) -> tuple[Column, ...]:
         """Settle on the columns, by what the user says or by what is there."""
@@ -147,3 +163,18 @@ class Mixed:
                 f"{', '.join(map(repr, known))}; "
                 + (f"leave out {excess[0]!r}" if excess else f"add {(lacking or known)[0]!r}")
             )
+
+
+@dataclass(frozen=True)
+class FixedMixed(Mixed):
+    """Columns whose laws no longer change; a column never met in training has none.
+
+    Parameters
+    ----------
+    fixed : the law of each column, in the order of the table's
+    """
+
+    fixed: tuple[Emission, ...] = ()
+
+    def laws(self, table: Columns) -> tuple[Emission, ...]:
+        return self.fixed

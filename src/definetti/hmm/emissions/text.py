@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
-from definetti.hmm.emissions.categorical import Categorical
+from definetti.hmm.emissions.categorical import Categorical, FixedCategorical
 from definetti.hmm.emissions.lexicon import Lexicon
 from definetti.hmm.emissions.pooled import checked_prior
 from definetti.hmm.emissions.words import Words
@@ -55,3 +57,20 @@ class Text(Words):
         if self.is_words(statistics):
             return super().log_likelihood(table, statistics, codes)
         return Categorical(self.prior).log_likelihood(table.words, statistics, codes)
+
+    def learned(
+        self, table: Lexicon, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Words | FixedLabels:
+        """Settle on a labelled stretch which of the two it is."""
+        if self.is_words(self.statistics(table, codes, states, len(labels))):
+            return Words(self.prior, self.weight)
+        fixed = Categorical(self.prior).learned(table.words, codes, states, labels)
+        return FixedLabels(fixed.prior, fixed.known)
+
+
+@dataclass(frozen=True)
+class FixedLabels(FixedCategorical):
+    """Text that was found to be labels, in a fixed alphabet."""
+
+    def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
+        return Text().encode(observations, table, name)
