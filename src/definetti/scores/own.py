@@ -41,6 +41,8 @@ class OnWindows(StepScore):
 
     function: Callable[[LabelledWindows], Any]
 
+    squares = False
+
     @property
     def name(self) -> str:
         return getattr(self.function, "__name__", type(self.function).__name__)
