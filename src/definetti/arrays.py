@@ -1,5 +1,8 @@
 """The two array types that every kernel speaks."""
 
+import math
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -7,6 +10,18 @@ from definetti.compiled import kernel
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a machine number: an infinity where it is beyond what one holds.
+
+    >>> as_float(3), as_float(-(10**400))
+    (3.0, -inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -21,7 +21,9 @@ def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
     (False, True, True)
     """
     most = checked_number(max_candidates, "max_candidates")
-    return horizon > most or n_states**horizon > most
+    if horizon > most or n_states == 1:
+        return horizon > most
+    return horizon >= most.bit_length() or n_states**horizon > most
 
 
 def check_budget(

@@ -1,4 +1,4 @@
-"""Parameters checked at `fit`, with errors that name the remedy."""
+"""Parameters checked whenever they are used, with errors that name the remedy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def checked_limit(value: Any, name: str) -> None:
 
 def checked_guarantee(guarantee: Any, max_errors: Any) -> None:
     """Refuse a guarantee that there is none of."""
-    if guarantee not in ("all", "steps", "errors"):
+    if not isinstance(guarantee, str) or guarantee not in ("all", "steps", "errors"):
         raise ValueError(f"guarantee must be 'all', 'steps' or 'errors', got {guarantee!r}")
     checked_limit(max_errors, "max_errors")
     if max_errors and guarantee != "errors":

@@ -11,12 +11,13 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from definetti.asking import check_exact, check_size
+from definetti.asking import check_exact, check_listing, check_size
 from definetti.candidates import is_long
 from definetti.checks import (
     NotExactWarning,
     checked_flag,
     checked_guarantee,
+    checked_limit,
     checked_number,
     entropy_of,
 )
@@ -181,7 +182,7 @@ class ConformalHMM(BaseEstimator):
         if not hasattr(self, "_data"):
             return self.fit(observations, states)
         observations = readable(observations)
-        data = self._data.chosen(observations)
+        data = self._data.chosen(observations, "observations")
         data.append(observations, states)
         self._data, self.model_ = data, data.model
         return self
@@ -254,7 +255,7 @@ class ConformalHMM(BaseEstimator):
         horizon, lag : int
             As in `predict_set`.
         """
-        question = self._question(new_observations, horizon, lag)
+        question = self._question(new_observations, horizon, lag, ranked=True)
         candidates, found, _ = all_ranked(question, self.max_candidates, self.verbose)
         labels = map(self._data.alphabet.decode, candidates)
         return dict(zip(labels, found, strict=True))
@@ -276,8 +277,11 @@ class ConformalHMM(BaseEstimator):
         if not labels:
             raise ValueError("states is empty; give one label per new observation")
         self._check_fitted()
+        checked_limit(lag, "lag")
         if new_observations is None and horizon is None:
             horizon = len(labels) + lag
+        if horizon is not None and checked_number(horizon, "horizon") > lag:
+            self._check_length(labels, horizon - lag)  # before anything so long is made
         alphabet = self._data.alphabet.extended(labels)
         question = self._question(new_observations, horizon, lag, listing=False)
         question = replace(question, labels=alphabet.labels)
@@ -311,8 +315,9 @@ class ConformalHMM(BaseEstimator):
         and not declared, counts as not covered.
         """
         self._check_fitted()
+        self._check_parameters()
         truth = checked_states(states)
-        if self.states is not None:
+        if self._data.closed:
             self._data.alphabet.encode(truth, "states")
         step = len(truth) if horizon is None else checked_number(horizon, "horizon")
         if not truth or len(truth) < step:
@@ -355,12 +360,7 @@ class ConformalHMM(BaseEstimator):
 
     def _checked(self, observations: Any) -> dict[str, Any]:
         """Check the parameters and return what they stand for."""
-        miscoverage(self.confidence_level)
-        checked_flag(self.smoothing, "smoothing")
-        checked_flag(self.verbose, "verbose")
-        checked_number(self.n_resamples, "n_resamples")
-        checked_number(self.max_candidates, "max_candidates")
-        checked_guarantee(self.guarantee, self.max_errors)
+        self._check_parameters()
         model = resolve_model(self.model, observations)
         if not isinstance(model, str):  # "auto"
             model.check()
@@ -368,6 +368,19 @@ class ConformalHMM(BaseEstimator):
             "model_": model,
             "score_": resolve_score(self.score),
         }
+
+    def _check_parameters(self) -> None:
+        """Check what is read at every prediction, and may have been changed since `fit`.
+
+        The others have done their work at `fit`, and what they stand for is in ``model_``,
+        ``score_`` and ``symmetry_``: a change of theirs waits for the next one.
+        """
+        miscoverage(self.confidence_level)
+        checked_flag(self.smoothing, "smoothing")
+        checked_flag(self.verbose, "verbose")
+        checked_number(self.n_resamples, "n_resamples")
+        checked_number(self.max_candidates, "max_candidates")
+        checked_guarantee(self.guarantee, self.max_errors)
 
     def _check_length(self, labels: list[Any], length: int) -> None:
         if len(labels) != length:
@@ -377,16 +390,29 @@ class ConformalHMM(BaseEstimator):
             )
 
     def _question(
-        self, new_observations: Any, horizon: int | None, lag: int = 0, listing: bool = True
+        self,
+        new_observations: Any,
+        horizon: int | None,
+        lag: int = 0,
+        listing: bool = True,
+        ranked: bool = False,
     ) -> Question:
-        """Gather all that a prediction depends on."""
+        """Gather all that a prediction depends on.
+
+        Parameters
+        ----------
+        listing : whether all candidates are asked about, not one of them
+        ranked : whether each of them is wanted by itself, so that no lattice will do
+        """
         self._check_fitted()
-        checked_flag(self.smoothing, "smoothing")
+        self._check_parameters()
         new_observations = readable(new_observations, "new_observations")
         data = self._data.chosen(new_observations)
         fixed = data.model.fixed and getattr(self.symmetry_, "by_last_state", False)
-        if horizon is not None and listing:
-            check_size(len(data.alphabet), horizon, fixed, self.max_candidates)
+        check_size(len(data.alphabet), horizon, lag, fixed, self.max_candidates, listing)
+        if horizon is not None and ranked:
+            steps = max(horizon - lag, 1)
+            check_listing(len(data.alphabet), steps, data.model.fixed, fixed, self.max_candidates)
         new = data.new(new_observations, horizon)
         check_exact(new, horizon, lag, data, self.symmetry_, fixed)
         return Question(
@@ -399,7 +425,7 @@ class ConformalHMM(BaseEstimator):
             data.model,
             self.score_.late(lag) if lag else self.score_,
             self.symmetry_,
-            checked_number(self.n_resamples, "n_resamples"),
+            int(self.n_resamples),
             self._entropy,
             bool(self.smoothing),
             int(lag),

@@ -6,6 +6,9 @@ from definetti.compiled import kernel
 
 BITS = 2**53
 
+# Draws without replacement, up to which looking through them is cheaper than noting each.
+FEW = 32
+
 
 @kernel
 def below(rng: np.random.Generator, bound: int) -> int:

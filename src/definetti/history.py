@@ -169,6 +169,29 @@ def _count(counts: IntArray, last: int, states: IntArray) -> None:
         last = state
 
 
+@kernel
+def _left(
+    counts: IntArray, last: int, states: IntArray, n_states: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the states that a candidate leaves, each once, and where to, it included."""
+    place = np.full(n_states, -1, dtype=np.int64)
+    left = np.empty(min(len(states), n_states), dtype=np.int64)
+    found = 0
+    for k in range(len(states)):
+        state = states[k - 1] if k else last
+        if place[state] < 0:
+            place[state] = found
+            left[found] = state
+            found += 1
+    rows = np.zeros((found, n_states))
+    for k in range(found):
+        if left[k] < len(counts):
+            rows[k, : len(counts)] = counts[left[k]]
+    for k in range(len(states)):
+        rows[place[states[k - 1] if k else last], states[k]] += 1
+    return left[:found], rows
+
+
 class Completion(NamedTuple):
     """A history completed with a candidate: the sequence ``z`` that is put to the test."""
 
@@ -193,17 +216,18 @@ class Completion(NamedTuple):
     @property
     def transitions(self) -> IntArray:
         """Transition counts ``F`` of the completed sequence."""
-        return self._with_candidate(self.history)
-
-    @property
-    def all_transitions(self) -> IntArray:
-        """The same, those of earlier stretches included."""
-        return self._with_candidate(self.history.pool)
-
-    def _with_candidate(self, history: History) -> IntArray:
-        counts = padded(history.transitions, self.n_states, self.n_states).copy()
+        counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
         _count(counts, self.history.last, self.states)
         return counts
+
+    @property
+    def left(self) -> tuple[IntArray, FloatArray]:
+        """The states that the candidate leaves, and their transition counts in all stretches.
+
+        No other counts are changed by it.
+        """
+        counts = self.history.pool.transitions
+        return _left(counts, self.history.last, self.states, self.n_states)
 
     @property
     def emissions(self) -> IntArray:

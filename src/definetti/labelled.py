@@ -19,6 +19,7 @@ from definetti.hmm.emissions.choice import Kinds, kinds_of
 from definetti.hmm.foreign import FromHmmlearn
 from definetti.hmm.model import HMM, Model
 from definetti.hmm.predictor import Predictor
+from definetti.joining import Part, joined
 from definetti.sequence import MISSING, Alphabet, checked_states, piece
 from definetti.splitting import read_lengths, training_cut
 
@@ -63,13 +64,13 @@ class Labelled:
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
-        each = read_lengths(lengths, len(labels), "states")
+        each = self._lengths = read_lengths(lengths, len(labels), "states")
         if isinstance(model, str):  # "auto"
             seen = observations
             if train_size is not None and observations is not None:
                 seen = piece(observations, 0, training_cut(train_size, each))
             self.kinds: Kinds | None = kinds_of(seen)
-            self._parts: list[tuple[Any, list[Any], Any]] = [(_copied(observations), labels, each)]
+            self._parts = [Part(_copied(observations), labels, self.kinds.shape)]
             model = HMM(emission=emission or self.kinds.emission())
         else:
             self.kinds = None
@@ -129,7 +130,7 @@ class Labelled:
         again.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return again
 
-    def chosen(self, observations: Any) -> Labelled:
+    def chosen(self, observations: Any, name: str = "new_observations") -> Labelled:
         """Return the data under the model that is chosen when new observations are known, too.
 
         A choice by the history alone might be another for another member of the class.
@@ -139,11 +140,24 @@ class Labelled:
         emission = self.kinds.joined(kinds_of(observations)).emission()
         if emission == self.model.emission_:
             return self
-        (first, labels, each), *later = self._parts
+        try:
+            return self._again(emission)
+        except (TypeError, ValueError) as error:
+            refused = error
+        # All that is there could be read before: it is the new that does not go with it.
+        self.model.emission_.encode(observations, self.table, name)
+        raise refused
+
+    def _again(self, emission: Emission) -> Labelled:
+        """Take in all that is there under another law, at once, as if it had come so."""
+        self._parts = joined(self._parts)
+        first, *later = self._parts
         declared = self.alphabet.labels if self.closed else None
-        again = Labelled("auto", first, labels, declared, None, each, emission)
-        for part, states, _ in later:
-            again.append(part, states)
+        each = self._lengths.copy()
+        each[-1] += len(first.labels) - each.sum()  # what came later went on with the last
+        again = Labelled("auto", first.observations, first.labels, declared, None, each, emission)
+        for part in later:
+            again.append(part.observations, part.labels)
         return again
 
     def append(self, observations: Any, states: Any) -> None:
@@ -161,8 +175,9 @@ class Labelled:
         self.statistics = padded(self.statistics, *added.shape) + added
         self.history.append(codes, observed, len(alphabet))
         if self.kinds is not None and not self.model.fixed:
-            self.kinds = self.kinds.joined(kinds_of(observations))
-            self._parts.append((_copied(observations), labels, None))
+            found = kinds_of(observations)
+            self.kinds = self.kinds.joined(found)
+            self._parts.append(Part(_copied(observations), labels, found.shape))
 
     def new(self, observations: Any, horizon: int | None) -> New:
         """Take in observations without labels; those up to the horizon are not there yet."""

@@ -125,7 +125,7 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
     if not isinstance(predictor.symmetry_, (Spaced, Returns)):
         raise ValueError(
             f"symmetry must be 'spaced' or 'returns', which agree one step ahead, got "
-            f"{predictor.symmetry!r}"
+            f"{type(predictor.symmetry_).__name__.lower()!r}"
         )
     n, m = len(data.alphabet), len(data.table)
     start, state, code = (axis.ravel() for axis in np.indices((n, n, m + 1)))

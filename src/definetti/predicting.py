@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from definetti.arrays import FloatArray, IntArray
+from definetti.asking import check_listing
 from definetti.calibration import past_scores
-from definetti.candidates import all_candidates, check_budget
+from definetti.candidates import all_candidates
 from definetti.checks import FewBlocksWarning
 from definetti.hmm.estimate import Estimate
 from definetti.limits import blocks_needed, limit, risk_limit
@@ -51,12 +52,8 @@ def all_ranked(
     question: Question, max_candidates: Any, verbose: bool = False
 ) -> tuple[IntArray, list[Rank], FloatArray]:
     """Return all candidates with their ranks and their scores."""
-    remedy = None
-    if question.model.fixed:
-        remedy = "use symmetry='spaced', which needs no list"
-    if question.by_last_state:
-        remedy = "ask predict_set with a score that goes step by step, such as 'path'"
-    check_budget(len(question.labels), question.asked, max_candidates, remedy)
+    n, fixed = len(question.labels), question.model.fixed
+    check_listing(n, question.asked, fixed, question.by_last_state, max_candidates)
     candidates = all_candidates(len(question.labels), question.asked)
     return candidates, *rank(question, candidates, verbose)
 

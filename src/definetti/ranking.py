@@ -175,21 +175,22 @@ def rank(
     completions = [question.completed(states) for states in windows.states]  # Step 1
     # Candidates that share the estimate and the rearrangements share their work.
     fixed = question.model.fixed
-    groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+    groups: dict[tuple[int, ...], dict[tuple[int, ...], list[int]]] = {}
     for index, completion in enumerate(completions):
-        counts = () if fixed else completion.counts_key
-        groups.setdefault((counts, question.symmetry.orbit(completion)), []).append(index)
+        alike = groups.setdefault(() if fixed else completion.counts_key, {})
+        alike.setdefault(question.symmetry.orbit(completion), []).append(index)
+    # Those of one estimate after each other, so that one at a time is enough.
+    todo = [(key, *group) for key, alike in groups.items() for group in alike.items()]
     estimates: dict[tuple[int, ...], Estimate] = {}
     found: list[Rank] = [Rank(0, 0, 1)] * len(completions)
     scores = np.empty(len(completions))
     if fixed:
         estimates[()] = question.estimated(completions[0])
         scores[:] = question.scored(estimates[()], windows)
-    todo = watched(groups.items(), len(groups), "ranking candidates", verbose)
-    for (key, orbit), members in todo:
+    for key, orbit, members in watched(todo, len(todo), "ranking candidates", verbose):
         completion = completions[members[0]]
         if key not in estimates:
-            estimates[key] = question.estimated(completion)  # Step 2
+            estimates = {key: question.estimated(completion)}  # Step 2
         reference = question.symmetry.reference(  # Steps 3 and 4
             completion, question.n_resamples, question.generator
         )

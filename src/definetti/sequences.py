@@ -115,8 +115,7 @@ class ConformalSequences(BaseEstimator):
         groups : (S,) the unit that each sequence belongs to, optional
             Any labels; each sequence is a unit of its own if left out.
         """
-        miscoverage(self.confidence_level)
-        checked_guarantee(self.guarantee, self.max_errors)
+        self._check_parameters()
         observations = _readable(observations, "observations")
         model = resolve_model(self.model, observations)
         auto = isinstance(model, str)
@@ -166,6 +165,7 @@ class ConformalSequences(BaseEstimator):
         self._steps: list[FloatArray] = steps
         self._shares = np.bincount(owner)[owner[~trains]]
         self._gaps = bool((observed == MISSING).any())
+        self._closed = self.states is not None
         return self
 
     def predict_set(
@@ -208,7 +208,7 @@ class ConformalSequences(BaseEstimator):
         truth = checked_states(states)
         sets = self._sets(observations, lengths, confidence_level)
         _check_length(sum(s.horizon for s in sets), len(truth), "observations")
-        if self.states is not None:
+        if self._closed:
             Alphabet(self.states_).encode(truth, "states")
         places = {label: code for code, label in enumerate(self.states_)}
         codes = np.array([places.get(label, -1) for label in truth])
@@ -230,6 +230,11 @@ class ConformalSequences(BaseEstimator):
             nodes=nodes,
             confidence_level=sets[0].confidence_level,
         )
+
+    def _check_parameters(self) -> None:
+        """Check what is read at every prediction, and may have been changed since `fit`."""
+        miscoverage(self.confidence_level)
+        checked_guarantee(self.guarantee, self.max_errors)
 
     def _trains(self, model: Model, owner: IntArray, units: int) -> BoolArray:
         """Tell which sequences the model is fitted on."""
@@ -282,7 +287,7 @@ class ConformalSequences(BaseEstimator):
             )
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = miscoverage(level)
-        checked_guarantee(self.guarantee, self.max_errors)
+        self._check_parameters()
         new = _readable(new, "new_observations")
         _, codes = self.model_.emission_.encode(new, self.model_.table, "new_observations")
         if not len(codes):

@@ -109,3 +109,31 @@ def test_many_states_and_many_steps_are_drawn():
 def test_a_comparison_is_drawn():
     found = compare_predictors({"counted": HMM()}, Y[:200], X[:200], random_state=0)
     assert found.plot().get_ylabel() == "coverage"
+
+
+NAMES = ["$x", "a$b$c", r"$\frac", r"\$x$", "_hidden"]
+
+
+def painted(text):
+    """What is seen of a piece of text, and whether it is read as a formula."""
+    letters, formula = text._preprocess_math(text.get_text())
+    return letters.replace("\N{ZERO WIDTH SPACE}", ""), formula
+
+
+def test_names_are_drawn_as_they_are():
+    """A name may hold dollar signs, which is no formula, or begin with an underscore."""
+    states = [NAMES[len(x) % 2] for x in X]
+    cp = ConformalHMM(train_size=0.5, states=NAMES, random_state=0).fit(Y[:300], states[:300])
+    names = [(name, False) for name in NAMES]
+    for ax in (
+        cp.predict_set(Y[300:303]).plot(truth=states[300:303]),
+        plot_backtest(cp.evaluate(Y[300:310], states[300:310], horizon=1)),
+    ):
+        ax.figure.canvas.draw()
+        assert [painted(label) for label in ax.get_yticklabels()] == names
+    predictors = {name: HMM() for name in NAMES}
+    comparison = compare_predictors(predictors, Y[:60], X[:60], test_size=0.1)
+    ax = comparison.plot()
+    ax.figure.canvas.draw()
+    legend = [painted(text) for text in ax.get_legend().get_texts()]
+    assert legend == [(row.label, False) for row in comparison.rows]

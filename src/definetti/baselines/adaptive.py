@@ -77,7 +77,7 @@ class AdaptiveLevel(Baseline):
             return self.fit(observations, states)
         missed = not self._one(*self._asked(observations, states)).exceeds(self.alpha_)
         super().partial_fit(observations, states)
-        self.alpha_ += Fraction(str(self.gamma)) * (miscoverage(self.confidence_level) - missed)
+        self.alpha_ += Fraction(str(self.gamma)) * (self._aim - missed)
         self.rounds_ += 1
         self.misses_ += missed
         return self
@@ -95,13 +95,13 @@ class AdaptiveLevel(Baseline):
     ) -> dict[str, Any]:
         taken = super()._taken(model, observations, states, lengths, entropy)
         alpha = miscoverage(self.confidence_level)
-        return {**taken, "alpha_": alpha, "rounds_": 0, "misses_": 0}
+        return {**taken, "alpha_": alpha, "_aim": alpha, "rounds_": 0, "misses_": 0}
 
     def _alpha(self, alpha: Fraction) -> Fraction:
-        if alpha != miscoverage(self.confidence_level):
+        if alpha != self._aim:
             raise ValueError(
                 f"confidence_level={float(1 - alpha):g}, but the level adapts to the estimator's "
-                f"own, {self.confidence_level}; set it there, and fit again"
+                f"own, {float(1 - self._aim):g}; set it there, and fit again"
             )
         adapted: Fraction = self.alpha_
         return adapted

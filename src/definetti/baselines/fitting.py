@@ -63,9 +63,7 @@ class Fitting(BaseEstimator):
         """
         if isinstance(observations, Iterator):
             observations = list(observations)
-        miscoverage(self.confidence_level)
-        checked_number(self.max_candidates, "max_candidates")
-        self._check()
+        self._check_parameters()
         score = self._resolved()
         model = resolve_model(self.model, observations)
         if not isinstance(model, str):  # "auto", to be chosen when the data are read
@@ -89,6 +87,12 @@ class Fitting(BaseEstimator):
         self._check_fitted()
         labels: tuple[Hashable, ...] = self._data.alphabet.labels
         return labels
+
+    def _check_parameters(self) -> None:
+        """Check what is read at every prediction, and may have been changed since `fit`."""
+        miscoverage(self.confidence_level)
+        checked_number(self.max_candidates, "max_candidates")
+        self._check()
 
     def _check(self) -> None:
         """Refuse what a method of its own cannot use."""
@@ -129,6 +133,8 @@ class Fitting(BaseEstimator):
         alphabet = self._data.alphabet.extended(labels)
         if new_observations is None and horizon is None:
             horizon = len(labels)
+        if horizon is not None:  # before anything so long is made
+            self._check_length(labels, checked_number(horizon, "horizon"))
         question = self._question(new_observations, horizon, listing=False)
         self._check_length(labels, question.asked)
         return replace(question, labels=alphabet.labels), alphabet.encode(labels, "states")
@@ -138,6 +144,7 @@ class Fitting(BaseEstimator):
     ) -> Question:
         """Gather all that a prediction depends on."""
         self._check_fitted()
+        self._check_parameters()
         data = self._data
         if horizon is not None and listing:  # before any memory is taken
             self._check_budget(len(data.alphabet), checked_number(horizon, "horizon"))

@@ -106,7 +106,7 @@ def given_weights(
     found = function(labels[windows.start], estimate.decode(windows.observations))
     try:
         weights = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"weight must return one number per window: {error}") from error
     if weights.shape != windows.start.shape:
         raise ValueError(

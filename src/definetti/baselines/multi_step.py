@@ -11,6 +11,7 @@ from definetti.baselines.union import UnionBaseline
 from definetti.hmm.estimate import at_states
 from definetti.pvalue import Rank, ranks
 from definetti.ranking import Question
+from definetti.scores import Smoother
 
 
 class UnionMultiStep(UnionBaseline):
@@ -72,7 +73,8 @@ class UnionMultiStep(UnionBaseline):
 
     def _steps(self, question: Question) -> list[list[Rank]]:
         estimate = question.estimated(question.ending(0))
-        asked = estimate.smoothing if self.score == "smoother" else estimate.filtering
+        smooth = isinstance(self.score_, Smoother)
+        asked = estimate.smoothing if smooth else estimate.filtering
         new = 1.0 - asked(question.seen(question.ending(0).window))[0]
         ends = self._ends(question)
         past = np.zeros((0, len(new)))

@@ -8,7 +8,7 @@ from math import inf, log
 from numbers import Real
 from typing import Any, NamedTuple
 
-from definetti.arrays import FloatArray, IntArray
+from definetti.arrays import FloatArray, IntArray, as_float
 from definetti.baselines.contract import Baseline
 from definetti.baselines.standing import Standing
 from definetti.pvalue import Rank
@@ -71,7 +71,7 @@ class Robust(Baseline):
 
     def _check(self) -> None:
         number = isinstance(self.radius, Real) and not isinstance(self.radius, bool)
-        if not number or not 0 <= self.radius < inf:
+        if not number or not 0 <= as_float(self.radius) < inf:
             raise ValueError(
                 f"radius must be a finite number ≥ 0, got {self.radius!r}; 0 is for no change"
             )

@@ -118,7 +118,7 @@ def log_backward_kernel(
     array([[0.333, 0.75 ]])
     """
     windows, steps, n = filtered.shape
-    log_transition = np.log(transition)
+    log_transition = np.log(transition if logarithmic.any() else transition[:0])
     backward = np.full((windows, steps), -np.inf)
     for b in range(windows):
         end = filtered[b, steps - 1, states[b, steps - 1]]

@@ -143,22 +143,27 @@ def _scaled_forward(
     windows, steps = codes.shape
     filtered = np.empty((windows, steps, len(transition)))
     n = len(unroll) or len(transition)
-    into = transition.T.copy()
-    positive = transition.ravel()[transition.ravel() > 0.0]
-    unsafe = np.full(windows, positive.min() < SMALLEST_TRANSITION)
+    tiny = False
+    for i in range(n):
+        for j in range(n):
+            tiny = tiny or 0.0 < transition[i, j] < SMALLEST_TRANSITION
+    unsafe = np.full(windows, tiny)
+    into = np.empty((n, n))
+    if steps > 1:
+        into[:] = transition.T
     weights = np.empty((2, n))
     for b in range(windows):
-        for i in range(n):
-            weights[0, i] = 0.0
-        weights[0, start[b]] = 1.0
         for k in range(steps):
             old, new = k & 1, 1 - (k & 1)
             total = 0.0
             y = codes[b, k]
             for j in range(n):
-                predicted = weights[old, 0] * into[j, 0]
-                for i in range(1, n):
-                    predicted += weights[old, i] * into[j, i]
+                if k == 0:
+                    predicted = transition[start[b], j]
+                else:
+                    predicted = weights[old, 0] * into[j, 0]
+                    for i in range(1, n):
+                        predicted += weights[old, i] * into[j, i]
                 weight = predicted * ratios[y, j]
                 if weight < SMALLEST_WEIGHT and predicted > 0.0 and ratios[y, j] > 0.0:
                     unsafe[b] = True

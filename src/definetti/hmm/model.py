@@ -118,9 +118,8 @@ class HMM(BaseEstimator):
     ) -> Parameters:
         n, emission = completion.n_states, self.emission_
         added = emission.statistics(table, completion.observations, completion.states, n)
-        counts = completion.all_transitions.astype(np.float64)
         statistics = padded(statistics, *added.shape) + added
-        transition = probabilities(counts, float(self.prior))
+        transition = refitted(completion, float(self.prior))
         return Parameters(transition, emission, table, statistics, labels)
 
 
@@ -167,6 +166,22 @@ class TrainedHMM:
 
 
 NONE: IntArray = np.zeros(0, dtype=np.int64)
+
+
+def refitted(completion: Completion, prior: float) -> FloatArray:
+    """Return the transition matrix of a completed sequence.
+
+    All candidates share the rows of the states that they do not leave.
+    """
+    pool, n = completion.history.pool, completion.n_states
+
+    def shared() -> FloatArray:
+        return probabilities(padded(pool.transitions, n, n).astype(np.float64), prior)
+
+    transition = pool.present.recall(("counts", n), ("transition", prior), shared).copy()
+    states, counts = completion.left
+    transition[states] = probabilities(counts, prior)
+    return transition
 
 
 def probabilities(counts: FloatArray, prior: float) -> FloatArray:

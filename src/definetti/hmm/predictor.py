@@ -81,7 +81,7 @@ def checked_probabilities(found: Any, shape: tuple[int, ...]) -> FloatArray:
     """Refuse what are not probabilities, and say where."""
     try:
         values = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(
             f"model returned a {type(found).__name__} that is no array of numbers; return "
             f"probabilities of shape {shape} (windows, steps, states)"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from definetti.arrays import FloatArray
+from definetti.plots.text import drawn
 
 MOST_LABELS = 24  # states that have room for a name each
 
@@ -38,7 +39,7 @@ def draw_rows(ax: Any, states: Sequence[Hashable], first: float, last: float) ->
     n = len(states)
     ax.set(xlim=(first - 0.5, last + 0.5), ylim=(n - 0.5, -0.5))
     shown = np.unique(np.linspace(0, n - 1, min(n, MOST_LABELS)).astype(int))
-    ax.set_yticks(shown, [str(states[k]) for k in shown])
+    ax.set_yticks(shown, [drawn(states[k]) for k in shown])
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from definetti.plots.axes import axes_or_new
+from definetti.plots.text import drawn
 
 ROOM = 6.0  # inches
 
@@ -24,9 +25,8 @@ def plot_compare(comparison: Any, ax: Any = None) -> Any:
     ax = axes_or_new(ax, 6, 4)
     for marker, row in zip("os^Dv<>pPX*hd" * len(comparison.rows), comparison.rows, strict=False):
         error = [[row.coverage - row.low], [row.high - row.coverage]]
-        ax.errorbar(
-            row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3, label=row.label
-        )
+        name = drawn(row.label)
+        ax.errorbar(row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3, label=name)
     ax.axhline(comparison.confidence_level, color="0.4", linestyle="--", linewidth=1)
     ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
     # Clear of the bars: beside them where there is room, else below.

@@ -12,7 +12,7 @@ from definetti.hmm.estimate import Estimate
 from definetti.lattice.trellis import Trellis
 from definetti.windows import Windows
 
-# Numbers that a score may work on at once; a square of states for every step of every window.
+# Numbers that a score may work on at once, a row or a square of states for every step.
 ROOM = 2**23
 
 
@@ -30,6 +30,11 @@ class Score(ABC):
     def name(self) -> str:
         """What to call it in a result."""
         return type(self).__name__.lower()
+
+    @property
+    def squares(self) -> bool:
+        """Whether it asks for a square of states for every step: `pairwise` or `log_kernels`."""
+        return True
 
     @abstractmethod
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
@@ -66,7 +71,8 @@ class StepScore(Score):
 
 def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
     """Score windows, not too many at once, and refuse an answer that cannot be ranked."""
-    most = max(1, ROOM // (windows.states.shape[1] * len(estimate.labels) ** 2))
+    cells = len(estimate.labels) ** (2 if score.squares else 1)
+    most = max(1, ROOM // (windows.states.shape[1] * cells))
     if len(windows.start) > most:
         parts = range(0, len(windows.start), most)
         chunks = [Windows(*(part[k : k + most] for part in windows)) for k in parts]
@@ -74,7 +80,7 @@ def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
     found = score(estimate, windows)
     try:
         values = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise blamed(error) from error
     if values.shape != windows.start.shape:
         raise ValueError(

@@ -23,6 +23,8 @@ class Joint(StepScore):
 
     order: int = 1
 
+    squares = False
+
     def __post_init__(self) -> None:
         if not isinstance(self.order, int) or self.order < 0:
             raise ValueError(f"order must be a whole number ≥ 0, got {self.order!r}; try 1")

@@ -17,6 +17,8 @@ from definetti.windows import Windows
 class Filter(StepScore):
     """One minus the mean filter probability: the paper's equation in Step 4 of Algorithm 1."""
 
+    squares = False
+
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         return _mean(estimate.filtering(windows), windows, self.lag)
 
@@ -27,6 +29,8 @@ class Filter(StepScore):
 @dataclass(frozen=True)
 class Smoother(StepScore):
     """One minus the mean smoother probability: later observations count too."""
+
+    squares = False
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         return _mean(estimate.smoothing(windows), windows, self.lag)
@@ -46,6 +50,8 @@ class Band(StepScore):
     """
 
     max_errors: int = 0
+
+    squares = False
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         steps = self.steps(estimate, windows)

@@ -41,6 +41,8 @@ class OnWindows(StepScore):
 
     function: Callable[[LabelledWindows], Any]
 
+    squares = False
+
     @property
     def name(self) -> str:
         return getattr(self.function, "__name__", type(self.function).__name__)
@@ -52,5 +54,5 @@ class OnWindows(StepScore):
         labelled = LabelledWindows(labels[windows.start], states, observations)
         try:
             return np.asarray(self.function(labelled), dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise blamed(error) from error

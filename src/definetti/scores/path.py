@@ -17,6 +17,10 @@ from definetti.windows import Windows
 class Path(StepScore):
     """Minus the log-probability of the path given all observations: the smallest sets."""
 
+    @property
+    def squares(self) -> bool:
+        return self.lag > 0
+
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         if not self.lag:
             return -estimate.log_posterior(windows)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from definetti.arrays import FloatArray
+from definetti.checks import checked_guarantee
 from definetti.sets.steps import BoolArray, StepFace, coded
 from definetti.sets.wording import short
 
@@ -47,6 +48,9 @@ class StepSets(StepFace):
     method: str
     exact: bool
     marginals: FloatArray
+
+    def __post_init__(self) -> None:
+        checked_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
 
     @property
     def horizon(self) -> int:

@@ -32,7 +32,7 @@ def powered(base: int, exponent: int) -> str:
     >>> powered(3, 4), powered(20, 1000)
     ('81', '20^1000')
     """
-    readable = exponent * np.log10(max(base, 1)) < 15
+    readable = base < 2 or (exponent < 50 and exponent * np.log10(base) < 15)
     return f"{base**exponent:,}" if readable else f"{base}^{exponent}"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from definetti.arrays import IntArray
 from definetti.compiled import kernel, pieces
-from definetti.drawing import below
+from definetti.drawing import FEW, below
 from definetti.history import Completion
 from definetti.windows import Windows, stacked
 
@@ -83,15 +83,22 @@ def cut_at_pair(completion: Completion, step: int = -1) -> Blocks:
 def _random_orders(rng: np.random.Generator, number: int, blocks: int, size: int) -> IntArray:
     """Draw the last few of `number` blocks in random order, without replacement."""
     orders = np.empty((size, blocks), dtype=np.int64)
+    # Which order has drawn a block last; a short one looks through what it drew instead.
+    mark = np.zeros(number if blocks > FEW else 0, dtype=np.int64)
     for b in range(size):
         for k in range(blocks):
             fresh = False
             while not fresh:
-                orders[b, k] = below(rng, number)
-                fresh = True
-                for j in range(k):
-                    if orders[b, j] == orders[b, k]:
-                        fresh = False
+                block = below(rng, number)
+                if blocks > FEW:
+                    fresh = mark[block] <= b
+                else:
+                    fresh = True
+                    for j in range(k):
+                        fresh = fresh and orders[b, j] != block
+            if blocks > FEW:
+                mark[block] = b + 1
+            orders[b, k] = block
     return orders
 
 

@@ -11,8 +11,11 @@ from definetti.compiled import pieces
 from definetti.history import Completion
 from definetti.symmetry.contract import Generator, Reference, candidate_key
 from definetti.symmetry.euler import draw_windows
+from definetti.symmetry.exits import exits_of
 from definetti.symmetry.whittle import count_windows
 from definetti.windows import Windows, stacked
+
+DEEP = 100  # steps that counting, which goes into each step from the one before, may go
 
 
 @dataclass(frozen=True)
@@ -45,16 +48,21 @@ class Full:
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:
-        if _once(completion):
-            # All members end in a state seen nowhere else: there is nothing to compare it with.
+        if _once(completion) or _alike(completion):
+            # All members end in a state seen nowhere else, or have the same window: there is
+            # nothing to compare it with.
             return Reference.alone(completion)
         history = completion.history
-        exits = np.ascontiguousarray(completion.transitions.T)
         if self._countable(completion):
             windows, weights = count_windows(
-                exits, history.first, completion.last, completion.horizon, completion.emissions
+                completion.transitions.T,
+                history.first,
+                completion.last,
+                completion.horizon,
+                completion.emissions,
             )
             return Reference(windows, weights, joins=False)
+        exits = exits_of(completion)
         # A state's observations may be dealt to it in any stretch.
         shelves = history.pool.shelves
         # In an order that all candidates of the class share: so are the draws.
@@ -80,15 +88,29 @@ class Full:
         return Reference.drawn(stacked(Windows(*windows) for windows in drawn))
 
     def _countable(self, completion: Completion) -> bool:
-        if not completion.history.symbols:
+        horizon = completion.horizon
+        visited = int(np.count_nonzero(completion.history.pool.shelves.sizes))
+        # The bound is for the determinants, one of n³ operations for each state path.
+        if not completion.history.symbols or visited ** (horizon + 3) > 10 * self.max_windows:
             return False
-        horizon, emissions = completion.horizon, completion.emissions
-        n = int(np.count_nonzero(emissions.any(axis=1)))
-        m = int(np.count_nonzero(emissions, axis=1).max())
-        # The second bound is for the determinants, one of n³ operations for each state path.
+        n, m = _kinds(completion)
         return bool((n * m) ** horizon <= self.max_windows) and bool(
             n ** (horizon + 3) <= 10 * self.max_windows
         )
+
+
+def _kinds(completion: Completion) -> tuple[int, int]:
+    """Return how many states there are, and how many symbols the one of most has."""
+    emissions = completion.emissions
+    states = np.count_nonzero(emissions.any(axis=1))
+    return int(states), int(np.count_nonzero(emissions, axis=1).max())
+
+
+def _alike(completion: Completion) -> bool:
+    """Tell whether a window too long to be counted has one state and one symbol all over."""
+    if completion.horizon <= DEEP or not completion.history.symbols:
+        return False
+    return _kinds(completion) == (1, 1)
 
 
 def _once(completion: Completion) -> bool:

@@ -207,7 +207,8 @@ def count_windows(blocks: Blocks, horizon: int, limit: int) -> tuple[Windows, In
 
     None where there are more than `limit`, or more orders than a machine number holds.
     """
-    if perm(blocks.number, min(horizon, blocks.number)) >= 2**62:
+    drawn = min(horizon, blocks.number)
+    if drawn > 20 or perm(blocks.number, drawn) >= 2**62:  # 21! is more
         return None
     history, new = blocks.completion.history, blocks.completion
     found, start, window, codes, ways = _walked(

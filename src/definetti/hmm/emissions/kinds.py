@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from definetti.arrays import as_float
 from definetti.hmm.emissions.bernoulli import Bernoulli
 from definetti.hmm.emissions.categorical import Categorical
 from definetti.hmm.emissions.contract import Emission
@@ -52,7 +53,10 @@ def kind(values: Any) -> str:
     if all(issubclass(one, DATES) for one in types):
         return "dates"
     if all(issubclass(one, (int, float, np.number)) and one is not bool for one in types):
-        return _array_kind(np.array(known, dtype=np.float64))
+        try:
+            return _array_kind(np.array(known, dtype=np.float64))
+        except OverflowError:  # too large for a machine number, and so whole
+            return _array_kind(np.array([as_float(value) for value in known]))
     return "symbols"
 
 

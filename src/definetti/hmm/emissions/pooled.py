@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
+from definetti.arrays import FloatArray, IntArray, as_float
 
 
 def summed(values: FloatArray, states: IntArray, n_states: int) -> FloatArray:
@@ -65,5 +65,5 @@ def ratio(numerator: Any, denominator: Any) -> FloatArray:
 def checked_prior(value: Any, name: str = "prior") -> None:
     """Refuse what cannot be a number of pseudo-observations."""
     number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not number or not 0.0 <= float(value) < np.inf:
+    if not number or not 0.0 <= as_float(value) < np.inf:
         raise ValueError(f"{name} must be a finite number ≥ 0, got {value!r}; try 0.5")

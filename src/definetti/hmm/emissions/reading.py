@@ -132,7 +132,13 @@ def _number(entry: Any, name: str, row: int, column: Hashable) -> float:
     if is_missing(entry):
         return float("nan")
     if isinstance(entry, (Real, np.bool_)) or (isinstance(entry, np.ndarray) and entry.ndim == 0):
-        return float(entry)
+        try:
+            return float(entry)
+        except OverflowError:
+            raise ValueError(
+                f"{place(name, row, column)} is beyond what a machine number holds; rescale the "
+                "column, or use None where it is missing"
+            ) from None
     raise TypeError(
         f"{place(name, row, column)} is {entry!r}, which is not a number; leave the column out, "
         "turn it into numbers, or use Mixed() for columns of several kinds"
