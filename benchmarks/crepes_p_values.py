@@ -9,9 +9,9 @@ from rich.console import Console
 from benchmarks.models import drawn, random_model
 from benchmarks.tables import goal, show, span, table, times
 from benchmarks.timing import race
-from definetti.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray
 from definetti.one_step import step_ranks
-from definetti.pvalue import ranks
+from definetti.ranks.pvalue import ranks
 
 STATES, SYMBOLS, LABELLED, NEW = 10, 10, 10_000, 1_000
 GOAL, ROUNDS = 50, 10
@@ -60,7 +60,7 @@ def run(console: Console) -> None:
         "Each state's",
         "candidates are asked for by themselves; its class_cond=True asks for all in every bin, "
         "10 times as many.",
-        "P-values agree to 1e-12, and ranks with definetti.pvalue.ranks.",
+        "P-values agree to 1e-12, and ranks with definetti.ranks.pvalue.ranks.",
     )
 
 

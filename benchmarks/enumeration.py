@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.models import Floats
-from definetti.compiled import kernel, unrolled
+from definetti._system.compiled import kernel, unrolled
 
 Ints = npt.NDArray[np.int64]
 TIED = 1e-9

@@ -10,9 +10,9 @@ from rich.console import Console
 from benchmarks.models import Floats, drawn, random_model
 from benchmarks.tables import goal, show, span, table, times
 from benchmarks.timing import race
-from definetti.hmm.emissions import Categorical
-from definetti.hmm.estimate import Parameters
-from definetti.windows import Windows
+from definetti.data.windows import Windows
+from definetti.emissions import Categorical
+from definetti.models.estimate import Parameters
 
 STATES, SYMBOLS, STEPS, ROUNDS = 5, 5, 100_000, 60
 GOAL = 3

@@ -16,7 +16,7 @@ from rich.table import Table
 from benchmarks.tables import show, span, table, times
 from benchmarks.timing import best, race
 from definetti import ConformalHMM
-from definetti.checks import FewBlocksWarning
+from definetti.exceptions import FewBlocksWarning
 from definetti.sets import LatticeSet
 
 LABELLED = 100_000

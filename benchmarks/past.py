@@ -7,7 +7,7 @@ from rich.console import Console
 
 from benchmarks.tables import show, span, table, times
 from benchmarks.timing import race
-from definetti.pvalue import ranks, ranks_among
+from definetti.ranks.pvalue import ranks, ranks_among
 
 LENGTHS, CANDIDATES = (10_000, 100_000, 1_000_000), 4
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from benchmarks.models import random_model
 from benchmarks.tables import show, span, table, times
 from definetti import HMM, ConformalHMM
-from definetti.hmm.emissions import Gaussian
+from definetti.emissions import Gaussian
 
 STATES, FEATURES = 5, 10
 SHORT, LONG = 5_000, 50_000

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from definetti import HMM, ConformalHMM
-from definetti.hmm.emissions import Categorical
+from definetti.emissions import Categorical
 from definetti.scores import Path
 from definetti.simulate import weather
 from definetti.symmetry import Full, Pairs, Published, Returns
@@ -28,7 +28,7 @@ NEW = ["hat", "umbrella"]
 FITTED = ConformalHMM(HMM(), random_state=0, n_resamples=19).fit(OBSERVATIONS, STATES)
 CHAIN = ConformalHMM(random_state=0).fit(None, STATES)
 
-pytestmark = pytest.mark.filterwarnings("ignore::definetti.checks.GapWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::definetti._system.checks.GapWarning")
 
 
 def fitted(**params):

@@ -22,14 +22,14 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from definetti import HMM, ConformalHMM, progress
-from definetti.checks import GapWarning, NotExactWarning
-from definetti.hmm.emissions import Gaussian
-from definetti.pvalue import miscoverage
+from definetti.emissions import Gaussian
+from definetti.exceptions import GapWarning, NotExactWarning
+from definetti.ranks.pvalue import miscoverage
 from definetti.scores import Joint
 from definetti.simulate import weather
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts
 
-pytestmark = pytest.mark.filterwarnings("ignore::definetti.checks.GapWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::definetti._system.checks.GapWarning")
 
 
 def summed(windows):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.checks import NotExactWarning
+from definetti.exceptions import NotExactWarning
 from definetti.symmetry import BlockGroup, Full
 from definetti.verify import enumerate_ranks, exact_coverage
 

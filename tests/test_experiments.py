@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments import real_data
-from experiments.assumptions import departure, half, lingering, two_back
-from experiments.calibration import Classical
-from experiments.data import SLEEP, WORDS, History, missing, sleep, words
-from experiments.rolling import Method, begins, rolled
-from experiments.rows import Row
+from studies import real_data
+from studies.assumptions import departure, half, lingering, two_back
+from studies.calibration import Classical
+from studies.data import SLEEP, WORDS, History, missing, sleep, words
+from studies.rolling import Method, begins, rolled
+from studies.rows import Row
 
 from definetti import HMM, ConformalHMM
 from definetti.simulate import weather

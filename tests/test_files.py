@@ -132,7 +132,7 @@ def test_many_write_one_path(tmp_path):
 ENDED = """
 import os, signal, sys, time
 from pathlib import Path
-from definetti.files import replace
+from definetti._system.files import replace
 end = signal.Signals[sys.argv[1]]
 def half(part):
     part.write_text("half")

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, LatticeSet
-from definetti.checks import FewBlocksWarning
-from definetti.history import Completion, History
-from definetti.hmm.emissions import Categorical, Mixed, Text
+from definetti.data.history import Completion, History
+from definetti.emissions import Categorical, Mixed, Text
+from definetti.exceptions import FewBlocksWarning
 from definetti.verify import enumerate_ranks, exact_coverage
 
 # From 0 to one of four, on to C or D, and back; C alone shows a "c".

@@ -11,8 +11,8 @@ from sklearn.svm import LinearSVC
 
 import definetti
 from definetti import HMM, ConformalHMM, FromHmmlearn, compare_predictors, given_hmm
-from definetti.checks import NotExactWarning
-from definetti.hmm.emissions import Classifier, Gaussian, LogLikelihood
+from definetti.emissions import Classifier, Gaussian, LogLikelihood
+from definetti.exceptions import NotExactWarning
 from definetti.scores import Path, Score
 from definetti.simulate import weather
 
@@ -22,7 +22,7 @@ NUMBERS = RNG.normal(2.0 * (STATES == "high")[:, None], 1.0, (80, 2))
 COUNTS = RNG.poisson(2 + 5 * (STATES == "high"))[:, None]
 SYMBOLS = (COUNTS > 2).astype(int) + (COUNTS > 5)
 
-pytestmark = pytest.mark.filterwarnings("ignore::definetti.checks.GapWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::definetti._system.checks.GapWarning")
 
 
 def changed(rows, row, column, value):

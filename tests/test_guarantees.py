@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-import definetti.predicting
+import definetti.sets.making
 from definetti import HMM, ConformalHMM, given_hmm
-from definetti.checks import FewBlocksWarning
-from definetti.limits import limit, risk_limit
-from definetti.pvalue import TIE, miscoverage, ranks
+from definetti.exceptions import FewBlocksWarning
+from definetti.ranks.limits import limit, risk_limit
+from definetti.ranks.pvalue import TIE, miscoverage, ranks
 
 LAWS = {
     "sticky": ([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]]),
@@ -202,7 +202,7 @@ def test_the_new_block_must_be_reckoned_with(monkeypatch):
             return np.inf
         return -np.inf if wrong >= len(steps) else float(steps[len(steps) - 1 - wrong]) + TIE
 
-    monkeypatch.setattr(definetti.predicting, "risk_limit", forgetful)
+    monkeypatch.setattr(definetti.sets.making, "risk_limit", forgetful)
     predictor, asked = fixed("right", guarantee="steps"), wrong_steps(lag=0, share=True)
     everything = enumerated(predictor, 8, 2, asked, n_symbols=1)
     excess = [everything.expected(law) - (1 - np.array(LEVELS)) for law in LAWS.values()]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from definetti import HMM, ConformalHMM, ConformalSequences, baselines
-from definetti.hmm.emissions import (
+from definetti.emissions import (
     Bernoulli,
     Categorical,
     Gaussian,

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
-from definetti.hmm.emissions import Categorical, Gaussian, Mixed, Poisson
-from definetti.joining import Part, joined
+from definetti.data.joining import Part, joined
+from definetti.emissions import Categorical, Gaussian, Mixed, Poisson
 
 RNG = np.random.default_rng(0)
 LENGTH = 60

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, given_hmm
-from definetti.checks import FewBlocksWarning
-from definetti.predicting import all_ranked, lattice_set, listed_set
-from definetti.pvalue import miscoverage
+from definetti.exceptions import FewBlocksWarning
+from definetti.ranks.pvalue import miscoverage
 from definetti.scores import Joint
 from definetti.sets import LatticeSet, PredictionSet
+from definetti.sets.making import all_ranked, lattice_set, listed_set
 from definetti.simulate import sample, weather
 
 SCORES = ("path", "filter", "smoother", "joint", "band", Joint(order=0))

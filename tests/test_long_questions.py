@@ -3,8 +3,8 @@
 import pytest
 
 from definetti import ConformalHMM, baselines
-from definetti.candidates import is_long
-from definetti.labelled import Labelled
+from definetti.data.candidates import is_long
+from definetti.data.labelled import Labelled
 from definetti.simulate import weather
 
 Y, X = weather(100, random_state=0)

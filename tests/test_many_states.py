@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.history import Completion, History, padded
+from definetti.data.history import Completion, History, padded
 from definetti.hmm import forward, model
-from definetti.hmm.estimate import Parameters
-from definetti.hmm.model import probabilities, refitted
+from definetti.models.estimate import Parameters
+from definetti.models.hmm import probabilities, refitted
 from definetti.scores import Band, Filter, Joint, Path, Smoother, contract
 
 N = 60

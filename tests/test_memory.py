@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.history import History
-from definetti.memory import SETTINGS, Memory
+from definetti.data.history import History
+from definetti.data.memory import SETTINGS, Memory
 from definetti.simulate import weather
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments import nights
-from experiments.data import SLEEP
-from experiments.nights import STAGES, Night
+from studies import nights
+from studies.data import SLEEP
+from studies.nights import STAGES, Night
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

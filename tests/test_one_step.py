@@ -5,7 +5,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.one_step import p_value_table, step_ranks
-from definetti.pvalue import TIE, ranks
+from definetti.ranks.pvalue import TIE, ranks
 from definetti.simulate import weather
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, compiled
-from definetti.compiled import Kernel
-from definetti.hmm.emissions import Bernoulli, Gaussian, Poisson
-from definetti.lattice import Trellis, arrivals, counting, size_bounds
+from definetti._system.compiled import Kernel
+from definetti.emissions import Bernoulli, Gaussian, Poisson
 from definetti.simulate import weather
 from definetti.symmetry import Full, Returns
+from definetti.trellis import Trellis, arrivals, counting, size_bounds
 
 Y, X = weather(120, random_state=3)
 VECTORS = np.random.default_rng(0).poisson(1.0, size=(120, 3)).astype(float)

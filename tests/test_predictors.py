@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, compare_predictors, given_hmm
-from definetti.hmm.emissions import Categorical, Gaussian, Mixed
-from definetti.hmm.emissions.classifier import Classifier
-from definetti.hmm.emissions.matrix import LogLikelihood
-from definetti.hmm.foreign import FromHmmlearn
-from definetti.hmm.predictor import Predictor
-from definetti.intervals import exact_interval
+from definetti.emissions import Categorical, Gaussian, Mixed
+from definetti.emissions.classifier import Classifier
+from definetti.emissions.likelihood import LogLikelihood
+from definetti.judging.intervals import exact_interval
+from definetti.models.function import Predictor
+from definetti.models.hmmlearn import FromHmmlearn
 from definetti.simulate import sample, weather
 from definetti.verify import enumerate_ranks
 

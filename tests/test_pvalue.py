@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from definetti.pvalue import TIE, Rank, miscoverage, ranks
+from definetti.ranks.pvalue import TIE, Rank, miscoverage, ranks
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from definetti import ConformalHMM
+from definetti.algorithm import Question
 from definetti.baselines import Classical
-from definetti.pvalue import ranks, ranks_among
-from definetti.ranking import Question
+from definetti.ranks.pvalue import ranks, ranks_among
 from definetti.simulate import weather
 
 Y, X = weather(400, random_state=5)

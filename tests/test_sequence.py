@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from definetti.history import Completion, History, Shelves, padded
-from definetti.sequence import (
+from definetti.data.history import Completion, History, Shelves, padded
+from definetti.data.labels import (
     MISSING,
     Alphabet,
     checked_states,
@@ -208,7 +208,7 @@ def test_codes_do_not_depend_on_how_the_labels_came_in(all_labels, data):
 def test_codes_are_the_same_in_every_process():
     """The order of a set of text differs from one process to the next; codes must not."""
     program = (
-        "from definetti.sequence import Alphabet\n"
+        "from definetti.data.labels import Alphabet\n"
         "words = ['ab', 'cd', 'ef', 'gh', 'a', 'zz']\n"
         "for kind in (str, frozenset, lambda w: (w, frozenset(w)), lambda w: (len(w), w)):\n"
         "    labels = [kind(w) for w in words]\n"

@@ -15,12 +15,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from definetti import HMM, FromHmmlearn, given_hmm
-from definetti.checks import FewBlocksWarning, GapWarning
-from definetti.hmm.emissions import Classifier, Gaussian
-from definetti.hmm.whole import Smoother
+from definetti.emissions import Classifier, Gaussian
+from definetti.exceptions import FewBlocksWarning, GapWarning
+from definetti.models.whole import Smoother
+from definetti.ranks.units import after_errors, weighted_limit
 from definetti.sequences import ConformalSequences
 from definetti.simulate import weather
-from definetti.units import after_errors, weighted_limit
 
 INITIAL = np.array([0.3, 0.7])
 TRANSITION = np.array([[0.8, 0.2], [0.35, 0.65]])

@@ -11,7 +11,7 @@ import pytest
 from numba.core.registry import CPUDispatcher
 
 import definetti
-from definetti.compiled import Kernel, kernel
+from definetti._system.compiled import Kernel, kernel
 
 if sys.platform == "win32":
     pytest.skip("there are no such signals", allow_module_level=True)

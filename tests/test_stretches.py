@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.hmm.emissions import Gaussian
-from definetti.hmm.model import HMM
-from definetti.pvalue import miscoverage
+from definetti.emissions import Gaussian
+from definetti.models.hmm import HMM
+from definetti.ranks.pvalue import miscoverage
 from definetti.simulate import weather
 
 LAWS = [

@@ -8,37 +8,32 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from definetti.compare import compare_predictors
     from definetti.conformal import ConformalHMM
-    from definetti.hmm.foreign import FromHmmlearn
-    from definetti.hmm.given import given_hmm
-    from definetti.hmm.model import HMM
+    from definetti.judging import compare_predictors
+    from definetti.models import HMM, FromHmmlearn, given_hmm
     from definetti.sequences import ConformalSequences
     from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
 # Loaded on first use: `import definetti` itself costs nothing.
 _HOMES = {
-    "ConformalHMM": "definetti.conformal",
-    "compare_predictors": "definetti.compare",
-    "FromHmmlearn": "definetti.hmm.foreign",
-    "given_hmm": "definetti.hmm.given",
-    "HMM": "definetti.hmm.model",
-    "ConformalSequences": "definetti.sequences",
-    "Evaluation": "definetti.sets",
-    "LatticeSet": "definetti.sets",
-    "PredictionSet": "definetti.sets",
-    "StepSets": "definetti.sets",
-    "baselines": "",
-    "experiments": "",
-    "hmm": "",
-    "lattice": "",
-    "plots": "",
-    "scores": "",
-    "sets": "",
-    "simulate": "",
-    "symmetry": "",
-    "verify": "",
+    "ConformalHMM": "conformal",
+    "ConformalSequences": "sequences",
+    "Evaluation": "sets",
+    "FromHmmlearn": "models",
+    "HMM": "models",
+    "LatticeSet": "sets",
+    "PredictionSet": "sets",
+    "StepSets": "sets",
+    "compare_predictors": "judging",
+    "given_hmm": "models",
 }
+_ROOMS = frozenset(
+    {
+        "algorithm", "baselines", "contest", "data", "emissions", "exceptions", "hmm", "judging",
+        "models", "one_step", "oracle", "paper", "plots", "ranks", "report", "scores", "sets",
+        "simulate", "symmetry", "trellis", "verify",
+    }
+)  # fmt: skip
 
 __all__ = [
     "HMM",
@@ -55,11 +50,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'definetti' has no attribute {name!r}")
-    home = _HOMES[name]
-    return getattr(import_module(home), name) if home else import_module(f"definetti.{name}")
+    if name in _HOMES:
+        return getattr(import_module(f"definetti.{_HOMES[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"definetti.{name}")
+    raise AttributeError(f"module 'definetti' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *_HOMES, *_ROOMS})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from definetti import stopping, terminal
+from definetti._system import stopping, terminal
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 

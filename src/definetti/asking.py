@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from definetti.candidates import check_budget
-from definetti.checks import checked_limit, checked_number
-from definetti.labelled import Labelled, New
-from definetti.sequence import MISSING
+from definetti._system.checks import checked_limit, checked_number
+from definetti.data.candidates import check_budget
+from definetti.data.labelled import Labelled, New
+from definetti.data.labels import MISSING
 from definetti.symmetry import Symmetry
 
 # Cells of a trellis, a square of states for each step: 4 GB at eight bytes each. A sequence asked

@@ -11,26 +11,26 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from definetti.asking import check_exact, check_listing, check_size
-from definetti.candidates import is_long
-from definetti.checks import (
-    NotExactWarning,
+from definetti._system.checks import (
     checked_flag,
     checked_guarantee,
     checked_limit,
     checked_number,
     entropy_of,
 )
-from definetti.hmm.named import resolve as resolve_model
-from definetti.labelled import Labelled
-from definetti.predicting import all_ranked, lattice_set, listed_set, step_sets
-from definetti.pvalue import Rank, miscoverage
-from definetti.ranking import Question, rank
-from definetti.rolling import judged
+from definetti.algorithm import Question, rank
+from definetti.asking import check_exact, check_listing, check_size
+from definetti.data.candidates import is_long
+from definetti.data.labelled import Labelled
+from definetti.data.labels import checked_states, readable
+from definetti.exceptions import NotExactWarning
+from definetti.judging.rolling import judged
+from definetti.models.named import resolve as resolve_model
+from definetti.ranks.pvalue import Rank, miscoverage
 from definetti.scores import Score
 from definetti.scores import resolve as resolve_score
-from definetti.sequence import checked_states, readable
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
+from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
 from definetti.symmetry import Symmetry
 from definetti.symmetry import resolve as resolve_symmetry
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.compiled import kernel
-from definetti.history import Completion, History
-from definetti.pvalue import tied
-from definetti.scores.contract import evaluate
-from definetti.sequence import MISSING
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.data.history import Completion, History
+from definetti.data.labels import MISSING
+from definetti.data.windows import Windows
+from definetti.ranks.pvalue import tied
+from definetti.scores.base import evaluate
 from definetti.symmetry import Returns, Spaced
-from definetti.windows import Windows
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -52,7 +52,7 @@ def step_counts(history: History, n_symbols: int) -> IntArray:
 
 @kernel
 def step_ranks(counts: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Rank each cell among the past steps into the same state, as `definetti.pvalue.ranks` does.
+    """Rank each cell among the past steps into the same state, as `ranks.pvalue.ranks` does.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 
-from definetti.arrays import FloatArray
-from definetti.pvalue import miscoverage
+from definetti._system.arrays import FloatArray
+from definetti.ranks.pvalue import miscoverage
 
 
 def oracle_size(

@@ -11,20 +11,21 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.checks import FewBlocksWarning, GapWarning, checked_guarantee, entropy_of
-from definetti.hmm.emissions.choice import choose
-from definetti.hmm.model import HMM, Model
-from definetti.hmm.named import resolve as resolve_model
-from definetti.hmm.predictor import Predictor
-from definetti.hmm.whole import Smoother
-from definetti.limits import blocks_needed
-from definetti.pvalue import miscoverage
-from definetti.sequence import MISSING, Alphabet, checked_states, piece, readable
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_guarantee, entropy_of
+from definetti.data.labels import MISSING, Alphabet, checked_states, piece, readable
+from definetti.data.splitting import read_lengths, training_length
+from definetti.emissions._choice import choose
+from definetti.exceptions import FewBlocksWarning, GapWarning
+from definetti.models.function import Predictor
+from definetti.models.hmm import HMM, Model
+from definetti.models.named import resolve as resolve_model
+from definetti.models.whole import Smoother
+from definetti.ranks.limits import blocks_needed
+from definetti.ranks.pvalue import miscoverage
+from definetti.ranks.units import after_errors, at_rows, read_groups, weighted_limit
 from definetti.sets import Evaluation, StepSets
-from definetti.sets.steps import BoolArray
-from definetti.splitting import read_lengths, training_length
-from definetti.units import after_errors, at_rows, read_groups, weighted_limit
+from definetti.sets._face import BoolArray
 
 
 class ConformalSequences(BaseEstimator):

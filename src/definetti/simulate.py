@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray
 
 
 class Sample(NamedTuple):

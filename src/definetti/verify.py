@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.progress import watched
-from definetti.pvalue import Rank, miscoverage
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.progress import watched
+from definetti.ranks.pvalue import Rank, miscoverage
 
 
 class Enumeration(NamedTuple):

@@ -25,7 +25,7 @@ READY = "ready\n"
 # Ctrl-C while Python itself starts is Python's: moments are drawn from here on.
 COMMAND = """
 import os
-from definetti import stopping
+from definetti._system import stopping
 stopping.listen()
 os.write(1, b"ready\\n")
 from definetti.__main__ import main

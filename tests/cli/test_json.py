@@ -7,11 +7,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from definetti import experiments
+from definetti import paper
 from definetti.cli import reproduce as command
 from definetti.cli.printing import plain
-from definetti.experiments import OURS, Reproduction, figure1
-from definetti.experiments.figure1 import POINTS
+from definetti.paper import OURS, Reproduction, figure1
+from definetti.paper.figure1 import POINTS
 
 
 def refused(text):
@@ -61,8 +61,8 @@ def test_all_reproductions_are_one_document(tmp_path, monkeypatch):
     made = figure1(tmp_path, points=points, methods=[OURS], repetitions=3, n_jobs=1)
     for name in ("figure1", "figure2", "table1", "figure3"):
         one = Reproduction(name, made.rows, made.summary, made.files)
-        monkeypatch.setattr(experiments, name, lambda *_, one=one, **__: one)
-    monkeypatch.setattr("definetti.experiments.series.read", lambda data: None)
+        monkeypatch.setattr(paper, name, lambda *_, one=one, **__: one)
+    monkeypatch.setattr("definetti.paper.series.read", lambda data: None)
     found = CliRunner().invoke(app, ["all", "--data", ".", "--output", str(tmp_path), "--json"])
     assert found.exit_code == 0, found.output
     assert [one["name"] for one in json.loads(found.stdout)] == [

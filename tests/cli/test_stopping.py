@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from definetti import stopping
 from definetti.__main__ import main
+from definetti._system import stopping
 from definetti.cli.writing import write_whole
 from definetti.simulate import weather
 

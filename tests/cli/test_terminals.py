@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from definetti.hmm.describing import described
+from definetti.models.describing import described
 
 FEW_LETTERS = [
     {"PYTHONIOENCODING": "ascii"},
@@ -65,7 +65,7 @@ def test_the_model_in_words(ask, file):
 
 def test_models_of_all_kinds_in_words():
     from definetti import HMM
-    from definetti.hmm.emissions import Bernoulli, Gaussian, Mixed, Poisson, Text
+    from definetti.emissions import Bernoulli, Gaussian, Mixed, Poisson, Text
 
     both = Mixed({"a": Gaussian(), "b": Bernoulli(), "c": Gaussian(), "d": Poisson()})
     assert described(HMM(emission=both)).startswith(

@@ -7,7 +7,7 @@ from typing import Any
 
 HOMES = {
     "app": "definetti.cli",
-    "emissions": "definetti.hmm.emissions",
+    "emissions": "definetti.emissions",
     "oracle_size": "definetti.oracle",
     "stationary": "definetti.oracle",
     "p_value_table": "definetti.one_step",

@@ -179,7 +179,7 @@ def run_command(words: list[str], folder: Path, where: str) -> str:
                 assert extra in project["optional-dependencies"], f"{where}: no extra {extra!r}"
         case ["python", "-m", "benchmarks", name, *_]:
             assert (ROOT / "benchmarks" / f"{name}.py").exists(), f"{where}: no benchmark {name!r}"
-        case ["python", "-m", name, *_] if name.startswith("experiments."):
+        case ["python", "-m", name, *_] if name.startswith("studies."):
             module = ROOT.joinpath(*name.split(".")).with_suffix(".py")
             assert module.exists(), f"{where}: no module {name!r}"
         case ["python", "-m", "http.server", "-d", "site"]:
@@ -217,7 +217,7 @@ def run_text(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("```console\ndefinetti reproduce table1 --data FOLDER --typo\n```", "--typo"),
         ("```console\nmake coffee\n```", "coffee"),
         ("```console\npip install 'definetti[cli,coffee]'\n```", "no extra 'coffee'"),
-        ("```console\npython -m experiments.coffee\n```", "no module 'experiments.coffee'"),
+        ("```console\npython -m studies.coffee\n```", "no module 'studies.coffee'"),
         ("```console\npython -m benchmarks coffee\n```", "no benchmark 'coffee'"),
         ("```console\nls -l\n```", "'ls -l' is no command"),
         ("1. A list:\n\n\t```python\n\t1 / 0\n\t```", "not read as a fence"),

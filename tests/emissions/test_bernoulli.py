@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from definetti.hmm.emissions import Bernoulli, Categorical
+from definetti.emissions import Bernoulli, Categorical
 
 
 def test_formula():

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.checks import GapWarning
-from definetti.hmm.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Text
-from definetti.hmm.emissions.choice import choose, kinds_of
-from definetti.hmm.emissions.kinds import kind
+from definetti.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Text
+from definetti.emissions._choice import choose, kinds_of
+from definetti.emissions._kinds import kind
+from definetti.exceptions import GapWarning
 from definetti.verify import enumerate_ranks
 
 RNG = np.random.default_rng(0)

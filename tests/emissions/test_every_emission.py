@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from definetti import HMM, ConformalHMM
-from definetti.history import padded
-from definetti.hmm.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Words
-from definetti.sequence import MISSING
+from definetti.data.history import padded
+from definetti.data.labels import MISSING
+from definetti.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Words
 
 # Few distinct values, so that there are ties, gaps, and columns that do not vary.
 VALUES = {

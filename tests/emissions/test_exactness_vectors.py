@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.hmm.emissions import Bernoulli, Gaussian, Mixed, Poisson, Words
+from definetti.emissions import Bernoulli, Gaussian, Mixed, Poisson, Words
 from definetti.verify import enumerate_ranks
 
 LEVELS = (0.5, 0.75, 0.8, 0.9)

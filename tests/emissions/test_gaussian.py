@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from definetti.hmm.emissions import Gaussian
+from definetti.emissions import Gaussian
 
 COVARIANCES = ("full", "diagonal", "tied")
 

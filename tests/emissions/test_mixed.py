@@ -5,9 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from definetti.history import padded
-from definetti.hmm.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Words
-from definetti.sequence import MISSING
+from definetti.data.history import padded
+from definetti.data.labels import MISSING
+from definetti.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Words
 
 COLUMNS = {
     "speed": [1.5, 2.5, None, 9.0, 8.0],

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from definetti import HMM, ConformalHMM
-from definetti.checks import GapWarning
-from definetti.hmm.emissions import Classifier
+from definetti.emissions import Classifier
+from definetti.exceptions import GapWarning
 
 RNG = np.random.default_rng(0)
 X = RNG.choice(["calm", "storm"], 80)

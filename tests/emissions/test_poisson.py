@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from definetti.hmm.emissions import Poisson
+from definetti.emissions import Poisson
 
 
 def test_formula():

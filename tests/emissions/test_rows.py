@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from definetti.hmm.emissions.chunks import Chunks
-from definetti.hmm.emissions.rows import Rows
-from definetti.sequence import MISSING
+from definetti.data.labels import MISSING
+from definetti.emissions._chunks import Chunks
+from definetti.emissions._rows import Rows
 
 
 @given(st.lists(st.integers(0, 9), max_size=40))

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from definetti.hmm.emissions import Words
-from definetti.hmm.emissions.lexicon import MATERIALS, Lexicon, made_of, shape
+from definetti.emissions import Words
+from definetti.emissions._lexicon import MATERIALS, Lexicon, made_of, shape
 
 # fmt: off
 TEXT = ["The", "cat", "saw", "the", "dog", "and", "the", "dog", "saw", "Rome", ",", "running",

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from definetti.hmm.backward import joint, pairwise, smoothing
-from definetti.hmm.forward import filtering, forward
-from definetti.hmm.paths import log_posterior, max_marginals, viterbi
+from definetti.models.kernels.backward import joint, pairwise, smoothing
+from definetti.models.kernels.forward import filtering, forward
+from definetti.models.kernels.paths import log_posterior, max_marginals, viterbi
 
 INF = np.inf
 FORK = np.array([[0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from definetti.hmm.backward import smoothing
-from definetti.hmm.forward import filtering
-from definetti.hmm.paths import log_posterior, max_marginals, viterbi
+from definetti.models.kernels.backward import smoothing
+from definetti.models.kernels.forward import filtering
+from definetti.models.kernels.paths import log_posterior, max_marginals, viterbi
 
 hmm = pytest.importorskip("hmmlearn.hmm")
 

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from definetti.hmm.backward import joint, pairwise, smoothing
-from definetti.hmm.forward import filtering
-from definetti.hmm.paths import log_posterior, max_marginals, viterbi
+from definetti.models.kernels.backward import joint, pairwise, smoothing
+from definetti.models.kernels.forward import filtering
+from definetti.models.kernels.paths import log_posterior, max_marginals, viterbi
 
 INF = math.inf
 

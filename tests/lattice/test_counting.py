@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from definetti.lattice import Trellis, arrivals, count, count_bounds, grid, size_bounds
+from definetti.trellis import Trellis, arrivals, count, count_bounds, grid, size_bounds
 
 INF = np.inf
 

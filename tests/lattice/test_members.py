@@ -5,7 +5,7 @@ from itertools import islice, pairwise, product
 import numpy as np
 import pytest
 
-from definetti.lattice import Trellis, arrivals, members
+from definetti.trellis import Trellis, arrivals, members
 
 INF = np.inf
 

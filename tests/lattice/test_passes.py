@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from definetti.lattice import Trellis, arrivals, completions, edges, headroom, nodes
+from definetti.trellis import Trellis, arrivals, completions, edges, headroom, nodes
 
 INF = np.inf
 

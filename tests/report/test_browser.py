@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.checks import NotExactWarning
+from definetti.exceptions import NotExactWarning
+from definetti.judging.summary import summary
 from definetti.report import make_report
 from definetti.simulate import weather
-from definetti.summary import summary
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FOUND = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from definetti.experiments import pictures
+from definetti.paper import pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"

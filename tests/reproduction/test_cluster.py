@@ -10,9 +10,9 @@ from joblib import parallel_config
 
 from definetti.cli import reproduce
 from definetti.cli.reproduce import on_cluster
-from definetti.experiments import OURS, PAIRS, figure1
-from definetti.experiments.figure1 import POINTS
-from definetti.experiments.store import Store
+from definetti.paper import OURS, PAIRS, figure1
+from definetti.paper.figure1 import POINTS
+from definetti.paper.store import Store
 
 distributed = pytest.importorskip(
     "dask.distributed", reason="Dask is not installed; pip install 'dask[distributed]'"

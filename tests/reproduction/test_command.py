@@ -8,10 +8,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from definetti import experiments
+from definetti import paper
 from definetti.cli import reproduce as command
-from definetti.experiments import OURS, PUBLISHED, figure1
-from definetti.experiments.figure1 import POINTS
+from definetti.paper import OURS, PUBLISHED, figure1
+from definetti.paper.figure1 import POINTS
 
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(command.reproduce)
@@ -29,7 +29,7 @@ def small(monkeypatch):
         points = [p for p in POINTS if (p["T"], p["horizon"], p["b"]) == (50, 1, 0.5)]
         return figure1(output, points=points, methods=[PUBLISHED, OURS], **how)
 
-    monkeypatch.setattr(experiments, "figure1", shrunk)
+    monkeypatch.setattr(paper, "figure1", shrunk)
 
 
 def test_it_writes_a_table_and_pictures_and_sums_up(small, tmp_path):
@@ -51,7 +51,7 @@ def test_json_is_for_programs(small, tmp_path):
 
 
 def test_a_promise_that_is_not_kept_is_exit_code_1(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(experiments.Reproduction, "kept", False)
+    monkeypatch.setattr(paper.Reproduction, "kept", False)
     found = asked("figure1", "--repetitions", 3, "--jobs", 1, "--output", tmp_path)
     assert found.exit_code == 1
 
@@ -89,6 +89,6 @@ def test_without_dask_the_remedy_is_told(monkeypatch, tmp_path):
 
 
 def test_without_matplotlib_the_remedy_is_told(monkeypatch, tmp_path):
-    monkeypatch.setattr(experiments.pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr(paper.pictures, "find_spec", lambda name: None)
     found = asked("figure1", "--output", tmp_path)
     assert (found.exit_code, "definetti[plot]" in found.output) == (2, True)

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from definetti.baselines import NAMED
 from definetti.cli.compare import compare as command
-from definetti.experiments.cells import Cell
-from definetti.experiments.compare import compare, work
-from definetti.experiments.contestants import CONTESTANTS
-from definetti.experiments.standings import told, verdicts
-from definetti.experiments.worlds import DRAWN, SLEEP, WORDS, selected
+from definetti.contest.compare import compare, work
+from definetti.contest.contestants import CONTESTANTS
+from definetti.contest.standings import told, verdicts
+from definetti.contest.worlds import DRAWN, SLEEP, WORDS, selected
+from definetti.paper.cells import Cell
 
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(command)

@@ -8,11 +8,11 @@ import random
 import numpy as np
 import pytest
 
-from definetti.experiments import OURS, PAIRS, PUBLISHED, figure1
-from definetti.experiments.cells import Cell
-from definetti.experiments.figure1 import POINTS, work
-from definetti.experiments.running import run
-from definetti.experiments.store import Store
+from definetti.paper import OURS, PAIRS, PUBLISHED, figure1
+from definetti.paper.cells import Cell
+from definetti.paper.figure1 import POINTS, work
+from definetti.paper.running import run
+from definetti.paper.store import Store
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 FEW = {"repetitions": 5, "points": POINTS[::40], "methods": [PUBLISHED, PAIRS, OURS]}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from definetti.experiments import figure1, figure2
-from definetti.experiments.figure1 import POINTS as FIRST
-from definetti.experiments.figure2 import POINTS as SECOND
-from definetti.experiments.figure2 import matrices
+from definetti.paper import figure1, figure2
+from definetti.paper.figure1 import POINTS as FIRST
+from definetti.paper.figure2 import POINTS as SECOND
+from definetti.paper.figure2 import matrices
 
 # A comparison fails by chance less than once in 100,000; the whole grids make 1,000 of them.
 ERRORS = 4.5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from definetti.experiments import pictures
-from definetti.experiments.figure1 import POINTS as FIRST
-from definetti.experiments.figure2 import POINTS as SECOND
+from definetti.paper import pictures
+from definetti.paper.figure1 import POINTS as FIRST
+from definetti.paper.figure2 import POINTS as SECOND
 
 KNOWN = {"method": "ours", "coverage": 0.8, "scaled_size": 0.5, "oracle_size": 0.4}
 

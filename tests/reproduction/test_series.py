@@ -8,9 +8,9 @@ import shutil
 import numpy as np
 import pytest
 
-from definetti.experiments import figure3, table1
-from definetti.experiments.series import FUND, HOUSEHOLD, STATES, daily_means, read
-from definetti.experiments.table1 import SERIES_METHODS
+from definetti.paper import figure3, table1
+from definetti.paper.series import FUND, HOUSEHOLD, STATES, daily_means, read
+from definetti.paper.table1 import SERIES_METHODS
 
 NAMES = ["Delhi", "Punjab", "household", "SP500 (SPY)"]
 # Measured on the authors' program with alpha = 0.8, and with the 0.2 that the paper tells.

@@ -6,15 +6,15 @@ import signal
 
 import pytest
 
-from definetti.experiments import OURS, PAIRS, figure1
-from definetti.experiments.figure1 import POINTS
+from definetti.paper import OURS, PAIRS, figure1
+from definetti.paper.figure1 import POINTS
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 HANG = 1200  # seconds after which something is wrong, on whatever machine
 # Stops itself, with all its processes as a terminal does, once a few cells are kept.
 STOPS = """
 import os, sys
-from definetti.experiments.store import Store
+from definetti.paper.store import Store
 how, number, kept, keep = int(sys.argv.pop(1)), int(sys.argv.pop(1)), [], Store.keep
 def kept_and_stopped(self, cell, records):
     keep(self, cell, records)
@@ -24,8 +24,8 @@ def kept_and_stopped(self, cell, records):
 Store.keep = kept_and_stopped
 """
 SCRIPT = f"""{STOPS}
-from definetti.experiments import OURS, PAIRS, figure1
-from definetti.experiments.figure1 import POINTS
+from definetti.paper import OURS, PAIRS, figure1
+from definetti.paper.figure1 import POINTS
 if __name__ == "__main__":
     figure1(sys.argv[1], repetitions=20, n_jobs=int(sys.argv[2]), points=POINTS[::15],
             methods=[PAIRS, OURS])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.drawing import below
-from definetti.history import Completion, History
-from definetti.symmetry.blocks import _random_orders
-from definetti.symmetry.euler import draw_windows
-from definetti.symmetry.exits import exits_of
+from definetti._system.drawing import below
+from definetti.data.history import Completion, History
+from definetti.symmetry._blocks import _random_orders
+from definetti.symmetry._euler import draw_windows
+from definetti.symmetry._exits import exits_of
 
 SHORT, LONG = 5, 60  # one on either side of what a window looks through
 

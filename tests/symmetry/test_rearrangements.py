@@ -7,9 +7,9 @@ from itertools import pairwise, permutations, product
 import numpy as np
 import pytest
 
-from definetti.history import Completion, History
+from definetti.data.history import Completion, History
+from definetti.data.windows import windows_at
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts, Spaced
-from definetti.windows import windows_at
 
 Window = tuple[int, tuple[int, ...], tuple[int, ...]]
 

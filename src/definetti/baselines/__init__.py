@@ -8,9 +8,9 @@ new one. Each says what it does guarantee, and when; its ``exact`` says whether 
 """
 
 from definetti.baselines.adaptive import AdaptiveLevel
+from definetti.baselines.base import Baseline
 from definetti.baselines.classical import Classical
 from definetti.baselines.conditional import ClassConditional
-from definetti.baselines.contract import Baseline
 from definetti.baselines.ensemble import EnsembleSliding
 from definetti.baselines.likelihood_ratio import LikelihoodRatio
 from definetti.baselines.multi_step import UnionMultiStep

@@ -7,9 +7,9 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any, TypeVar
 
-from definetti.baselines.contract import Baseline
+from definetti.baselines.base import Baseline
 from definetti.baselines.fitting import ModelOrAuto
-from definetti.pvalue import miscoverage
+from definetti.ranks.pvalue import miscoverage
 
 Self = TypeVar("Self", bound="AdaptiveLevel")
 
@@ -29,7 +29,7 @@ class AdaptiveLevel(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`.
+    The other parameters are those of `definetti.baselines.base.Baseline`.
 
     Each `partial_fit` is a round: the window that it brings, as long as it is, is judged by the
     set that it would have been given just before, and ``alpha += gamma · (1 − level − miss)``.

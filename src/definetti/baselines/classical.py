@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from definetti.baselines.contract import Baseline
+from definetti._system.checks import checked_number
+from definetti.algorithm import Question
+from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
-from definetti.checks import checked_number
-from definetti.ranking import Question
-from definetti.symmetry.contract import Symmetry
+from definetti.symmetry.base import Symmetry
 
 
 class Classical(Baseline):
@@ -22,7 +22,7 @@ class Classical(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`.
+    The other parameters are those of `definetti.baselines.base.Baseline`.
 
     Guaranteed: coverage of at least the level, if the calibration windows and the new one are
     exchangeable. That is so for independent and identically distributed steps if no two windows

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from definetti.arrays import IntArray
-from definetti.baselines.contract import Baseline
-from definetti.history import Completion
-from definetti.ranking import Question
-from definetti.symmetry.contract import Generator, Reference, Symmetry
+from definetti._system.arrays import IntArray
+from definetti.algorithm import Question
+from definetti.baselines.base import Baseline
+from definetti.data.history import Completion
+from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
 class ClassConditional(Baseline):
@@ -25,7 +25,7 @@ class ClassConditional(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`.
+    The other parameters are those of `definetti.baselines.base.Baseline`.
 
     Guaranteed: coverage of at least the level given each class, if the windows of that class and
     the new one are exchangeable. At one step those of a Markov chain nearly are: the windows that

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.baselines.contract import Baseline
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_number
+from definetti.algorithm import Question
+from definetti.baselines.base import Baseline
 from definetti.baselines.fitting import ModelOrAuto, knows_states
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing
-from definetti.checks import checked_number
-from definetti.history import History
-from definetti.hmm.model import Model
-from definetti.labelled import Labelled
-from definetti.pvalue import ranks
-from definetti.ranking import Question
-from definetti.splitting import training_length
-from definetti.windows import Windows
+from definetti.data.history import History
+from definetti.data.labelled import Labelled
+from definetti.data.splitting import training_length
+from definetti.data.windows import Windows
+from definetti.models.hmm import Model
+from definetti.ranks.pvalue import ranks
 
 
 class EnsembleSliding(Baseline):
@@ -42,7 +42,7 @@ class EnsembleSliding(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`.
+    The other parameters are those of `definetti.baselines.base.Baseline`.
 
     The score of the ensemble is the mean of its models' scores. A window of the stretch is judged
     by those models alone that no step of it was drawn for; one that is in all samples is left

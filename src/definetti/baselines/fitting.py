@@ -9,21 +9,21 @@ from typing import Any, Literal, TypeVar
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from definetti.arrays import IntArray
+from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_number, entropy_of
+from definetti.algorithm import Question
 from definetti.baselines.past import Past
-from definetti.candidates import is_long
-from definetti.checks import checked_number, entropy_of
-from definetti.hmm.model import Model
-from definetti.hmm.named import resolve as resolve_model
-from definetti.hmm.predictor import Predictor
-from definetti.labelled import Labelled
-from definetti.pvalue import miscoverage
-from definetti.ranking import Question
+from definetti.data.candidates import is_long
+from definetti.data.labelled import Labelled
+from definetti.data.labels import checked_states
+from definetti.models.function import Predictor
+from definetti.models.hmm import Model
+from definetti.models.named import resolve as resolve_model
+from definetti.ranks.pvalue import miscoverage
 from definetti.scores import Score
 from definetti.scores import resolve as resolve_score
-from definetti.sequence import checked_states
-from definetti.sets.wording import powered
-from definetti.symmetry.contract import Symmetry
+from definetti.sets._wording import powered
+from definetti.symmetry.base import Symmetry
 
 Self = TypeVar("Self", bound="Fitting")
 ModelOrAuto = Model | Literal["auto"]

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.baselines.contract import Baseline
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.algorithm import Question
+from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
-from definetti.hmm.estimate import Estimate
-from definetti.ranking import Question
-from definetti.sequence import MISSING
-from definetti.windows import Windows
+from definetti.data.labels import MISSING
+from definetti.data.windows import Windows
+from definetti.models.estimate import Estimate
 
 
 class LikelihoodRatio(Baseline):
@@ -29,7 +29,7 @@ class LikelihoodRatio(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`.
+    The other parameters are those of `definetti.baselines.base.Baseline`.
 
     Guaranteed: coverage of at least the level, if windows are independent, those of the past have
     one law, the new one another law of the observations, but the same law of the states given

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from definetti.algorithm import Question
 from definetti.baselines.union import UnionBaseline
-from definetti.hmm.estimate import at_states
-from definetti.pvalue import Rank, ranks
-from definetti.ranking import Question
+from definetti.models.estimate import at_states
+from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Smoother
 
 
@@ -27,7 +27,7 @@ class UnionMultiStep(UnionBaseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`. How `lengths` is
+    The other parameters are those of `definetti.baselines.base.Baseline`. How `lengths` is
     read, and the level of each step, ``1 − α/h``, are told in
     `definetti.baselines.union.UnionBaseline`. A step is compared with the same step of the other
     sequences, so that each gives one score to each step.

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.baselines.contract import Baseline
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.algorithm import Question
+from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
-from definetti.ranking import Question
 
 
 class NonExchangeable(Baseline):
@@ -26,7 +26,7 @@ class NonExchangeable(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`.
+    The other parameters are those of `definetti.baselines.base.Baseline`.
 
     Guaranteed: coverage of at least the level less ``Σ w_i d_TV(Z, Z^i)``, where ``w_i`` are the
     weights, normalised with that of the new window, and ``Z^i`` is the data ``Z`` with window

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_flag
+from definetti.algorithm import Question
 from definetti.baselines.union import UnionBaseline, chain_scores
-from definetti.checks import checked_flag
-from definetti.hmm.estimate import Estimate, Parameters, at_states
-from definetti.pvalue import Rank, ranks
-from definetti.ranking import Question
+from definetti.data.windows import Windows
+from definetti.models.estimate import Estimate, Parameters, at_states
+from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Score
-from definetti.windows import Windows
 
 
 class UnionOverSequences(UnionBaseline):
@@ -29,7 +29,7 @@ class UnionOverSequences(UnionBaseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`. How `lengths` is
+    The other parameters are those of `definetti.baselines.base.Baseline`. How `lengths` is
     read, and the level of each step, ``1 − α/h``, are told in
     `definetti.baselines.union.UnionBaseline`.
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.history import Completion
-from definetti.ranking import Question
-from definetti.symmetry.contract import Generator, Reference
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.algorithm import Question
+from definetti.data.history import Completion
+from definetti.symmetry.base import Generator, Reference
 
 
 @dataclass(frozen=True)

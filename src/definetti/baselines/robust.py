@@ -8,11 +8,11 @@ from math import inf, log
 from numbers import Real
 from typing import Any, NamedTuple
 
-from definetti.arrays import FloatArray, IntArray, as_float
-from definetti.baselines.contract import Baseline
+from definetti._system.arrays import FloatArray, IntArray, as_float
+from definetti.algorithm import Question, rank
+from definetti.baselines.base import Baseline
 from definetti.baselines.standing import Standing
-from definetti.pvalue import Rank
-from definetti.ranking import Question, rank
+from definetti.ranks.pvalue import Rank
 
 
 class Robust(Baseline):
@@ -28,7 +28,7 @@ class Robust(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`.
+    The other parameters are those of `definetti.baselines.base.Baseline`.
 
     An event of probability ``a`` by the old law has at most the probability ``g(a)`` by a new law
     within the radius; the p-value is ``g`` of the classical one.

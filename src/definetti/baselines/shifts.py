@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from definetti.baselines.contract import Baseline
-from definetti.checks import checked_number
-from definetti.history import Completion
-from definetti.ranking import Question
-from definetti.symmetry.contract import Generator, Reference, Symmetry, candidate_key
-from definetti.windows import Windows
+from definetti._system.checks import checked_number
+from definetti.algorithm import Question
+from definetti.baselines.base import Baseline
+from definetti.data.history import Completion
+from definetti.data.windows import Windows
+from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_key
 
 
 class ShiftPermutations(Baseline):
@@ -27,7 +27,7 @@ class ShiftPermutations(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`.
+    The other parameters are those of `definetti.baselines.base.Baseline`.
 
     The history and the candidate make a ring, whose every rotation, by a multiple of `block`, is
     compared with the sequence itself; the last ``h`` steps of a rotation are its window. The

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray
-from definetti.baselines.contract import Baseline
+from definetti._system.arrays import FloatArray
+from definetti._system.checks import checked_number
+from definetti.algorithm import Question
+from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
-from definetti.checks import checked_number
-from definetti.hmm.estimate import Parameters
-from definetti.ranking import Question
-from definetti.symmetry.contract import Symmetry
+from definetti.models.estimate import Parameters
+from definetti.symmetry.base import Symmetry
 
 KEPT = 20  # windows that thinning by itself leaves at least
 
@@ -32,7 +32,7 @@ class Thinned(Baseline):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.contract.Baseline`. The authors estimate
+    The other parameters are those of `definetti.baselines.base.Baseline`. The authors estimate
     how fast the chain mixes from the data; "auto" is a plain version of it.
 
     Guaranteed: for a stationary Markov chain whose dependence dies out geometrically, with the

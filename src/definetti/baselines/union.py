@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.baselines.contract import Baseline
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.algorithm import Question
+from definetti.baselines.base import Baseline
 from definetti.baselines.fitting import ModelOrAuto
 from definetti.baselines.past import strided_ends
 from definetti.baselines.standing import Standing
-from definetti.candidates import all_candidates
-from definetti.labelled import Labelled
-from definetti.pvalue import Rank
-from definetti.ranking import Question
+from definetti.data.candidates import all_candidates
+from definetti.data.labelled import Labelled
+from definetti.data.labels import checked_states
+from definetti.data.splitting import read_lengths, training_length
+from definetti.ranks.pvalue import Rank
 from definetti.scores import Path, Score
-from definetti.sequence import checked_states
 from definetti.sets import PredictionSet
-from definetti.splitting import read_lengths, training_length
 
 
 class UnionBaseline(Baseline, ABC):

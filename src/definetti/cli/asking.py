@@ -37,7 +37,7 @@ def asked_of(
     A model is fixed on the first half where nobody said otherwise and it has to be.
     """
     from definetti import ConformalHMM
-    from definetti.sequence import piece
+    from definetti.data.labels import piece
 
     check_errors(guarantee, max_errors, steps)
     needed = guarantee != "all" or 0 < data.new_rows < steps
@@ -59,7 +59,7 @@ def fixed_share(
     ----------
     needed : whether a fixed model is needed however few candidates there are
     """
-    from definetti.candidates import is_long
+    from definetti.data.candidates import is_long
 
     if train_size is None and (needed or is_long(len(set(data.states)), steps, MOST)):
         data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")

@@ -77,16 +77,16 @@ def _compared(
 ) -> Any:  # fmt: skip
     from definetti.cli.overwriting import check_folder
     from definetti.cli.reproduce import check_jobs, data_files, going_on, on_cluster
-    from definetti.experiments.compare import (
+    from definetti.contest.compare import (
         HORIZONS,
         QUICK_HORIZONS,
         QUICK_REPETITIONS,
         REPETITIONS,
     )
-    from definetti.experiments.compare import compare as run
-    from definetti.experiments.contestants import chosen
-    from definetti.experiments.reproduction import checked
-    from definetti.experiments.worlds import selected
+    from definetti.contest.compare import compare as run
+    from definetti.contest.contestants import chosen
+    from definetti.contest.worlds import selected
+    from definetti.paper.reproduction import checked
 
     number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     horizons = QUICK_HORIZONS if quick else HORIZONS

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 def world_names(incomplete: str) -> list[str]:
     """Complete the last of some names of worlds."""
-    from definetti.experiments.worlds import DRAWN, NEEDS
+    from definetti.contest.worlds import DRAWN, NEEDS
 
     return continued(incomplete, [*DRAWN, *NEEDS])
 
 
 def method_names(incomplete: str) -> list[str]:
     """Complete the last of some names of methods."""
-    from definetti.experiments.contestants import CONTESTANTS
+    from definetti.contest.contestants import CONTESTANTS
 
     return continued(incomplete, CONTESTANTS)
 

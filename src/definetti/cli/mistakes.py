@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from definetti import stopping, terminal
+from definetti._system import stopping, terminal
 from definetti.cli.printing import tell
 
 # What the estimators call their parameters, and what the command line does.

@@ -76,7 +76,7 @@ def _predicted(
 ) -> tuple[Any, dict[str, Any], str]:  # fmt: skip
     """Return the sets, what they were asked for with, and the model in words."""
     from definetti.cli.asking import asked_of
-    from definetti.hmm.describing import described
+    from definetti.models.describing import described
 
     cp, new, horizon = asked_of(
         data, steps, confidence, guarantee, max_errors, train_size, smoothing, seed

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
+from definetti._system.stopping import asked
 from definetti.cli import options
 from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json, print_text, tell
-from definetti.stopping import asked
 
 PATIENCE = 10  # seconds that a scheduler has to answer
 
@@ -70,20 +70,20 @@ def _reproduced(
 ) -> bool:  # fmt: skip
     """Run and print; return whether every method that promises a coverage keeps it."""
     check_jobs(jobs)
-    from definetti import experiments
+    from definetti import paper
     from definetti.cli.overwriting import check_folder
-    from definetti.experiments.reproduction import checked
-    from definetti.experiments.series import FILES, read
+    from definetti.paper.reproduction import checked
+    from definetti.paper.series import FILES, read
 
     if data is None and what not in (What.figure1, What.figure2):
         files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
         raise ValueError(f"{what} needs real series: name a folder with --data ({files})")
     how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": fresh, "verbose": True}
-    runs: dict[What, Callable[[], experiments.Reproduction]] = {
-        What.figure1: lambda: experiments.figure1(output, repetitions=repetitions, **how),
-        What.figure2: lambda: experiments.figure2(output, repetitions=repetitions, **how),
-        What.table1: lambda: experiments.table1(output, data or "", **how),
-        What.figure3: lambda: experiments.figure3(output, data or "", **how),
+    runs: dict[What, Callable[[], paper.Reproduction]] = {
+        What.figure1: lambda: paper.figure1(output, repetitions=repetitions, **how),
+        What.figure2: lambda: paper.figure2(output, repetitions=repetitions, **how),
+        What.table1: lambda: paper.table1(output, data or "", **how),
+        What.figure3: lambda: paper.figure3(output, data or "", **how),
     }
     checked(output, repetitions, seed)  # what is missing is told of before an hour of work
     if data is not None:
@@ -91,7 +91,7 @@ def _reproduced(
     names = list(runs) if what is What.all else [what]
     written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
     check_folder(output, written, data_files(data), force)
-    done: list[experiments.Reproduction] = []
+    done: list[paper.Reproduction] = []
     with going_on(output), on_cluster(cluster):
         for name in names:
             # The series of figure3 are those of table1, which has just worked them out.
@@ -107,7 +107,7 @@ def _reproduced(
 
 def data_files(data: Path | None) -> list[Path]:
     """Return what experiments may read in a folder, or in folders in it."""
-    from definetti.experiments.worlds import NEEDS
+    from definetti.contest.worlds import NEEDS
 
     names = dict.fromkeys(name for files in NEEDS.values() for name in files)
     patterns = [pattern for name in names for pattern in (name, f"*/{name}")]

@@ -40,7 +40,7 @@ def verify(
     """
     with told():
         from definetti import HMM
-        from definetti.pvalue import miscoverage
+        from definetti.ranks.pvalue import miscoverage
 
         miscoverage(confidence)
         model = HMM(prior=prior)
@@ -67,7 +67,7 @@ def _rows(
     import numpy as np
 
     from definetti import ConformalHMM
-    from definetti.checks import NotExactWarning
+    from definetti.exceptions import NotExactWarning
     from definetti.symmetry import resolve
     from definetti.verify import enumerate_ranks
 

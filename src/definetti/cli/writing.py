@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from definetti._system.files import destination, replace
 from definetti.cli.labels import joined, unformulated
 from definetti.cli.overwriting import check_replaced
 from definetti.cli.printing import plain
 from definetti.cli.reading import BadTable, polars
-from definetti.files import destination, replace
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 

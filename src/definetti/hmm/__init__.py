@@ -1,5 +1,5 @@
-"""Inference on hidden Markov models, for windows that follow a known state.
+"""Hidden Markov models, and what else can stand behind a score."""
 
-All functions take batches of ``B`` windows of ``h`` steps as C-contiguous arrays of ``float64``
-and ``int64``. States count from 0 to ``n - 1``; none outside is detected.
-"""
+from definetti.models import HMM, FromHmmlearn, given_hmm
+
+__all__ = ["HMM", "FromHmmlearn", "given_hmm"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti.arrays import FloatArray
+from definetti._system.arrays import FloatArray
 from definetti.plots.text import drawn
 
 MOST_LABELS = 24  # states that have room for a name each

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti.intervals import exact_interval
+from definetti.judging.intervals import exact_interval
 from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth, legend_below
 from definetti.sets.evaluation import Evaluation
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from definetti.candidates import PER_WINDOW, is_long
+from definetti.data.candidates import PER_WINDOW, is_long
+from definetti.data.labels import piece
+from definetti.judging.summary import judged_by, share, summary
 from definetti.report.levels import shown
 from definetti.report.rolled import Rolled, rolled
-from definetti.sequence import piece
-from definetti.summary import judged_by, share, summary
 
 DRAWN = 300  # steps of the backtest in its picture
 POINTS = 60  # of the line of coverage so far

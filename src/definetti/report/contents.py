@@ -6,14 +6,14 @@ import copy
 import warnings
 from typing import Any
 
-from definetti.checks import FewBlocksWarning
+from definetti.data.labels import checked_states, readable
+from definetti.exceptions import FewBlocksWarning
+from definetti.judging.summary import names_of
 from definetti.report.asked import asked_set, new_part
 from definetti.report.backtest import backtest_part
 from definetti.report.estimates import estimates
 from definetti.report.levels import levels_around
 from definetti.report.wording import assumed, percent, promise
-from definetti.sequence import checked_states, readable
-from definetti.summary import names_of
 
 
 def contents_of(

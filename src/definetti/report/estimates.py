@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from definetti.hmm.model import probabilities
+from definetti.data.labels import Alphabet, piece
+from definetti.data.splitting import training_length
+from definetti.models.hmm import probabilities
 from definetti.report.observed import emission_tables
-from definetti.sequence import Alphabet, piece
-from definetti.splitting import training_length
 
 
 def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:

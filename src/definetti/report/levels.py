@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.pvalue import miscoverage
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.ranks.pvalue import miscoverage
 from definetti.sets import StepSets
 
 FINE = [k / 100 for k in range(50, 100)] + [0.995]

@@ -8,8 +8,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from definetti.checks import checked_number
-from definetti.files import replace
+from definetti._system.checks import checked_number
+from definetti._system.files import replace
 from definetti.report.contents import contents_of
 from definetti.report.page import page
 

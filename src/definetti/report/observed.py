@@ -10,11 +10,11 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from definetti.arrays import IntArray
-from definetti.hmm.emissions.choice import kinds_of
-from definetti.hmm.emissions.kinds import kind
-from definetti.sequence import is_missing, listed
-from definetti.summary import names_of
+from definetti._system.arrays import IntArray
+from definetti.data.labels import is_missing, listed
+from definetti.emissions._choice import kinds_of
+from definetti.emissions._kinds import kind
+from definetti.judging.summary import names_of
 
 MOST_SYMBOLS = 20  # columns of a table that a person can look at
 MOST_COLUMNS = 12

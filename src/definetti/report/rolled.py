@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from definetti.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.labels import piece
+from definetti.judging.rolling import learning, places_of
 from definetti.report.levels import entries_of_nodes, entry
-from definetti.rolling import learning, places_of
-from definetti.sequence import piece
 from definetti.sets import Evaluation, PredictionSet, StepSets
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from definetti.pvalue import miscoverage
+from definetti.ranks.pvalue import miscoverage
 
 MOST_DIGITS = 6  # of "999,999 of 1,000,000", beyond which a percentage is plainer
 

@@ -1,6 +1,6 @@
 """How strange is a window? Large means strange: one score a file, one contract."""
 
-from definetti.scores.contract import Score, StepScore
+from definetti.scores.base import Score, StepScore
 from definetti.scores.joint import Joint
 from definetti.scores.marginal import Band, Filter, Smoother
 from definetti.scores.named import resolve

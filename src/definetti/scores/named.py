@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from definetti.scores.contract import Score
+from definetti.scores.base import Score
 from definetti.scores.joint import Joint
 from definetti.scores.marginal import Band, Filter, Smoother
 from definetti.scores.own import OnWindows

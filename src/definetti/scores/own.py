@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from definetti.arrays import FloatArray
-from definetti.hmm.estimate import Estimate
-from definetti.scores.contract import StepScore, blamed
-from definetti.windows import Windows
+from definetti._system.arrays import FloatArray
+from definetti.data.windows import Windows
+from definetti.models.estimate import Estimate
+from definetti.scores.base import StepScore, blamed
 
 
 class LabelledWindows(NamedTuple):

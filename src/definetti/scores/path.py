@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti.arrays import FloatArray
-from definetti.hmm.estimate import Estimate
-from definetti.lattice.trellis import Trellis
-from definetti.scores.contract import StepScore
-from definetti.windows import Windows
+from definetti._system.arrays import FloatArray
+from definetti.data.windows import Windows
+from definetti.models.estimate import Estimate
+from definetti.scores.base import StepScore
+from definetti.trellis.trellis import Trellis
 
 
 @dataclass(frozen=True)

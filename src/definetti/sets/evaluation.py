@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from definetti.arrays import FloatArray
+from definetti._system.arrays import FloatArray
 
 
 class Evaluation(NamedTuple):

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.checks import checked_number
-from definetti.lattice import (
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_number
+from definetti.ranks.pvalue import Rank, ranks
+from definetti.sets._face import StepFace, coded
+from definetti.sets._wording import Size, powered, promise, short
+from definetti.trellis import (
     arrivals,
     completions,
     count,
@@ -26,10 +29,7 @@ from definetti.lattice import (
     nodes,
     size_bounds,
 )
-from definetti.lattice.trellis import Trellis
-from definetti.pvalue import Rank, ranks
-from definetti.sets.steps import StepFace, coded
-from definetti.sets.wording import Size, powered, promise, short
+from definetti.trellis.trellis import Trellis
 
 Sequence = tuple[Hashable, ...]
 WORK = 2**31  # edges times bins that a count may look at without being asked to

@@ -1,130 +1,96 @@
-"""Sets seen step by step: what lattices and step sets have in common."""
+"""A set of states for each step."""
 
 from __future__ import annotations
 
-import html
-from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 
-from definetti.arrays import FloatArray, IntArray
-from definetti.sequence import hashable, listed
-from definetti.sets.prediction import Backend, installed, one_type
-from definetti.sets.wording import SHOWN
-
-BoolArray = npt.NDArray[np.bool_]
+from definetti._system.arrays import FloatArray
+from definetti._system.checks import checked_guarantee
+from definetti.sets._face import BoolArray, StepFace, coded
+from definetti.sets._wording import short
 
 
-class StepFace(ABC):
-    """A set that is shown as the states that are possible at each step.
+@dataclass(frozen=True, eq=False, repr=False)
+class StepSets(StepFace):
+    """For each step the states that are possible there, with a promise about all steps together.
 
     Attributes
     ----------
     states : all labels there are
+    confidence_level : the level asked for
+    guarantee : "all", "steps" or "errors": what is promised
+    max_errors : how many steps may be wrong, for "errors"
+    limit : how strange a state, one minus its probability, may be to be in the set of its step
+    method : how the sets were made
+    exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
-    method : how the set was made
+
+    Examples
+    --------
+    >>> marginals = np.array([[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]])
+    >>> s = StepSets(("a", "b", "c"), 0.9, "steps", 0, 0.75, "by hand", True, marginals)
+    >>> s.steps
+    [('a',), ('a', 'b')]
+    >>> s.wrong(("a", "c")), ("a", "b") in s
+    (1, True)
     """
 
     states: tuple[Hashable, ...]
-    marginals: FloatArray
+    confidence_level: float
+    guarantee: str
+    max_errors: int
+    limit: float
     method: str
+    exact: bool
+    marginals: FloatArray
+
+    def __post_init__(self) -> None:
+        checked_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
 
     @property
-    @abstractmethod
+    def horizon(self) -> int:
+        return len(self.marginals)
+
+    @cached_property
     def nodes(self) -> BoolArray:
         """Which states are possible at each step: ``(horizon, number of states)``."""
-
-    @abstractmethod
-    def _headline(self) -> str: ...
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StepFace) or type(self) is not type(other):
-            return NotImplemented
-        same = (self.states, self.method, self._headline()) == (
-            other.states, other.method, other._headline()
-        )  # fmt: skip
-        return same and all(
-            np.array_equal(*pair)
-            for pair in ((self.nodes, other.nodes), (self.marginals, other.marginals))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+        return np.asarray(1.0 - self.marginals <= self.limit)
 
     @property
-    def steps(self) -> list[tuple[Hashable, ...]]:
-        """For each step, the states that are possible there."""
-        return [
-            tuple(label for label, there in zip(self.states, row, strict=True) if there)
-            for row in self.nodes.tolist()
-        ]
+    def best(self) -> tuple[Hashable, ...]:
+        """The most probable state of each step."""
+        return tuple(self.states[code] for code in self.marginals.argmax(axis=1).tolist())
 
-    @property
-    def widths(self) -> IntArray:
-        """The number of states that are possible at each step."""
-        return np.asarray(self.nodes.sum(axis=1), dtype=np.int64)
+    def wrong(self, sequence: Any) -> int:
+        """Return at how many steps a sequence is outside of the set."""
+        path = coded(sequence, self.states, self.horizon)
+        if path is None:
+            raise KeyError(f"{short(sequence)} is not a sequence of {self.horizon} known states")
+        return int((~self.nodes[np.arange(self.horizon), path]).sum())
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return a data frame, one row a step and state: whether it is in, and how probable.
+    def __contains__(self, sequence: Any) -> bool:
+        path = coded(sequence, self.states, self.horizon)
+        return path is not None and self.wrong(sequence) <= self.max_errors
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The library of the frame; the first of these that is installed if left out.
-        """
-        backend = backend or installed()
-        horizon, n = self.nodes.shape
-        labels = list(self.states)
-        if backend != "pandas" and not one_type(self.states):
-            labels = [repr(label) for label in labels]
-        columns = {
-            "step": np.repeat(np.arange(1, horizon + 1), n),
-            "state": labels * horizon,
-            "in_set": self.nodes.ravel(),
-            "probability": self.marginals.ravel(),
-        }
-        return nw.from_dict(columns, backend=backend).to_native()
+    def plot(self, truth: Any = None, ax: Any = None) -> Any:
+        """Draw the sets; see `definetti.plots.plot_set`."""
+        from definetti.plots import plot_set
 
-    def __repr__(self) -> str:
-        rows = [
-            f"  step {k + 1}: {' | '.join(map(str, found)) or 'none'}"
-            for k, found in enumerate(self.steps[:SHOWN])
-        ]
-        if len(self.nodes) > SHOWN:
-            rows.append(f"  … {len(self.nodes) - SHOWN:,} more steps")
-        name = type(self).__name__
-        return "\n".join([f"{name}: {self._headline()}", *rows, f"  ({self.method})"])
+        return plot_set(self, truth, ax)
 
-    def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><td>{k + 1}</td><td>{html.escape(' | '.join(map(str, found)))}</td></tr>"
-            for k, found in enumerate(self.steps[:SHOWN])
-        )
-        more = len(self.nodes) - SHOWN
-        return (
-            f"<p>{html.escape(self._headline())}</p><table><thead><tr><th>step</th><th>states</th>"
-            f"</tr></thead><tbody>{body}</tbody></table>"
-            + (f"<p>… {more:,} more steps</p>" if more > 0 else "")
-            + f"<p>{html.escape(self.method)}</p>"
-        )
-
-
-def coded(sequence: Any, states: tuple[Hashable, ...], horizon: int) -> IntArray | None:
-    """Read a sequence of labels as codes; None for what is not one of a set's candidates.
-
-    At horizon 1 the bare label will do.
-
-    >>> coded(["sun", "rain"], ("sun", "rain"), 2), coded(["sun", "snow"], ("sun", "rain"), 2)
-    (array([0, 1]), None)
-    """
-    codes = {label: code for code, label in enumerate(states)}
-    if horizon == 1 and hashable(sequence) and sequence in codes:
-        return np.array([codes[sequence]])
-    try:
-        found = [codes[label] for label in listed(sequence, "sequence")]
-    except (KeyError, TypeError, ValueError):  # nothing that could be one
-        return None
-    return np.array(found, dtype=np.int64) if len(found) == horizon else None
+    def _headline(self) -> str:
+        line = f"{self.widths.mean():.2f} of {len(self.states)} states per step, "
+        line += f"{self.horizon:,} step{'s' * (self.horizon > 1)}"
+        level = self.confidence_level
+        if not self.exact:
+            return f"{line}; level {level} NOT guaranteed"
+        if self.guarantee == "steps":
+            return f"{line}; of all steps a share ≥ {level} is right on average"
+        if self.max_errors:
+            return f"{line}; at most {self.max_errors} wrong with probability ≥ {level}"
+        return f"{line}; all right together with probability ≥ {level}"

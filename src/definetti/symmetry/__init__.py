@@ -1,6 +1,6 @@
 """What a candidate is compared with: one symmetry a file, one contract."""
 
-from definetti.symmetry.contract import Reference, Symmetry
+from definetti.symmetry.base import Reference, Symmetry
 from definetti.symmetry.full import Full
 from definetti.symmetry.group import BlockGroup
 from definetti.symmetry.named import resolve

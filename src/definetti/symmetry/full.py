@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti.checks import checked_limit
-from definetti.compiled import pieces
-from definetti.history import Completion
-from definetti.symmetry.contract import Generator, Reference, candidate_key
-from definetti.symmetry.euler import draw_windows
-from definetti.symmetry.exits import exits_of
-from definetti.symmetry.whittle import count_windows
-from definetti.windows import Windows, stacked
+from definetti._system.checks import checked_limit
+from definetti._system.compiled import pieces
+from definetti.data.history import Completion
+from definetti.data.windows import Windows, stacked
+from definetti.symmetry._euler import draw_windows
+from definetti.symmetry._exits import exits_of
+from definetti.symmetry._whittle import count_windows
+from definetti.symmetry.base import Generator, Reference, candidate_key
 
 DEEP = 100  # steps that counting, which goes into each step from the one before, may go
 

@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from definetti.arrays import IntArray
-from definetti.history import Completion
-from definetti.symmetry.blocks import cut_at_pair, cut_at_state
-from definetti.symmetry.contract import Generator, Reference, candidate_key
+from definetti._system.arrays import IntArray
+from definetti.data.history import Completion
+from definetti.symmetry._blocks import cut_at_pair, cut_at_state
+from definetti.symmetry.base import Generator, Reference, candidate_key
 
 Permutations = Sequence[Sequence[int]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from definetti.symmetry.contract import Symmetry
+from definetti.symmetry.base import Symmetry
 from definetti.symmetry.full import Full
 from definetti.symmetry.pairs import Pairs
 from definetti.symmetry.published import Published

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from definetti.history import Completion
-from definetti.symmetry.arrangements import Arrangements, all_orders
-from definetti.symmetry.blocks import cut_at_pair
-from definetti.symmetry.contract import Generator, Reference
+from definetti.data.history import Completion
+from definetti.symmetry._arrangements import Arrangements, all_orders
+from definetti.symmetry._blocks import cut_at_pair
+from definetti.symmetry.base import Generator, Reference
 
 
 @dataclass(frozen=True)

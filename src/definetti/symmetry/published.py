@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti.history import Completion
-from definetti.symmetry.arrangements import Arrangements
-from definetti.symmetry.blocks import cut_at_pair
-from definetti.symmetry.contract import Generator, Reference
-from definetti.symmetry.tails import count_windows
-from definetti.windows import Windows
+from definetti.data.history import Completion
+from definetti.data.windows import Windows
+from definetti.symmetry._arrangements import Arrangements
+from definetti.symmetry._blocks import cut_at_pair
+from definetti.symmetry._tails import count_windows
+from definetti.symmetry.base import Generator, Reference
 
 
 @dataclass(frozen=True)

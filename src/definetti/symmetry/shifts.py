@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti.arrays import IntArray
-from definetti.history import Completion
-from definetti.symmetry.contract import Generator, Reference, candidate_key
-from definetti.windows import Windows, windows_at
+from definetti._system.arrays import IntArray
+from definetti.data.history import Completion
+from definetti.data.windows import Windows, windows_at
+from definetti.symmetry.base import Generator, Reference, candidate_key
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti.arrays import IntArray
-from definetti.compiled import kernel
-from definetti.history import Completion
-from definetti.symmetry.contract import Generator, Reference
+from definetti._system.arrays import IntArray
+from definetti._system.compiled import kernel
+from definetti.data.history import Completion
+from definetti.symmetry.base import Generator, Reference
 
 
 @dataclass(frozen=True)

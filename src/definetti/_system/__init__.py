@@ -1,0 +1,1 @@
+"""What everything stands on: arrays, compiled functions, files, signals, terminals. All private."""

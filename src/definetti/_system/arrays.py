@@ -1,0 +1,60 @@
+"""The two array types that every kernel speaks."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.compiled import kernel
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a machine number: an infinity where it is beyond what one holds.
+
+    >>> as_float(3), as_float(-(10**400))
+    (3.0, -inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return where each distinct row is first, which of them each row is, and their numbers.
+
+    Rows of small numbers are written as one number each, which sorts many times faster.
+
+    >>> distinct_rows(np.array([[2, 1], [0, 1], [2, 1]]))
+    (array([1, 0]), array([1, 0, 1]), array([1, 2]))
+    """
+    if not rows.size:
+        return rows[:, 0], rows[:, 0], rows[:, 0]
+    low = int(rows.min())
+    base = int(rows.max()) - low + 1
+    if base ** rows.shape[1] < 2**62:
+        places = base ** np.arange(rows.shape[1] - 1, -1, -1)
+        return distinct_numbers((rows - low) @ places)
+    _, first, inverse, count = np.unique(rows, True, True, True, axis=0)
+    return first, inverse.ravel(), count
+
+
+@kernel
+def distinct_numbers(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Do as `distinct_rows` does, for numbers."""
+    order = np.argsort(numbers, kind="mergesort")
+    first = np.empty(len(numbers), dtype=np.int64)
+    inverse = np.empty(len(numbers), dtype=np.int64)
+    count = np.zeros(len(numbers), dtype=np.int64)
+    found = -1
+    for k in range(len(order)):
+        if k == 0 or numbers[order[k]] != numbers[order[k - 1]]:
+            found += 1
+            first[found] = order[k]
+        inverse[order[k]] = found
+        count[found] += 1
+    return first[: found + 1], inverse, count[: found + 1]

@@ -1,0 +1,54 @@
+"""Parameters checked whenever they are used, with errors that name the remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def checked_number(value: Any, name: str) -> int:
+    """Return a whole number of at least one."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+    return int(value)
+
+
+def checked_limit(value: Any, name: str) -> None:
+    """Refuse anything but a whole number of at least zero."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+        remedy = "; 0 always draws" if name == "max_windows" else ""
+        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}{remedy}")
+
+
+def checked_guarantee(guarantee: Any, max_errors: Any) -> None:
+    """Refuse a guarantee that there is none of."""
+    if not isinstance(guarantee, str) or guarantee not in ("all", "steps", "errors"):
+        raise ValueError(f"guarantee must be 'all', 'steps' or 'errors', got {guarantee!r}")
+    checked_limit(max_errors, "max_errors")
+    if max_errors and guarantee != "errors":
+        raise ValueError(
+            f"max_errors={max_errors} is for guarantee='errors', and guarantee is {guarantee!r}"
+        )
+
+
+def checked_flag(value: Any, name: str) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
+def entropy_of(random_state: Any) -> int:
+    """Turn what scikit-learn calls a random state into the seed of all streams of a fit."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if whole and random_state >= 0:
+        return int(random_state)
+    raise ValueError(
+        f"random_state must be None, a whole number ≥ 0 or a NumPy Generator, got {random_state!r}"
+    )

@@ -1,0 +1,99 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from stat import S_IMODE, S_ISREG
+from types import FrameType
+from typing import Any
+
+from definetti._system.stopping import writing
+
+# What ends a process without further ado; Ctrl-C is an exception, and needs no more than `finally`.
+ENDS = [
+    signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if name in signal.Signals.__members__
+]
+
+
+def replace(path: Path, write: Callable[[Path], Any]) -> None:
+    """Write a file beside its place and move it there: no one ever sees half of it.
+
+    A file that is there keeps its mode, and a link stays one: what it leads to is replaced. Of
+    several that write one path at a time, the last to end has its way.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file is to be; its folder is made if need be.
+    write : callable
+        Writes the file at the path it is given.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as name:
+    ...     replace(Path(name) / "new" / "x.csv", lambda part: part.write_text("a,b"))
+    ...     (Path(name) / "new" / "x.csv").read_text()
+    'a,b'
+    """
+    place = destination(path)
+    mode = S_IMODE(place.stat().st_mode) if place.exists() else None
+    place.parent.mkdir(parents=True, exist_ok=True)
+    # Nobody can guess the name, and what is there already is not opened, a link least of all. The
+    # umask is the system's to apply: it cannot be read without being changed for all threads.
+    part = place.with_name(f".{secrets.token_hex(8)}.part")
+    with writing(), removed_if_ended(part):
+        try:
+            part.touch(0o666 if mode is None else 0o600, exist_ok=False)
+            write(part)
+            if mode is not None:
+                part.chmod(mode)
+            part.replace(place)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def destination(path: Path) -> Path:
+    """Return where a file will be written: where the links lead, there or not.
+
+    Refused is what cannot be moved into place: folders, pipes, devices, and links in a circle.
+    """
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    # A link to /dev/stdout leads to a name that is none, so the path itself is asked.
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, and not a file", str(path))
+    return place
+
+
+@contextmanager
+def removed_if_ended(part: Path) -> Iterator[None]:
+    """Remove a file if a signal ends the process, which then ends as it would have.
+
+    Who handles these signals, or ignores them, goes on doing so. Only the main thread can listen.
+    """
+    listens = threading.current_thread() is threading.main_thread()
+    taken = [end for end in ENDS if listens and signal.getsignal(end) is signal.SIG_DFL]
+
+    def tidy(number: int, frame: FrameType | None) -> None:
+        part.unlink(missing_ok=True)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    for end in taken:
+        signal.signal(end, tidy)
+    try:
+        yield
+    finally:
+        for end in taken:
+            signal.signal(end, signal.SIG_DFL)

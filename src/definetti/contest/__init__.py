@@ -1,0 +1,5 @@
+"""All methods side by side, on the same data."""
+
+from definetti.contest.compare import compare
+
+__all__ = ["compare"]

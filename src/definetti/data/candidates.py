@@ -1,0 +1,54 @@
+"""All state sequences of a horizon, or a refusal to list them."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_number
+from definetti.sets._wording import powered
+
+PER_WINDOW = 20_000  # candidates that may be listed for each of many windows
+
+
+def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
+    """Tell whether there are more candidates than may be listed, without writing their number.
+
+    >>> is_long(2, 3, 8), is_long(2, 4, 8), is_long(1, 9, 8)
+    (False, True, True)
+    """
+    most = checked_number(max_candidates, "max_candidates")
+    if horizon > most or n_states == 1:
+        return horizon > most
+    return horizon >= most.bit_length() or n_states**horizon > most
+
+
+def check_budget(
+    n_states: int, horizon: Any, max_candidates: Any, remedy: str | None = None
+) -> None:
+    """Refuse to list more candidates than were allowed, before any memory is taken."""
+    steps = checked_number(horizon, "horizon")
+    if not is_long(n_states, steps, max_candidates):
+        return
+    if n_states == 1:
+        raise ValueError(
+            f"horizon is {steps:,}, more steps than max_candidates={max_candidates:,}; shorten it"
+        )
+    raise ValueError(
+        f"{n_states} states over a horizon of {steps} steps make {powered(n_states, steps)} "
+        f"candidate sequences, more than max_candidates={max_candidates:,}; "
+        + (remedy or "set train_size=0.5, for a fixed model and spaced blocks, which need no list")
+        + ", or shorten the horizon, ask p_value for single sequences, or raise max_candidates"
+    )
+
+
+def all_candidates(n_states: int, horizon: int) -> IntArray:
+    """List all state sequences, ``(n_states ** horizon, horizon)``.
+
+    >>> all_candidates(2, 2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    return np.array(list(product(range(n_states), repeat=horizon)), dtype=np.int64)

@@ -1,0 +1,259 @@
+"""The labelled sequence so far, and what a candidate makes of it.
+
+A `History` grows at its end. It keeps the counts that the likelihood depends on up to date, so
+that a prediction need not look at the past again; whatever else a symmetry wants to know of the
+past is worked out once and kept until the history grows.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.data.labels import MISSING
+from definetti.data.memory import Memory
+from definetti.data.windows import Windows
+
+Array = TypeVar("Array", IntArray, FloatArray)
+
+
+def padded(counts: Array, *shape: int) -> Array:
+    """Grow an array with zeros at the end of its first axes, to at least the shape given."""
+    widths = [(0, max(0, new - old)) for new, old in zip(shape, counts.shape, strict=False)]
+    widths += [(0, 0)] * (counts.ndim - len(widths))
+    return np.pad(counts, widths) if any(after for _, after in widths) else counts
+
+
+class History:
+    """States and observation codes for ``t < T``, with the counts that the likelihood depends on.
+
+    Parameters
+    ----------
+    n_states : int
+        How many states there are; more may come up later.
+    symbols : bool, default True
+        Whether observations are symbols, worth counting; else each is a thing of its own.
+
+    Examples
+    --------
+    >>> history = History(n_states=2)
+    >>> history.append(np.array([0, 0, 1, 0]), np.array([1, 0, 1, MISSING]))
+    >>> len(history), history.first, history.last
+    (4, 0, 0)
+    >>> history.transitions
+    array([[1, 1],
+           [1, 0]])
+    >>> history.emissions  # the first column is for missing observations
+    array([[1, 1, 1],
+           [0, 0, 1]])
+    >>> history.visits(0)
+    array([0, 1, 3])
+    """
+
+    def __init__(self, n_states: int, symbols: bool = True) -> None:
+        self.length = 0
+        self.n_states = n_states
+        self.symbols = symbols
+        self.transitions: IntArray = np.zeros((n_states, n_states), dtype=np.int64)
+        self.emissions: IntArray = np.zeros((n_states, 1), dtype=np.int64)
+        self.gaps = False  # whether any observation is missing
+        self._states: IntArray = np.zeros(16, dtype=np.int64)
+        self._observations: IntArray = np.zeros(16, dtype=np.int64)
+        self.shelves = Shelves(np.zeros(0, dtype=np.int64), n_states)
+        self.pool = self  # all stretches, where the history is the last of several
+        self.stretches = 1  # how many there were, those that a model was fixed on included
+        self.digest = 0, 0  # up to which step it was taken, and what it is
+        self.present = Memory()  # of the history as it is, forgotten when it grows
+        self.lasting = Memory()  # of what no growth changes
+
+    def __len__(self) -> int:
+        return self.length
+
+    @property
+    def states(self) -> IntArray:
+        return self._states[: self.length]
+
+    @property
+    def observations(self) -> IntArray:
+        return self._observations[: self.length]
+
+    @property
+    def first(self) -> int:
+        return int(self._states[0])
+
+    @property
+    def last(self) -> int:
+        return int(self._states[self.length - 1])
+
+    def append(
+        self, states: IntArray, observations: IntArray, n_states: int = 0, gap: bool = False
+    ) -> None:
+        """Let the sequence go on; `n_states` grows with it where new states came up.
+
+        After a gap, no transition leads from what was there to what comes.
+        """
+        if self.pool is not self:
+            self.pool.append(states, observations, n_states, gap)
+        joined = states if gap else np.concatenate([self.states[-1:], states])
+        end = self.length + len(states)
+        if end > len(self._states):  # doubling: a step costs the same however long the past is
+            room = max(end, 2 * len(self._states))
+            self._states = np.resize(self._states, room)
+            self._observations = np.resize(self._observations, room)
+        self._states[self.length : end] = states
+        self._observations[self.length : end] = observations
+        self.n_states = n = max(self.n_states, n_states)
+        self.transitions = padded(self.transitions, n, n)
+        np.add.at(self.transitions, (joined[:-1], joined[1:]), 1)
+        self.gaps = self.gaps or bool((observations == MISSING).any())
+        if self.symbols:
+            self.emissions = padded(self.emissions, n, observations.max(initial=MISSING) + 2)
+            np.add.at(self.emissions, (states, observations + 1), 1)
+        times = np.arange(self.length, end)
+        self.length = end
+        if not self.shelves.add(states, times, n):
+            self.shelves = Shelves(self.states, n)
+        self.present.forget()
+
+    def visits(self, state: int) -> IntArray:
+        """Times at which the chain was in a state, in order."""
+        return self.shelves.of(state)
+
+
+class Shelves:
+    """Times sorted by state, with room on every shelf, so that a new time costs nothing to add.
+
+    Attributes
+    ----------
+    times : the shelves, one after the other
+    begins, sizes : (n,) where each state's shelf begins and how many times are on it
+    """
+
+    def __init__(self, states: IntArray, n_states: int) -> None:
+        self.sizes = np.bincount(states, minlength=n_states).astype(np.int64)
+        self.room = 2 * self.sizes + 8
+        self.begins = np.concatenate([[0], self.room.cumsum()])[:-1]
+        self.times = np.zeros(self.room.sum(), dtype=np.int64)
+        order = np.argsort(states, kind="stable")
+        place = np.arange(len(states)) - np.repeat(self.sizes.cumsum() - self.sizes, self.sizes)
+        self.times[self.begins[states[order]] + place] = order
+
+    def add(self, states: IntArray, times: IntArray, n_states: int) -> bool:
+        """Put new times on their shelves; False, and nothing done, where there is no room."""
+        if n_states > len(self.sizes):
+            return False
+        new = np.bincount(states, minlength=n_states)
+        if (self.sizes + new > self.room).any():
+            return False
+        for state, time in zip(states.tolist(), times.tolist(), strict=True):
+            self.times[self.begins[state] + self.sizes[state]] = time
+            self.sizes[state] += 1
+        return True
+
+    def of(self, state: int) -> IntArray:
+        """Return what is on one shelf; a state never met has an empty one."""
+        if state >= len(self.sizes):
+            return self.times[:0]
+        begin = self.begins[state]
+        return self.times[begin : begin + self.sizes[state]]
+
+
+@kernel
+def _count(counts: IntArray, last: int, states: IntArray) -> None:
+    for state in states:
+        counts[last, state] += 1
+        last = state
+
+
+@kernel
+def _left(
+    counts: IntArray, last: int, states: IntArray, n_states: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the states that a candidate leaves, each once, and where to, it included."""
+    place = np.full(n_states, -1, dtype=np.int64)
+    left = np.empty(min(len(states), n_states), dtype=np.int64)
+    found = 0
+    for k in range(len(states)):
+        state = states[k - 1] if k else last
+        if place[state] < 0:
+            place[state] = found
+            left[found] = state
+            found += 1
+    rows = np.zeros((found, n_states))
+    for k in range(found):
+        if left[k] < len(counts):
+            rows[k, : len(counts)] = counts[left[k]]
+    for k in range(len(states)):
+        rows[place[states[k - 1] if k else last], states[k]] += 1
+    return left[:found], rows
+
+
+class Completion(NamedTuple):
+    """A history completed with a candidate: the sequence ``z`` that is put to the test."""
+
+    history: History
+    states: IntArray
+    observations: IntArray
+    n_states: int
+
+    @property
+    def horizon(self) -> int:
+        return len(self.states)
+
+    @property
+    def last(self) -> int:
+        return int(self.states[-1])
+
+    @property
+    def moves(self) -> tuple[IntArray, IntArray]:
+        """From where to where the candidate's steps lead, the one out of the history included."""
+        return np.concatenate([[self.history.last], self.states[:-1]]), self.states
+
+    @property
+    def transitions(self) -> IntArray:
+        """Transition counts ``F`` of the completed sequence."""
+        counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
+        _count(counts, self.history.last, self.states)
+        return counts
+
+    @property
+    def left(self) -> tuple[IntArray, FloatArray]:
+        """The states that the candidate leaves, and their transition counts in all stretches.
+
+        No other counts are changed by it.
+        """
+        counts = self.history.pool.transitions
+        return _left(counts, self.history.last, self.states, self.n_states)
+
+    @property
+    def emissions(self) -> IntArray:
+        """Counts of state and symbol, missing ones in column 0, earlier stretches included."""
+        width = int(self.observations.max()) + 2
+        counts = padded(self.history.pool.emissions, self.n_states, width).copy()
+        np.add.at(counts, (self.states, self.observations + 1), 1)
+        return counts
+
+    @property
+    def counts_key(self) -> tuple[int, ...]:
+        """What the candidate adds to the counts: equal keys, equal likelihood."""
+        states = self.states.tolist()
+        moves = sorted(zip([self.history.last, *states], states, strict=False))
+        pairs = sorted(zip(states, (self.observations + 1).tolist(), strict=True))
+        return (states[-1], *chain.from_iterable(moves), *chain.from_iterable(pairs))
+
+    @property
+    def window(self) -> Windows:
+        """The candidate itself, as a window: what is being judged."""
+        start = np.array([self.history.last])
+        return Windows(start, self.states[None], self.observations[None])
+
+    def element(self, time: int) -> tuple[int, int]:
+        """State and observation at a time of the completed sequence."""
+        past = self.history
+        if time < past.length:
+            return int(past._states[time]), int(past._observations[time])
+        return int(self.states[time - past.length]), int(self.observations[time - past.length])

@@ -1,0 +1,267 @@
+"""A labelled sequence taken in: checked, coded, and counted."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_number
+from definetti.data.history import History, padded
+from definetti.data.joining import Part, joined
+from definetti.data.labels import MISSING, Alphabet, checked_states, piece
+from definetti.data.splitting import read_lengths, training_cut
+from definetti.emissions import Emission
+from definetti.emissions._choice import Kinds, kinds_of
+from definetti.exceptions import GapWarning
+from definetti.models.function import Predictor
+from definetti.models.hmm import HMM, Model
+from definetti.models.hmmlearn import FromHmmlearn
+
+
+class New(NamedTuple):
+    """Observations that came without labels.
+
+    Attributes
+    ----------
+    table : the observations known, these included
+    codes : (h,) their codes
+    unseen : (h,) which of them are not there yet, and are to be left out of every window
+    """
+
+    table: Any
+    codes: IntArray
+    unseen: npt.NDArray[np.bool_]
+
+
+class Labelled:
+    """The labelled sequence of a fit, in codes.
+
+    Attributes
+    ----------
+    model : the model, fixed on the first stretch where the sequence is split
+    kinds : what is observed, where the model was chosen by it
+    alphabet, table : labels and observations, in the order of their codes
+    history : the sequence, without the stretch that the model was fixed on
+    statistics : what the model needs to know of its observations
+    """
+
+    def __init__(
+        self,
+        model: Model | Literal["auto"],
+        observations: Any,
+        states: Any,
+        declared: Iterable[Hashable] | None = None,
+        train_size: float | None = None,
+        lengths: Any = None,
+        emission: Emission | None = None,
+    ) -> None:
+        labels = checked_states(states)
+        if not labels:
+            raise ValueError("states is empty; a labelled history needs at least one step")
+        each = self._lengths = read_lengths(lengths, len(labels), "states")
+        if isinstance(model, str):  # "auto"
+            seen = observations
+            if train_size is not None and observations is not None:
+                seen = piece(observations, 0, training_cut(train_size, each))
+            self.kinds: Kinds | None = kinds_of(seen)
+            self._parts = [Part(_copied(observations), labels, self.kinds.shape)]
+            model = HMM(emission=emission or self.kinds.emission())
+        else:
+            self.kinds = None
+        self.plain = observations is None
+        self.closed = declared is not None
+        self.alphabet = Alphabet(model.states or ())
+        if declared is None:
+            self.alphabet = self.alphabet.extended(labels)
+        else:
+            declared = checked_states(declared)
+            if not declared:
+                raise ValueError(
+                    "states is empty; give a list of the labels there are (an iterator is empty "
+                    "when it was read before), or leave it out"
+                )
+            self.alphabet = self.alphabet.joined(declared)
+            missing = [label for label in model.states or () if label not in set(declared)]
+            if missing:
+                raise ValueError(
+                    f"states does not have {missing[0]!r}, a state that the model knows; declare "
+                    "all of the model's states, or none"
+                )
+        codes = self.alphabet.encode(labels, "states")
+        if declared is None and getattr(model, "ordered", False):
+            # The order in which labels are first met is not what a rearrangement keeps.
+            raise ValueError(
+                "states is not declared, and the model's columns have no names; give "
+                "ConformalHMM(…, states=[…]) the labels in the order of the columns"
+            )
+        if isinstance(model, Predictor):
+            model = replace(model, columns=len(self.alphabet))
+        self.model = model
+        self.table, observed = self._encoded(observations, model.table, len(labels))
+        begins = (each.cumsum() - each).tolist()
+        if train_size is not None:
+            cut = training_cut(train_size, each)
+            if observations is not None:
+                # Again, the first stretch first: what a table notes of its first data is then
+                # no business of the others.
+                first, rest = piece(observations, 0, cut), piece(observations, cut, len(labels))
+                self.table, trained = self._encoded(first, model.table, cut)
+                self.table, later = self._encoded(rest, self.table, len(labels) - cut)
+                observed = np.concatenate([trained, later])
+            stretch = self._history(codes[:cut], observed[:cut], begins)
+            self.model = model.trained(stretch.pool, self.table, self.alphabet.labels)
+            codes, observed, begins = codes[cut:], observed[cut:], [0]
+        if isinstance(self.model, FromHmmlearn):
+            self.model.check_named()
+        self.history = self._history(codes, observed, begins)
+        self.history.stretches = len(each)
+        self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Labelled:
+        """Copy all but what came in, which is never changed, and may be a million labels."""
+        memo.update({id(part): part for part in getattr(self, "_parts", ())})
+        again = memo[id(self)] = object.__new__(type(self))
+        again.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return again
+
+    def chosen(self, observations: Any, name: str = "new_observations") -> Labelled:
+        """Return the data under the model that is chosen when new observations are known, too.
+
+        A choice by the history alone might be another for another member of the class.
+        """
+        if self.kinds is None or self.model.fixed or observations is None or self.plain:
+            return self
+        emission = self.kinds.joined(kinds_of(observations)).emission()
+        if emission == self.model.emission_:
+            return self
+        try:
+            return self._again(emission)
+        except (TypeError, ValueError) as error:
+            refused = error
+        # All that is there could be read before: it is the new that does not go with it.
+        self.model.emission_.encode(observations, self.table, name)
+        raise refused
+
+    def _again(self, emission: Emission) -> Labelled:
+        """Take in all that is there under another law, at once, as if it had come so."""
+        self._parts = joined(self._parts)
+        first, *later = self._parts
+        declared = self.alphabet.labels if self.closed else None
+        each = self._lengths.copy()
+        each[-1] += len(first.labels) - each.sum()  # what came later went on with the last
+        again = Labelled("auto", first.observations, first.labels, declared, None, each, emission)
+        for part in later:
+            again.append(part.observations, part.labels)
+        return again
+
+    def append(self, observations: Any, states: Any) -> None:
+        """Let the sequence go on; nothing changes if anything is wrong."""
+        self.check_plain(observations, "observations")
+        labels = checked_states(states)
+        alphabet = self.alphabet
+        if not self.closed:
+            alphabet.check_kind(labels, "states")
+            alphabet = alphabet.extended(labels)
+        codes = alphabet.encode(labels, "states")
+        table, observed = self._encoded(observations, self.table, len(labels))
+        added = self._statistics(table, codes, observed, len(alphabet))
+        self.alphabet, self.table = alphabet, table
+        self.statistics = padded(self.statistics, *added.shape) + added
+        self.history.append(codes, observed, len(alphabet))
+        if self.kinds is not None and not self.model.fixed:
+            found = kinds_of(observations)
+            self.kinds = self.kinds.joined(found)
+            self._parts.append(Part(_copied(observations), labels, found.shape))
+
+    def new(self, observations: Any, horizon: int | None) -> New:
+        """Take in observations without labels; those up to the horizon are not there yet."""
+        if horizon is not None:
+            checked_number(horizon, "horizon")
+        if observations is None:
+            if horizon is None:
+                raise ValueError(
+                    "new_observations is None and horizon is None; give the new observations, or "
+                    "horizon=3 to forecast three steps without any"
+                )
+            table, codes = self.table, np.zeros(0, dtype=np.int64)
+        else:
+            self.check_plain(observations, "new_observations")
+            table, codes = self.model.emission_.encode(observations, self.table, "new_observations")
+            if not len(codes):
+                raise ValueError("new_observations is empty; give at least one, or use horizon=")
+            if horizon is not None and horizon < len(codes):
+                raise ValueError(
+                    f"horizon={horizon}, but new_observations has {len(codes)} elements; leave "
+                    "horizon out, or let it reach beyond them"
+                )
+        if (codes == MISSING).any() and not self.history.gaps:
+            warnings.warn(
+                "new_observations has gaps and the history has none: the sets are valid if gaps "
+                "come at random; for steps that are not observed yet use horizon=",
+                GapWarning,
+                stacklevel=4,
+            )
+        ahead = np.full((horizon or len(codes)) - len(codes), MISSING)
+        unseen = np.arange(len(codes) + len(ahead)) >= len(codes)
+        return New(table, np.concatenate([codes, ahead]), unseen)
+
+    def _history(self, codes: IntArray, observed: IntArray, begins: list[int]) -> History:
+        """Return the last stretch, with all stretches for its pool."""
+
+        def part(begins: list[int]) -> History:
+            history = History(len(self.alphabet), self.model.emission_.symbols)
+            for begin, end in zip(begins, [*begins[1:], len(codes)], strict=True):
+                history.append(codes[begin:end], observed[begin:end], gap=True)
+            return history
+
+        inside = [begin for begin in begins if begin < len(codes)]
+        last = part(inside[-1:])
+        if len(inside) > 1:
+            last.pool = part(inside)
+        return last
+
+    def _statistics(
+        self, table: Any, codes: IntArray, observed: IntArray, n_states: int
+    ) -> FloatArray:
+        if self.model.fixed:  # nothing that comes later changes the model
+            return np.zeros((n_states, 0))
+        return self.model.emission_.statistics(table, observed, codes, n_states)
+
+    def _encoded(self, observations: Any, table: Any, length: int) -> tuple[Any, IntArray]:
+        """Code observations; a plain chain has none, and all are missing."""
+        if observations is None:
+            observations = [None] * length
+        table, codes = self.model.emission_.encode(observations, table, "observations")
+        if len(codes) != length:
+            raise ValueError(
+                f"observations has {len(codes)} elements and states has {length}; "
+                "they must be of equal length, one pair per step"
+            )
+        return table, codes
+
+    def check_plain(self, observations: Any, name: str) -> None:
+        """Refuse observations where there were none, and none where there were some."""
+        if self.plain and observations is not None:
+            raise ValueError(
+                f"{name} were given, but the history was fitted with observations=None; "
+                "fit again with observations, or give none"
+            )
+        if not self.plain and observations is None:
+            raise ValueError(
+                f"{name} is None, but the history was fitted with observations; give one "
+                "per step (None inside the list where one is missing)"
+            )
+
+
+def _copied(values: Any) -> Any:
+    """Copy observations, so that what becomes of the user's own later is of no concern."""
+    if isinstance(values, list):
+        return [value.copy() if hasattr(value, "copy") else value for value in values]
+    return values.copy() if hasattr(values, "copy") else values

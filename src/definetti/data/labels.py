@@ -1,0 +1,216 @@
+"""Labels in, integers out: the first step on the way of the data.
+
+Everything below this module speaks of codes ``0, 1, 2, …``; a missing observation has the code
+``MISSING``. Everything a person sees is translated back by an `Alphabet`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from definetti._system.arrays import IntArray
+
+MISSING = -1
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a value stands for "not known": None, NaN, NaT, masked or pandas' NA."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, (float, complex, np.inexact)) and bool(np.isnan(value))
+
+
+def plain(values: Any) -> Any:
+    """Return a PyTorch tensor as an array, without importing PyTorch, and all else as it is.
+
+    The elements of a tensor are tensors, of which no two are equal.
+    """
+    if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach"):
+        return values.detach().cpu().numpy()
+    return values
+
+
+def readable(values: Any, name: str = "observations") -> Any:
+    """Return what can be read more than once, as an array where it is a tensor.
+
+    A frame that has no columns, or two of one name, is refused: no library reads such alike.
+    """
+    if hasattr(values, "shape") and hasattr(values, "columns"):
+        names = list(values.columns)
+        if not names:
+            raise ValueError(f"{name} is a frame without columns; give None for a plain chain")
+        twice = [one for one, number in Counter(names).items() if number > 1]
+        if twice:
+            raise ValueError(f"{name} has the column {twice[0]!r} twice; rename one")
+    return list(values) if isinstance(values, Iterator) else plain(values)
+
+
+def listed(values: Any, name: str) -> list[Any]:
+    """Read a list, tuple, NumPy array, pandas or polars series as a list of labels.
+
+    >>> listed(np.array(["sun", "rain"]), "states")
+    ['sun', 'rain']
+    """
+    values = plain(values)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise ValueError(
+                f"{name} must have one label per step, got an array of shape {values.shape}; "
+                "pass one dimension"
+            )
+        if values.dtype.kind == "M":  # nanoseconds would come out as numbers
+            coarser = values.astype("datetime64[us]") if values.dtype != "M8[D]" else values
+            exact = (coarser == values) | np.isnat(values)
+            return list(coarser.tolist() if exact.all() else values)
+        return list(values.tolist())
+    native = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        return list(native.to_list())
+    refused = (str, bytes, dict, set, frozenset, type, nw.DataFrame, nw.LazyFrame)
+    if isinstance(native, refused) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"{name} must be a sequence with one label per step, got {type(values).__name__}; "
+            "pass a list, a NumPy array or a series"
+        )
+    return list(values)
+
+
+def all_hashable(labels: list[Any]) -> bool:
+    """Tell whether all labels can serve as such, at the speed of a dictionary."""
+    try:
+        dict.fromkeys(labels)
+    except TypeError:
+        return False
+    return True
+
+
+def hashable(label: object) -> bool:
+    """Tell whether a value can serve as a label, down to what it is made of."""
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
+
+
+def piece(values: Any, begin: int, end: int) -> Any:
+    """Return a stretch of a sequence or of a frame, of the type that it has.
+
+    >>> piece(np.array([1, 2, 3]), 1, 3)
+    array([2, 3])
+    """
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, (nw.DataFrame, nw.Series)):
+        return native[begin:end].to_native()
+    return values[begin:end] if hasattr(values, "__getitem__") else list(values)[begin:end]
+
+
+def _kind(label: object) -> str:
+    if isinstance(label, str):
+        return "text"
+    if isinstance(label, (bool, int, float, np.number, np.bool_)):
+        return "numbers"
+    if isinstance(label, date):
+        return "dates"
+    return type(label).__name__
+
+
+class Alphabet:
+    """Labels and their codes, in the order in which they were first met.
+
+    Examples
+    --------
+    >>> weather = Alphabet(["sun", "rain"])
+    >>> weather.encode(["rain", "rain", "sun"], "states")
+    array([1, 1, 0])
+    >>> weather.extended(["snow"]).labels
+    ('sun', 'rain', 'snow')
+    """
+
+    def __init__(self, labels: Iterable[Hashable] = ()) -> None:
+        self.codes: dict[Hashable, int] = {}
+        for label in labels:
+            self.codes.setdefault(label, len(self.codes))
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return tuple(self.codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def extended(self, labels: Iterable[Hashable]) -> Alphabet:
+        """Return an alphabet that has the new labels too, missing ones left out."""
+        seen = dict.fromkeys(labels)  # each distinct label is looked at once
+        new = [label for label in seen if not is_missing(label) and label not in self.codes]
+        return self.joined(new) if new else self
+
+    def joined(self, labels: Iterable[Hashable]) -> Alphabet:
+        """Return an alphabet with the new labels at its end."""
+        return Alphabet([*self.codes, *labels])
+
+    def encode(self, labels: list[Any], name: str) -> IntArray:
+        """Translate labels to codes; every label must be known."""
+        try:
+            return np.fromiter(map(self.codes.__getitem__, labels), np.int64, len(labels))
+        except KeyError:
+            row = next(k for k, x in enumerate(labels) if x not in self.codes)
+            known = ", ".join(map(repr, list(self.codes)[:8]))
+            raise ValueError(
+                f"{name}[{row}] is {labels[row]!r}, which is not among the known labels ({known}"
+                f"{', …' if len(self) > 8 else ''}); declare it with states=[…] or add it to the "
+                "labelled history"
+            ) from None
+
+    def encode_missing(self, labels: list[Any]) -> IntArray:
+        """Translate labels to codes, `MISSING` where a label is missing."""
+        # A NaN is found again because it is the same object.
+        codes = {x: MISSING if is_missing(x) else self.codes[x] for x in dict.fromkeys(labels)}
+        return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels))
+
+    def decode(self, codes: Iterable[int]) -> tuple[Hashable, ...]:
+        """Translate codes back to labels."""
+        labels = self.labels
+        return tuple(labels[code] for code in codes)
+
+    def check_kind(self, labels: list[Any], name: str) -> None:
+        """Refuse labels of a kind never seen: words where numbers were fitted, say."""
+        known = {_kind(label) for label in self.codes}
+        if all(_kind(label) in known or is_missing(label) for label in dict.fromkeys(labels)):
+            return
+        for row, label in enumerate(labels if known else []):
+            if not is_missing(label) and _kind(label) not in known:
+                raise TypeError(
+                    f"{name}[{row}] is {label!r} ({_kind(label)}), but the fitted ones are "
+                    f"{' and '.join(sorted(known))}; convert it to the same kind"
+                )
+
+
+def checked_states(states: Any, name: str = "states") -> list[Any]:
+    """Read state labels; each must be there and be hashable."""
+    labels = listed(states, name)
+    if all_hashable(labels) and not any(map(is_missing, dict.fromkeys(labels))):
+        return labels
+    for row, label in enumerate(labels):
+        if is_missing(label):
+            raise ValueError(
+                f"{name}[{row}] is missing ({label!r}); a labelled history has a state at every "
+                "step: drop the step at one of the ends, or fill it in"
+            )
+        if not hashable(label):
+            raise TypeError(
+                f"{name}[{row}] is a {type(label).__name__}, {label!r}, which cannot serve as a "
+                "label; use text, numbers or tuples"
+            )
+    return labels

@@ -1,0 +1,69 @@
+"""Sequences cut into parts: by their lengths, and into what trains and what calibrates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti.data.labels import listed
+
+
+def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
+    """Return how many steps each sequence has; all are one sequence if left out.
+
+    >>> read_lengths([2, 3], 5, "states")
+    array([2, 3])
+    """
+    if lengths is None:
+        return np.array([total])
+    if not isinstance(lengths, Iterable):
+        raise TypeError(f"lengths must be a list of whole numbers, got {lengths!r}")
+    found = listed(lengths, "lengths")
+    for row, length in enumerate(found):
+        if not isinstance(length, (int, np.integer)) or isinstance(length, bool) or length < 1:
+            raise ValueError(
+                f"lengths[{row}] is {length!r}, and must be a whole number ≥ 1; leave out "
+                "sequences without steps"
+            )
+    if sum(found) != total:
+        raise ValueError(
+            f"lengths adds up to {sum(found):,} steps and {name} has {total:,}; give the length "
+            "of every sequence"
+        )
+    return np.array(found, dtype=np.int64)
+
+
+def training_length(train_size: Any, total: int, unit: str = "steps") -> int:
+    """Return how many a share, or a number, of steps or units is; some must remain.
+
+    >>> training_length(0.5, 301), training_length(3, 5, "units")
+    (150, 3)
+    """
+    share = isinstance(train_size, (float, np.floating)) and 0 < train_size < 1
+    number = isinstance(train_size, (int, np.integer)) and not isinstance(train_size, bool)
+    if not share and not (number and train_size >= 1):
+        raise ValueError(
+            f"train_size must be a share between 0 and 1 or a whole number ≥ 1, got "
+            f"{train_size!r}; 0.5 trains on half of the {unit} and calibrates on the others"
+        )
+    cut = int(train_size * total) if share else int(train_size)
+    if not 1 <= cut < total:
+        raise ValueError(
+            f"train_size={train_size!r} leaves {cut} of {total} {unit} to train on and "
+            f"{max(total - cut, 0)} to calibrate on; each needs at least one"
+        )
+    return cut
+
+
+def training_cut(train_size: Any, lengths: IntArray) -> int:
+    """Return how many steps of a history in stretches train.
+
+    What comes before the last stretch cannot calibrate, and trains in any case.
+
+    >>> training_cut(0.5, np.array([60, 40])), training_cut(0.7, np.array([60, 40]))
+    (60, 70)
+    """
+    return max(training_length(train_size, int(lengths.sum())), int(lengths[:-1].sum()))

@@ -1,0 +1,41 @@
+"""The end of a sequence: all that a score looks at."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+
+
+class Windows(NamedTuple):
+    """A batch of ``B`` windows of ``h`` steps, as codes.
+
+    Attributes
+    ----------
+    start : (B,) the state just before the window
+    states : (B, h) the states in the window
+    observations : (B, h) the codes of the observations in the window
+    """
+
+    start: IntArray
+    states: IntArray
+    observations: IntArray
+
+    def __add__(self, other: "Windows") -> "Windows":  # type: ignore[override]
+        """Stack two batches of the same horizon."""
+        return stacked([self, other])
+
+
+def stacked(batches: Iterable[Windows]) -> Windows:
+    """Stack batches of the same horizon, of which there is at least one."""
+    first, *others = batches
+    if not others:
+        return first
+    return Windows(*(np.concatenate(parts) for parts in zip(first, *others, strict=True)))
+
+
+def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:
+    """Return the windows of a sequence that end at given times."""
+    times = ends[:, None] + np.arange(1 - horizon, 1)
+    return Windows(states[ends - horizon], states[times], observations[times])

@@ -1,0 +1,49 @@
+"""Vectors whose entries are independent given the state, each with a rate of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.emissions._pooled import checked_prior, entry_sums
+from definetti.emissions._reading import Vectors
+from definetti.emissions._rows import CodedRows, Rows
+
+
+@dataclass(frozen=True)
+class Entrywise(CodedRows, ABC):
+    """A law that is known by how many entries there are in each column, and by their sums."""
+
+    prior: float = 0.5
+
+    def __post_init__(self) -> None:
+        checked_prior(self.prior)
+
+    @abstractmethod
+    def check(self, vectors: Vectors) -> None:
+        """Refuse entries that the law does not allow."""
+
+    @abstractmethod
+    def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
+        """Judge rows, ``(R, d)``, in each state, given what was summed up of it: ``(R, n)``."""
+
+    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
+        table = Rows() if table is None else table
+        vectors = table.read(observations, name)
+        self.check(vectors)
+        return table.added(vectors)
+
+    def statistics(
+        self, table: Rows, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        """Return how many entries there are in each column, and their sums, ``(n_states, 2 d)``."""
+        return entry_sums(table.take(codes), states, n_states)
+
+    def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        counts, sums = np.split(statistics, 2, axis=1)
+        logs = self.logs(table.take(codes.ravel()), counts, sums)
+        return logs.reshape(*codes.shape, len(statistics))

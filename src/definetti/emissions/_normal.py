@@ -1,0 +1,124 @@
+"""Normal laws, and their density where entries are missing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray
+from definetti._system.compiled import by_rows, kernel
+
+# No variance is below this part of the column's variance over all states: a state in which a
+# column does not vary would otherwise have an infinite density there.
+FLOOR = 1e-8
+
+LOG_2PI = np.log(2 * np.pi)
+
+
+class Laws(NamedTuple):
+    """A normal law for each of ``n`` states, in units that fit each column.
+
+    Attributes
+    ----------
+    alive : (d,) which columns vary at all; the others tell nothing and are left out
+    unit : (a,) the spread over all states of the columns that do
+    means : (n, a)
+    covariances : (n, a, a), or their diagonals (n, a) where columns are independent
+    """
+
+    alive: npt.NDArray[np.bool_]
+    unit: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+
+    def log_density(self, values: FloatArray) -> FloatArray:
+        """Log-density of rows, ``(R, d)``, in each state, ``(R, n)``; NaN is left out."""
+        scaled = values[:, self.alive] / self.unit
+        density = log_density if self.covariances.ndim == 3 else diagonal_log_density
+        return density(scaled, self.means, self.covariances, np.log(self.unit))
+
+
+def diagonal_log_density(
+    values: FloatArray, means: FloatArray, variances: FloatArray, log_unit: FloatArray
+) -> FloatArray:
+    """Log-density of rows, ``(R, d)``, for each of ``n`` laws, ``(R, n)``; NaN is left out.
+
+    >>> one, none = np.ones((1, 2)), np.zeros((1, 2))
+    >>> diagonal_log_density(np.array([[0.0, np.nan]]), none, one, np.zeros(2)).round(3)
+    array([[-0.919]])
+    """
+    constants = 0.5 * (np.log(variances) + LOG_2PI) + log_unit
+    return np.asarray(
+        by_rows(_diagonal, values, means, 1.0 / variances, constants, each=means.size)
+    )
+
+
+def log_density(
+    values: FloatArray, means: FloatArray, covariances: FloatArray, log_unit: FloatArray
+) -> FloatArray:
+    """Log-density of rows, ``(R, d)``, for each of ``n`` laws, ``(R, n)``; NaN is left out.
+
+    Leaving out an entry of a normal vector leaves the matching block of its covariance, so rows
+    are taken together by what they lack.
+
+    >>> both, none = np.eye(2)[None], np.zeros((1, 2))
+    >>> log_density(np.array([[0.0, np.nan]]), none, both, np.zeros(2)).round(3)
+    array([[-0.919]])
+    """
+    logs = np.zeros((len(values), len(means)))
+    for rows, seen in _patterns(values):
+        # The floor here only meets rounding; with it no matrix fails to be definite.
+        scales, axes = np.linalg.eigh(covariances[:, seen][:, :, seen])
+        scales = np.maximum(scales, FLOOR / 2)
+        whitening = np.swapaxes(axes / np.sqrt(scales)[:, None, :], 1, 2).copy()
+        constant = 0.5 * (np.log(scales) + LOG_2PI).sum(axis=1) + log_unit[seen].sum()
+        own = np.ascontiguousarray(values[rows][:, seen])
+        centres = np.ascontiguousarray(means[:, seen])
+        squares = by_rows(_distances, own, centres, whitening, each=whitening.size)
+        logs[rows] = -0.5 * squares - constant
+    return logs
+
+
+@kernel
+def _diagonal(
+    values: FloatArray, means: FloatArray, precisions: FloatArray, constants: FloatArray
+) -> FloatArray:
+    logs = np.zeros((len(values), len(means)))
+    for r in range(len(values)):
+        for i in range(len(means)):
+            for k in range(values.shape[1]):
+                if not np.isnan(values[r, k]):
+                    away = values[r, k] - means[i, k]
+                    logs[r, i] -= 0.5 * away * away * precisions[i, k] + constants[i, k]
+    return logs
+
+
+@kernel
+def _distances(values: FloatArray, means: FloatArray, whitening: FloatArray) -> FloatArray:
+    """Squared lengths of rows as seen from each mean, along axes of unit variance: ``(R, n)``."""
+    squares = np.zeros((len(values), len(means)))
+    width = values.shape[1]
+    away = np.empty(width)
+    for r in range(len(values)):
+        for i in range(len(means)):
+            for k in range(width):
+                away[k] = values[r, k] - means[i, k]
+            for e in range(width):
+                along = 0.0
+                for k in range(width):
+                    along += away[k] * whitening[i, e, k]
+                squares[r, i] += along * along
+    return squares
+
+
+def _patterns(values: FloatArray) -> list[tuple[Any, Any]]:
+    """Group rows by the entries they have: pairs of an index of rows and one of columns."""
+    seen = ~np.isnan(values)
+    if seen.all():
+        return [(slice(None), slice(None))]
+    _, first, group = np.unique(
+        np.packbits(seen, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return [(group.ravel() == k, seen[row]) for k, row in enumerate(first)]

@@ -1,0 +1,134 @@
+"""Observations that are symbols."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.data.labels import MISSING, Alphabet, all_hashable, hashable, listed
+from definetti.emissions._pooled import checked_prior
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """Relative frequencies of symbols in each state, with ``prior`` added to every count.
+
+    The symbols are those of the completed sequence, so a symbol never seen in a state has a
+    small probability there, and a state never seen has the uniform law.
+
+    Examples
+    --------
+    >>> emission = Categorical(prior=0.5)
+    >>> table, codes = emission.encode(["wet", "dry", "wet", None], None, "observations")
+    >>> states = np.array([0, 1, 0, 1])
+    >>> statistics = emission.statistics(table, codes, states, n_states=2)
+    >>> np.exp(emission.log_likelihood(table, statistics, codes)).round(3)
+    array([[0.833, 0.25 ],
+           [0.167, 0.75 ],
+           [0.833, 0.25 ],
+           [1.   , 1.   ]])
+    """
+
+    prior: float = 0.5
+
+    symbols = True
+
+    def __post_init__(self) -> None:
+        checked_prior(self.prior)
+
+    def encode(
+        self, observations: Any, table: Alphabet | None, name: str
+    ) -> tuple[Alphabet, IntArray]:
+        symbols = listed(observations, name)
+        for row, symbol in enumerate([] if all_hashable(symbols) else symbols):
+            if not hashable(symbol):
+                raise TypeError(
+                    f"{name}[{row}] is a {type(symbol).__name__}, {symbol!r}, which cannot serve "
+                    "as a symbol; use text, numbers or tuples"
+                )
+        table = Alphabet() if table is None else table
+        table.check_kind(symbols, name)
+        table = table.extended(symbols)
+        return table, table.encode_missing(symbols)
+
+    def decode(self, table: Alphabet, codes: IntArray) -> npt.NDArray[Any]:
+        # The code MISSING, −1, finds the last.
+        symbols = np.fromiter([*table.labels, None], dtype=object, count=len(table) + 1)
+        return symbols[codes]
+
+    def statistics(
+        self, table: Alphabet, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        width, symbols = self.cells(table, codes)
+        seen = symbols != MISSING
+        counts = np.bincount(states[seen] * width + symbols[seen], minlength=n_states * width)
+        return counts.reshape(n_states, width).astype(np.float64)
+
+    def log_likelihood(
+        self, table: Alphabet, statistics: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        width, symbols = self.cells(table, codes)
+        # One row more than cells: the code MISSING, −1, finds the last row, whose logs are 0.
+        logs = np.zeros((width + 1, len(statistics)))
+        logs[:-1] = log_frequencies(statistics, float(self.prior)).T
+        return logs.take(symbols, axis=0)
+
+    def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
+        """Return how many cells symbols are counted in, and the cell of each."""
+        return len(table), codes
+
+    def learned(
+        self, table: Alphabet, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> FixedCategorical:
+        """Fix the alphabet on a labelled stretch."""
+        return FixedCategorical(self.prior, tuple(np.unique(codes[codes != MISSING]).tolist()))
+
+
+@dataclass(frozen=True)
+class FixedCategorical(Categorical):
+    """Frequencies in a fixed alphabet: the symbols known, and one cell for all others.
+
+    What symbols there are beside those trained on must not matter. A symbol at a step that is not
+    observed yet is not in the table, but would be if the step came earlier: a law that spreads
+    over all symbols met so far depends on the order of the blocks.
+
+    Parameters
+    ----------
+    known : the codes of the symbols that it was trained on
+    """
+
+    known: tuple[int, ...] = ()
+
+    def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
+        number = len(self.known)
+        place = np.full(len(table) + 1, number)  # that of all others
+        place[list(self.known)] = np.arange(number)
+        place[MISSING] = MISSING
+        return number + 1, place[codes]
+
+
+@kernel
+def log_frequencies(counts: FloatArray, prior: float) -> FloatArray:
+    """Normalise rows of counts, with a prior on each cell; a row of nothing is uniform.
+
+    >>> np.exp(log_frequencies(np.array([[3.0, 1.0], [0.0, 0.0]]), 0.0))
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+    rows, columns = counts.shape
+    logs = np.empty((rows, columns))
+    for i in range(rows):
+        total = 0.0
+        for j in range(columns):
+            total += counts[i, j] + prior
+        for j in range(columns):
+            share = (counts[i, j] + prior) / total if total > 0.0 else 1.0 / columns
+            logs[i, j] = math.log(share) if share > 0.0 else -np.inf
+    return logs

@@ -1,0 +1,200 @@
+"""Any scikit-learn classifier, as the hybrid of speech recognition."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone, is_regressor
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.labels import MISSING
+from definetti.emissions._pooled import checked_prior
+from definetti.emissions._raw import Raw, is_raw
+from definetti.emissions._reading import Vectors, place
+from definetti.emissions._rows import Rows
+
+GAPS = (
+    "the classifier takes no gaps; put a SimpleImputer before it in a pipeline, or give None for "
+    "the whole row"
+)
+
+
+class KeptOrRead:
+    """The coding of classifiers: rows of numbers are read, frames and text kept as they came."""
+
+    symbols = False
+
+    def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
+        if isinstance(table, Raw) or (table is None and is_raw(observations)):
+            return (Raw() if table is None else table).encoded(observations, name)
+        return (Rows() if table is None else table).encoded(observations, name)
+
+    def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = table.decoded(codes)
+        return found
+
+
+@dataclass(frozen=True)
+class Classifier(KeptOrRead):
+    """The likelihood of an observation is, up to a factor, what a classifier makes of it.
+
+        likelihood(y | i)  ∝  Pr(i | y) / Pr(i)
+
+    with the classifier's probability and the state's frequency among what it was trained on.
+    Pipelines are classifiers too; a data frame reaches them as it is, columns with their names, and
+    so does text. A classifier cannot take in a candidate at little cost, so it
+    is trained on a first stretch: ``ConformalHMM(model=HMM(emission=Classifier(…)),
+    train_size=0.5)``.
+
+    Parameters
+    ----------
+    estimator : classifier with `fit` and `predict_proba`
+    floor : float, default 1e-6
+        The least probability, so that no observation rules a state out for good.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from definetti import HMM, ConformalHMM
+    >>> y, x = [[0.1], [0.2], [2.1], [2.2]] * 20, ["low", "low", "high", "high"] * 20
+    >>> model = HMM(emission=Classifier(LogisticRegression()))
+    >>> ConformalHMM(model, train_size=0.5).fit(y, x).predict_set([[0.1]]).sequences
+    [('low',)]
+    """
+
+    estimator: Any
+    floor: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+            raise TypeError(
+                "estimator must be an instance of a scikit-learn classifier, such as "
+                f"LogisticRegression(), got {self.estimator!r}"
+            )
+        if is_regressor(self.estimator):
+            raise TypeError(f"estimator {self.estimator!r} is a regressor; give a classifier")
+        checked_prior(self.floor, "floor")
+
+    def learned(
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> TrainedClassifier:
+        """Train the classifier on a labelled stretch."""
+        seen = codes != MISSING
+        counts = np.bincount(states[seen], minlength=len(labels)).astype(np.float64)
+        never = np.flatnonzero(counts == 0)
+        if len(never):
+            raise ValueError(
+                f"the classifier's training stretch never has state {labels[never[0]]!r}; raise "
+                "train_size, or leave the state out"
+            )
+        if isinstance(table, Raw):
+            with raw_gaps_named(table, codes, "observations"):
+                fitted = clone(self.estimator).fit(table.take(codes[seen]), states[seen])
+        else:
+            stretch = Vectors(table.take(codes), "observations", table.columns, table.flat)
+            with gaps_named(stretch, seen):
+                fitted = clone(self.estimator).fit(stretch.values[seen], states[seen])
+        # Not before: a stack of classifiers has it, but knows only once it is fitted.
+        if not hasattr(fitted, "predict_proba"):
+            raise TypeError(
+                f"estimator {self.estimator!r} has no predict_proba; wrap it: "
+                f"Classifier(CalibratedClassifierCV({type(self.estimator).__name__}(…)))"
+            )
+        trained = TrainedClassifier(fitted, counts / counts.sum(), self.floor)
+        later = np.arange(codes.max() + 1, len(table))
+        name = "observations after the training stretch, those missing not counted"
+        if isinstance(table, Raw):
+            trained._judged(table, later, name)
+        else:
+            trained.check(Vectors(table.take(later), name, table.columns, table.flat))
+        return trained
+
+    def statistics(
+        self, table: Any, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        raise ValueError(
+            "a classifier cannot be refitted for every candidate; set train_size=0.5 to train it "
+            "on the first half and calibrate on the second"
+        )
+
+    def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        raise ValueError("the classifier is not trained; set train_size=0.5")
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedClassifier(KeptOrRead):
+    """A classifier that no longer changes, and how often each state came in its training."""
+
+    estimator: Any
+    frequencies: FloatArray
+    floor: float
+
+    def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
+        if isinstance(table, Raw):
+            return self._judged(*super().encode(observations, table, name), name)
+        rows: Rows = table
+        vectors = rows.read(observations, name)
+        self.check(vectors)
+        return rows.added(vectors)
+
+    def _judged(self, table: Raw, codes: IntArray, name: str) -> tuple[Raw, IntArray]:
+        """Refuse what the classifier refuses, before it is part of anything."""
+        if (codes != MISSING).any():
+            with raw_gaps_named(table, codes, name):
+                self.estimator.predict_proba(table.take(codes[codes != MISSING]))
+        return table, codes
+
+    def check(self, vectors: Vectors) -> None:
+        """Refuse rows with gaps if the classifier does, before they are part of anything."""
+        gaps = np.isnan(vectors.values)
+        gappy = np.asarray(gaps.any(axis=1) & ~gaps.all(axis=1))
+        if gappy.any():
+            with gaps_named(vectors, gappy):
+                self.estimator.predict_proba(vectors.values[gappy])
+
+    def statistics(
+        self, table: Any, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        return np.zeros((n_states, 0))
+
+    def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        logs = np.zeros((codes.size, len(statistics)))
+        flat = codes.ravel()
+        distinct, place = np.unique(flat[flat != MISSING], return_inverse=True)
+        if len(distinct):
+            found = np.maximum(self.estimator.predict_proba(table.take(distinct)), self.floor)
+            # A state that came up after the training counts as likely as the unlikeliest.
+            known = np.log(found / self.frequencies[self.estimator.classes_])
+            likelihood = np.repeat(known.min(axis=1, keepdims=True), len(statistics), axis=1)
+            likelihood[:, self.estimator.classes_] = known
+            logs[flat != MISSING] = likelihood[place]
+        return logs.reshape(*codes.shape, len(statistics))
+
+
+@contextmanager
+def gaps_named(vectors: Vectors, rows: npt.NDArray[np.bool_]) -> Iterator[None]:
+    """Where a classifier complains of NaN in these rows, say which it is, and what to do."""
+    try:
+        yield
+    except ValueError as error:
+        if "nan" in str(error).lower():
+            vectors.refuse(np.isnan(vectors.values) & rows[:, None], GAPS)
+        raise
+
+
+@contextmanager
+def raw_gaps_named(table: Raw, codes: IntArray, name: str) -> Iterator[None]:
+    """Do the same for rows of a frame, and say whose words any other complaint is."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        gap = table.first_gap(codes)
+        if "nan" in str(error).lower() and gap is not None:
+            raise ValueError(f"{place(name, *gap)} is nan; {GAPS}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} cannot be judged by the classifier: {error}") from error

@@ -1,0 +1,180 @@
+"""Observations whose columns are of several kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.labels import is_missing
+from definetti.emissions._columns import Column, Columns, Given, read_columns
+from definetti.emissions._kinds import emission_for, kind
+from definetti.emissions.base import Emission
+from definetti.emissions.classifier import Classifier
+
+NONE: IntArray = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Columns of several kinds, independent given the state; each may be missing by itself.
+
+    Observations are a data frame, or a list of dictionaries or of tuples.
+
+    Parameters
+    ----------
+    columns : dict or "auto", default "auto"
+        The emission of each column, by its name, or by its place where rows are tuples; columns
+        that it does not name are left out. "auto" takes all columns, and goes by what the first
+        data hold: `Gaussian` for numbers, `Poisson` for whole numbers from 0 on, `Bernoulli` for
+        True and False, `Categorical` for text and categories. What would be chosen otherwise when
+        later data are looked at, too, is then a matter of luck: ``ConformalHMM(model="auto")``
+        looks at them, and is exact; so is a dictionary.
+    closed : bool, default False
+        Whether columns that `columns` does not name are refused instead of left out.
+
+    Examples
+    --------
+    >>> emission = Mixed()
+    >>> observations = [("wet", 7.5), ("dry", 21.0), ("wet", 9.0), ("dry", None), ("dry", 19.5)]
+    >>> table, codes = emission.encode(observations, None, "observations")
+    >>> [type(column.emission).__name__ for column in table.columns]
+    ['Categorical', 'Gaussian']
+    >>> states = np.array([0, 1, 0, 1, 1])
+    >>> statistics = emission.statistics(table, codes, states, n_states=2)
+    >>> emission.log_likelihood(table, statistics, codes).argmax(axis=1)
+    array([0, 1, 0, 1, 1])
+    """
+
+    columns: Any = "auto"
+    closed: bool = False
+
+    symbols = False
+
+    def __post_init__(self) -> None:
+        named = isinstance(self.columns, Mapping) and self.columns
+        if self.columns != "auto" and not named:
+            raise ValueError(
+                f"columns must be 'auto' or a dictionary of emissions, got {self.columns!r}; "
+                "try {'speed': Gaussian(), 'gear': Categorical()}"
+            )
+        for name, emission in self.columns.items() if named else ():
+            if isinstance(emission, Classifier):
+                raise TypeError(
+                    f"columns[{name!r}] is a classifier, which takes whole rows; give it all "
+                    "columns, with a ColumnTransformer in a pipeline if they differ in kind"
+                )
+            if isinstance(emission, type) or not hasattr(emission, "log_likelihood"):
+                raise TypeError(
+                    f"columns[{name!r}] must be an emission such as Gaussian(), got {emission!r}"
+                )
+
+    def encode(
+        self, observations: Any, table: Columns | None, name: str
+    ) -> tuple[Columns, IntArray]:
+        given = read_columns(observations, name)
+        table = Columns() if table is None else table
+        if not table.columns and given.values:
+            table = Columns(self._columns(given, name), named=given.named)
+        if given.values:
+            self._check(table, given, name)
+        return table.encoded(given, name)
+
+    def decode(self, table: Columns, codes: IntArray) -> npt.NDArray[Any]:
+        """Return dictionaries or tuples, as they came; whole numbers come back as floats."""
+        names = [column.name for column in table.columns]
+        parts = zip(table.columns, table.take(codes.ravel()), strict=True)
+        values = [column.emission.decode(column.table, part).tolist() for column, part in parts]
+        rows = np.full(codes.size, None, dtype=object)
+        for k in np.flatnonzero(codes.ravel() >= 0):
+            row = [None if is_missing(column[k]) else column[k] for column in values]
+            rows[k] = dict(zip(names, row, strict=True)) if table.named else tuple(row)
+        return rows.reshape(codes.shape)
+
+    def statistics(
+        self, table: Columns, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        """Return those of the columns, ``(n_states, number of columns, the widest of them)``.
+
+        Each column has an axis to itself to grow along, so that one which meets new symbols
+        does not push the others aside.
+        """
+        parts = [
+            law.statistics(column.table, part, states, n_states)
+            for law, column, part in zip(
+                self.laws(table), table.columns, table.take(codes), strict=False
+            )
+        ]
+        widest = max((part.shape[1] for part in parts), default=0)
+        sums = np.zeros((n_states, len(parts), widest))
+        for k, part in enumerate(parts):
+            sums[:, k, : part.shape[1]] = part
+        return sums
+
+    def log_likelihood(self, table: Columns, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        logs = np.zeros((*codes.shape, len(statistics)))
+        parts = zip(self.laws(table), table.columns, table.take(codes), strict=False)
+        for k, (law, column, part) in enumerate(parts):
+            width = law.statistics(column.table, NONE, NONE, 1).shape[1]
+            logs += law.log_likelihood(column.table, statistics[:, k, :width], part)
+        return logs
+
+    def laws(self, table: Columns) -> tuple[Emission, ...]:
+        """Return the law of each column that has one."""
+        return tuple(column.emission for column in table.columns)
+
+    def learned(
+        self, table: Columns, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> FixedMixed:
+        """Fix the law of each column on a labelled stretch."""
+        laws = [
+            emission.learned(own, part, states, labels)
+            if hasattr(emission, "learned")
+            else emission
+            for (_, emission, own), part in zip(table.columns, table.take(codes), strict=True)
+        ]
+        return FixedMixed(self.columns, self.closed, tuple(laws))
+
+    def _columns(self, given: Given, name: str) -> tuple[Column, ...]:
+        """Settle on the columns, by what the user says or by what is there."""
+        if self.columns != "auto":
+            return tuple(Column(key, emission, None) for key, emission in self.columns.items())
+        kinds = {key: kind(values) for key, values in given.values.items()}
+        for key, found in kinds.items():
+            if found == "dates":
+                raise TypeError(
+                    f"{name}[{key!r}] holds dates; leave the column out, or turn it into numbers"
+                )
+        return tuple(Column(key, emission_for(found), None) for key, found in kinds.items())
+
+    def _check(self, table: Columns, given: Given, name: str) -> None:
+        """Refuse rows that have other columns than the table."""
+        known = [column.name for column in table.columns]
+        lacking = [key for key in known if key not in given.values and not given.sparse]
+        whole = self.closed or self.columns == "auto"
+        excess = [key for key in given.values if key not in known and whole]
+        if lacking or excess or given.named != table.named:
+            raise ValueError(
+                f"{name} has columns {', '.join(map(repr, given.values))}, but those to use are "
+                f"{', '.join(map(repr, known))}; "
+                + (f"leave out {excess[0]!r}" if excess else f"add {(lacking or known)[0]!r}")
+            )
+
+
+@dataclass(frozen=True)
+class FixedMixed(Mixed):
+    """Columns whose laws no longer change; a column never met in training has none.
+
+    Parameters
+    ----------
+    fixed : the law of each column, in the order of the table's
+    """
+
+    fixed: tuple[Emission, ...] = ()
+
+    def laws(self, table: Columns) -> tuple[Emission, ...]:
+        return self.fixed

@@ -1,0 +1,108 @@
+"""Observations that are words of a text, many of them never seen before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.emissions._lexicon import MATERIALS, Lexicon
+from definetti.emissions._pooled import checked_prior
+from definetti.emissions.categorical import Categorical, log_frequencies
+
+
+@dataclass(frozen=True)
+class Words:
+    """Relative frequencies of words in each state, with a rule for words that are rare.
+
+    A word met once in a state tells of it no more than the word's shape does: its last three
+    letters, and whether it has a capital, all capitals, digits, or no letters at all. With ``c``
+    its count in a state that has ``N`` words, ``D`` of them distinct, and ``K`` known words of its
+    shape, its probability is
+
+        P(word)  =  (max(c - 1, 0) + (D + w) q(shape) / K) / (N + w)
+
+    where ``q`` is made in the same way of the shapes of the ``D`` distinct words, and rests in
+    turn on what they are made of. This is absolute discounting (Ney, Essen and Kneser 1994). The
+    discount has to be one: a candidate puts the new word into the state that it proposes, so
+    there every word has been met once, and had that any weight it would speak for any proposal.
+
+    Parameters
+    ----------
+    prior : float, default 1/2
+        Added to the number of distinct words in a state that are lower case, capitalised, and so
+        on.
+    weight : float, default 1
+        ``w``, the weight of the shape even where every word is frequent, in words.
+
+    Examples
+    --------
+    >>> emission = Words()
+    >>> observations = ["running", "the", "walking", "a", "singing", "the", "the"]
+    >>> table, codes = emission.encode(observations, None, "observations")
+    >>> states = np.array([0, 1, 0, 1, 0, 1, 1])
+    >>> statistics = emission.statistics(table, codes, states, n_states=2)
+    >>> table, new = emission.encode(["dancing"], table, "new_observations")
+    >>> statistics = np.pad(statistics, [(0, 0), (0, 1)])
+    >>> np.exp(emission.log_likelihood(table, statistics, new)).round(3)
+    array([[0.19 , 0.037]])
+    """
+
+    prior: float = 0.5
+    weight: float = 1.0
+
+    symbols = True
+
+    def __post_init__(self) -> None:
+        checked_prior(self.prior)
+        checked_prior(self.weight, "weight")
+        if self.weight == 0:
+            raise ValueError("weight must be above 0, for a state without words to have a law")
+
+    def encode(
+        self, observations: Any, table: Lexicon | None, name: str
+    ) -> tuple[Lexicon, IntArray]:
+        return (Lexicon() if table is None else table).encoded(observations, name)
+
+    def decode(self, table: Lexicon, codes: IntArray) -> npt.NDArray[Any]:
+        return Categorical().decode(table.words, codes)
+
+    def statistics(
+        self, table: Lexicon, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        """Return how often each word occurs in each state, ``(n_states, number of words)``."""
+        return Categorical().statistics(table.words, codes, states, n_states)
+
+    def log_likelihood(self, table: Lexicon, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        shapes = _distinct(statistics, table.shape_of, len(table.shapes))
+        materials = _distinct(shapes, table.material_of, len(MATERIALS))
+        law = np.exp(log_frequencies(materials, self.prior))
+        law = self._backed_off(shapes, law, table.material_of)
+        law = self._backed_off(statistics, law, table.shape_of)
+        # One row more than words: the code MISSING, −1, finds the last row, whose logs are 0.
+        logs = np.zeros((len(table) + 1, len(statistics)))
+        with np.errstate(divide="ignore"):
+            logs[:-1] = np.log(law).T
+        return logs[codes]
+
+    def _backed_off(self, counts: FloatArray, law: FloatArray, parent: IntArray) -> FloatArray:
+        """Take one from each count and give it out again by the law of the parents.
+
+        Parameters
+        ----------
+        counts : (n, size), law : (n, number of parents), parent : (size,)
+        """
+        # Counted where they occur, not where they are listed, so that nothing but counts matters.
+        known = np.bincount(parent[counts.any(axis=0)], minlength=law.shape[1])
+        each = (law / np.maximum(known, 1))[:, parent]
+        total = counts.sum(axis=1, keepdims=True)
+        spare = self.weight + (counts > 0).sum(axis=1, keepdims=True)
+        return np.asarray((np.maximum(counts - 1.0, 0.0) + spare * each) / (total + self.weight))
+
+
+def _distinct(counts: FloatArray, parent: IntArray, size: int) -> FloatArray:
+    """Count the distinct children of each parent, state by state: ``(n, size)``."""
+    return np.stack([np.bincount(parent, row, size) for row in (counts > 0).astype(float)])

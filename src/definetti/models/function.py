@@ -1,0 +1,136 @@
+"""Predictors trained elsewhere, through one door: a function that gives probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti.data.history import Completion, History
+from definetti.data.windows import Windows
+from definetti.emissions import Emission
+from definetti.models.estimate import Marginals
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """Any function from start states and observation windows to state probabilities.
+
+    Parameters
+    ----------
+    function : callable
+        Called with the states before ``B`` windows, ``(B,)`` labels, and the observations of
+        these windows, ``(B, h)`` symbols or ``(B, h, d)`` numbers; returns ``(B, h, n)``
+        probabilities, in the order of the estimator's ``states``. A PyTorch module is called, in
+        evaluation mode, with tensors: the positions of the states, and the observations.
+    emission_ : Emission
+        How the observations are read; only its coding is used.
+    columns : how many states it knows of; those there are at the fit
+
+    Notes
+    -----
+    It must have been made without the labels that calibrate it. Then, however bad it is, the sets
+    are valid; they are large where it is bad.
+    """
+
+    function: Callable[[Any, Any], Any]
+    emission_: Emission
+    columns: int | None = None
+
+    states = None
+    table = None
+    fixed = True
+    ordered = True  # its columns are states by their order alone
+
+    def check(self) -> None:
+        """Nothing to refuse before it is called."""
+
+    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> Predictor:
+        raise ValueError("train_size is given, but the model is trained already; leave it out")
+
+    def estimate(
+        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
+    ) -> Marginals:
+        known = completion.history.n_states if self.columns is None else self.columns
+        asked = partial(self._asked, table=table, labels=labels, known=known)
+        return Marginals(asked, partial(self.emission_.decode, table), labels)
+
+    def _asked(self, windows: Windows, *, table: Any, labels: Any, known: int) -> FloatArray:
+        observations = self.emission_.decode(table, windows.observations)
+        if is_torch(self.function):
+            found = from_torch(self.function, windows.start, observations)
+        else:
+            found = self.function(_natural(labels)[windows.start], observations)
+        probabilities = checked_probabilities(found, (*windows.states.shape, known))
+        # A label that the estimator has never seen has no probability.
+        return np.pad(probabilities, [(0, 0), (0, 0), (0, len(labels) - known)])
+
+
+def _natural(labels: tuple[Hashable, ...]) -> Any:
+    """Labels as an array of their own type where they share one."""
+    if len({type(label) for label in labels}) == 1 and isinstance(labels[0], (str, int, float)):
+        return np.array(labels)
+    return np.fromiter(labels, dtype=object, count=len(labels))
+
+
+def checked_probabilities(found: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Refuse what are not probabilities, and say where."""
+    try:
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(
+            f"model returned a {type(found).__name__} that is no array of numbers; return "
+            f"probabilities of shape {shape} (windows, steps, states)"
+        ) from error
+    if values.shape != shape:
+        raise ValueError(
+            f"model returned shape {values.shape} where {shape} was expected (windows, steps, "
+            "states); give one probability per state, and declare states=[…] in the order of its "
+            "columns"
+        )
+    wrong = ~(values >= 0) | ~np.isfinite(values)
+    if wrong.any():
+        window, step, state = np.argwhere(wrong)[0].tolist()
+        raise ValueError(
+            f"model returned {values[window, step, state]} for window {window}, step {step}, "
+            f"column {state}; probabilities are numbers between 0 and 1"
+        )
+    off = np.abs(values.sum(axis=2) - 1.0) > 1e-3  # float16 networks are welcome
+    if off.any():
+        window, step = np.argwhere(off)[0].tolist()
+        raise ValueError(
+            f"model returned probabilities that sum to {values[window, step].sum():.6g} for window "
+            f"{window}, step {step}; they must sum to one (a network's logits need a softmax)"
+        )
+    return values
+
+
+def is_torch(function: Any) -> bool:
+    """Tell whether something is a PyTorch module, without importing PyTorch."""
+    return any(f"{c.__module__}.{c.__name__}" == "torch.nn.modules.module.Module"
+               for c in type(function).__mro__)  # fmt: skip
+
+
+def from_torch(module: Any, start: Any, observations: Any) -> Any:
+    """Ask a PyTorch module, without gradients and with dropout off."""
+    import torch
+
+    try:
+        numbers = np.array(observations, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "model is a PyTorch module, which takes numbers, and some observations are none; code "
+            "them as numbers, or wrap the module in a function that does"
+        ) from error
+    training = module.training
+    module.eval()
+    try:
+        with torch.no_grad():
+            found = module(torch.as_tensor(start), torch.as_tensor(numbers))
+            return found.cpu().double().numpy() if isinstance(found, torch.Tensor) else found
+    finally:
+        module.train(training)

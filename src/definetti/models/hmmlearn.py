@@ -1,0 +1,187 @@
+"""A fitted hmmlearn model, its states matched to the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.history import Completion, History
+from definetti.data.labels import MISSING
+from definetti.emissions._reading import Vectors
+from definetti.emissions._rows import CodedRows, Rows
+from definetti.models.hmm import TrainedHMM
+
+
+@dataclass(frozen=True, eq=False)
+class FromHmmlearn:
+    """A model fitted without labels by hmmlearn: Categorical, Gaussian, GMM, Poisson, Multinomial.
+
+    Observations come as hmmlearn takes them: symbols as whole numbers from 0 on, and rows that
+    are whole or, None, missing altogether.
+
+    Its states have no names. Either name them, or let them be matched to the labels on a first
+    stretch, which is then left out of the calibration: ``ConformalHMM(model, train_size=0.2)``.
+    Matching on the data that calibrate would void the guarantee. So does fitting on them: fit the
+    model on the stretch that matches, or on other observations.
+
+    Parameters
+    ----------
+    model : fitted hmmlearn model
+    states : labels of its states, in their order, optional
+    """
+
+    model: Any
+    states: tuple[Hashable, ...] | None = None
+    table: Any = None
+    emission_: Any = field(init=False)
+
+    fixed = True
+
+    def __post_init__(self) -> None:
+        order = np.arange(self.model.n_components)
+        object.__setattr__(self, "emission_", HmmlearnEmission(self.model, order))
+
+    def check(self) -> None:
+        if not hasattr(self.model, "transmat_"):
+            raise ValueError(
+                "model is an hmmlearn model that is not fitted; call its fit first (scikit-learn's "
+                "clone undoes a fit: wrap the model, FromHmmlearn(model), to keep it)"
+            )
+        if self.states is not None and len(set(self.states)) != len(self.states):
+            raise ValueError(f"states names a state twice: {list(self.states)!r}")
+        if self.states is not None and len(self.states) != self.model.n_components:
+            raise ValueError(
+                f"states names {len(self.states)} of {self.model.n_components} states of the "
+                "hmmlearn model; name each"
+            )
+
+    def check_named(self) -> None:
+        """Refuse states without names, once it is clear that they will get none."""
+        if self.states is None:
+            raise ValueError(
+                "the states of the hmmlearn model have no names; set train_size=0.2 to match them "
+                "to the labels on the first stretch, or give FromHmmlearn(model, states=[…])"
+            )
+
+    def trained(self, history: History, table: Rows, labels: tuple[Hashable, ...]) -> TrainedHMM:
+        n = self.model.n_components
+        if len(labels) != n:
+            raise ValueError(
+                f"the hmmlearn model has {n} states and there are {len(labels)} labels; they are "
+                "matched one to one, so fit a model with as many"
+            )
+        seen = history.observations != MISSING
+        if not seen.any():
+            raise ValueError(
+                "observations are all missing in the training stretch, so that there is nothing "
+                "to match the states of the hmmlearn model by; raise train_size"
+            )
+        guessed = self.model.predict(self.emission_.rows(table, history.observations[seen]))
+        agreement = np.zeros((n, n))
+        np.add.at(agreement, (history.states[seen], guessed), 1)
+        _, order = linear_sum_assignment(-agreement)
+        return self._ordered(order, labels)
+
+    def estimate(
+        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
+    ) -> Any:
+        self.check_named()
+        assert self.states is not None
+        ordered = self._ordered(np.arange(len(self.states)), self.states)
+        return ordered.estimate(completion, table, statistics, labels)
+
+    def _ordered(self, order: IntArray, labels: tuple[Hashable, ...]) -> TrainedHMM:
+        steps = np.asarray(self.model.transmat_, dtype=np.float64)[np.ix_(order, order)]
+        emission = HmmlearnEmission(self.model, order)
+        return TrainedHMM(steps, np.zeros((len(order), 0)), 0.0, emission, labels, None)
+
+
+@dataclass(frozen=True, eq=False)
+class HmmlearnEmission(CodedRows):
+    """The log-likelihood that an hmmlearn model gives, its states in another order."""
+
+    model: Any
+    order: IntArray
+
+    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
+        table = Rows() if table is None else table
+        vectors = table.read(observations, name)
+        if not np.isnan(vectors.values).all():  # a plain chain has no columns
+            self._check(vectors)
+        return table.added(vectors)
+
+    def statistics(
+        self, table: Rows, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        return np.zeros((n_states, 0))
+
+    def rows(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
+        """Return observations as hmmlearn wants them: whole numbers where they are symbols."""
+        rows = table.take(codes)
+        return rows.astype(np.int64) if law_of_whole_numbers(self.model) else rows
+
+    def _check(self, vectors: Vectors) -> None:
+        """Refuse what hmmlearn would refuse, or worse, take for something else."""
+        kind, law = type(self.model).__name__, law_of_whole_numbers(self.model)
+        features = n_features(self.model)
+        width = 1 if law == "Categorical" else features
+        if width not in (None, vectors.width):
+            raise ValueError(
+                f"{vectors.name} has {vectors.width} column{'s' * (vectors.width != 1)}, but the "
+                f"{kind} was fitted with {width}; give {width} number{'s' * (width != 1)} per step"
+            )
+        gaps = np.isnan(vectors.values)
+        vectors.refuse(
+            gaps & ~gaps.all(axis=1, keepdims=True),
+            f"a {kind} takes no row with a gap in it; fill it in, or give None for the whole row",
+        )
+        if law:
+            values = np.nan_to_num(vectors.values)
+            vectors.refuse(
+                (values < 0) | (values % 1 != 0),
+                f"a {kind} takes whole numbers from 0 on; code observations as it was fitted with",
+            )
+        if law == "Categorical" and features is not None:
+            vectors.refuse(
+                vectors.values >= features,
+                f"the {kind} knows the symbols 0 to {features - 1}; fit it with a larger "
+                "n_features",
+            )
+
+    def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        logs = np.zeros((codes.size, len(statistics)))
+        flat = codes.ravel()
+        seen = flat != MISSING
+        if seen.any():
+            with np.errstate(divide="ignore"):
+                found = self.model._compute_log_likelihood(self.rows(table, flat[seen]))
+            # A state that the model does not have is as unlikely as its unlikeliest.
+            likelihood = np.repeat(found.min(axis=1, keepdims=True), len(statistics), axis=1)
+            likelihood[:, : len(self.order)] = found[:, self.order]
+            logs[seen] = likelihood
+        return logs.reshape(*codes.shape, len(statistics))
+
+
+def law_of_whole_numbers(model: Any) -> str:
+    """Return which law of whole numbers a model has, "" if none; derived classes have it too."""
+    names = " ".join(c.__name__ for c in type(model).__mro__)
+    return next((law for law in ("Categorical", "Poisson", "Multinomial") if law in names), "")
+
+
+def n_features(model: Any) -> int | None:
+    """Return how many columns, or symbols, a model has; hmmlearn notes it in its fit only."""
+    for name in ("means_", "lambdas_", "emissionprob_"):
+        if hasattr(model, name):
+            return int(np.shape(getattr(model, name))[-1])
+    return getattr(model, "n_features", None)
+
+
+def is_hmmlearn(model: Any) -> bool:
+    """Tell whether something is an hmmlearn model, without importing hmmlearn."""
+    return any(c.__module__ == "hmmlearn.base" for c in type(model).__mro__)

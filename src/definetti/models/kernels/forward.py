@@ -1,0 +1,232 @@
+"""Forward recursion: each state given the observations up to it.
+
+A window is ``h`` steps that follow a known state. An observation that no reachable state could
+have produced carries no information: its likelihood counts as one.
+
+Probabilities are carried as they are while none can underflow. A window in which one might, and
+one with an impossible observation, is done again on logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel, unrolled
+
+BoolArray = npt.NDArray[np.bool_]
+
+# A positive weight times a positive transition probability is then a normal number, so that a
+# zero always means a state out of reach, and no later observation can ask for what was lost.
+SMALLEST_TRANSITION = 1e-100
+SMALLEST_WEIGHT = 1e-200
+
+# Weights are rescaled only below this: a division at every step would hold up the next.
+SMALLEST_TOTAL = 1e-20
+
+# Ratios are cut off here, still positive but too small to be safe: zero is for the impossible.
+SMALLEST_LOG_RATIO = -700.0
+
+
+class Coded(NamedTuple):
+    """Log-likelihoods of the distinct observations, (m, n), and which of them come when, (B, h)."""
+
+    logs: FloatArray
+    codes: IntArray
+
+
+def coded(log_likelihood: FloatArray) -> Coded:
+    """Take every step's observation for a distinct one."""
+    windows, steps, n = log_likelihood.shape
+    return Coded(log_likelihood.reshape(-1, n), np.arange(windows * steps).reshape(windows, steps))
+
+
+Likelihood = FloatArray | Coded
+
+
+def filtering(transition: FloatArray, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
+    """Probability of each state given the observations so far.
+
+    Parameters
+    ----------
+    transition : (n, n) row-stochastic matrix
+    log_likelihood : (B, h, n), a row of zeros where an observation is missing; or `Coded`, where
+        few distinct observations come again and again
+    start : (B,) the state before the first step
+
+    Returns
+    -------
+    (B, h, n) array of Pr(x_k = i | x_0 = start, y_1, ..., y_k)
+
+    Examples
+    --------
+    >>> transition = np.array([[0.5, 0.5], [0.5, 0.5]])
+    >>> log_likelihood = np.log([[[0.9, 0.1], [0.2, 0.8]]])
+    >>> filtering(transition, log_likelihood, np.array([0]))
+    array([[[0.9, 0.1],
+            [0.2, 0.8]]])
+    """
+    filtered, logarithmic = forward(transition, log_likelihood, start)
+    if logarithmic.any():
+        with np.errstate(under="ignore"):
+            filtered[logarithmic] = np.exp(filtered[logarithmic])
+    return filtered
+
+
+def forward(
+    transition: FloatArray, log_likelihood: Likelihood, start: IntArray
+) -> tuple[FloatArray, BoolArray]:
+    """Filtered probabilities, (B, h, n), and a mark, (B,), on windows that hold their logarithms.
+
+    Examples
+    --------
+    >>> certain = np.eye(2)
+    >>> forward(certain, np.array([[[-np.inf, 0.0]]]), np.array([0]))
+    (array([[[  0., -inf]]]), array([ True]))
+    """
+    unroll = unrolled(len(transition))
+    logs, codes = log_likelihood if isinstance(log_likelihood, Coded) else coded(log_likelihood)
+    ratios = _log_likelihood_ratios(logs, unroll)
+    np.exp(ratios, out=ratios)
+    filtered, logarithmic = _scaled_forward(transition, start, ratios, codes, unroll)
+    if logarithmic.any():
+        dense = logs.take(codes, axis=0)
+        _log_forward(transition, dense, start, logarithmic, False, filtered)
+    return filtered, logarithmic
+
+
+def best_paths(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> FloatArray:
+    """Log-probability of the best path to each state, less that of the best of all: (B, h, n).
+
+    Examples
+    --------
+    >>> best_paths(np.eye(2), np.zeros((1, 1, 2)), np.array([0]))
+    array([[[  0., -inf]]])
+    """
+    scores = np.empty_like(log_likelihood)
+    every = np.ones(len(start), dtype=np.bool_)
+    _log_forward(transition, log_likelihood, start, every, True, scores)
+    return scores
+
+
+@kernel
+def _log_likelihood_ratios(logs: FloatArray, unroll: tuple[bool, ...]) -> FloatArray:
+    """Log-likelihoods less the largest of each row."""
+    rows, states = logs.shape
+    n = len(unroll) or states
+    ratios = np.empty((rows, states))
+    for y in range(rows):
+        top = logs[y, 0]
+        for j in range(1, n):
+            top = max(top, logs[y, j])
+        for j in range(n):
+            ratio = logs[y, j] - top
+            if -np.inf < ratio < SMALLEST_LOG_RATIO:
+                ratio = SMALLEST_LOG_RATIO
+            ratios[y, j] = ratio
+    return ratios
+
+
+@kernel
+def _scaled_forward(
+    transition: FloatArray,
+    start: IntArray,
+    ratios: FloatArray,
+    codes: IntArray,
+    unroll: tuple[bool, ...],
+) -> tuple[FloatArray, BoolArray]:
+    """Filtered probabilities from likelihood ratios; mark windows that need logarithms."""
+    windows, steps = codes.shape
+    filtered = np.empty((windows, steps, len(transition)))
+    n = len(unroll) or len(transition)
+    tiny = False
+    for i in range(n):
+        for j in range(n):
+            tiny = tiny or 0.0 < transition[i, j] < SMALLEST_TRANSITION
+    unsafe = np.full(windows, tiny)
+    into = np.empty((n, n))
+    if steps > 1:
+        into[:] = transition.T
+    weights = np.empty((2, n))
+    for b in range(windows):
+        for k in range(steps):
+            old, new = k & 1, 1 - (k & 1)
+            total = 0.0
+            y = codes[b, k]
+            for j in range(n):
+                if k == 0:
+                    predicted = transition[start[b], j]
+                else:
+                    predicted = weights[old, 0] * into[j, 0]
+                    for i in range(1, n):
+                        predicted += weights[old, i] * into[j, i]
+                weight = predicted * ratios[y, j]
+                if weight < SMALLEST_WEIGHT and predicted > 0.0 and ratios[y, j] > 0.0:
+                    unsafe[b] = True
+                weights[new, j] = weight
+                total += weight
+            if unsafe[b] or not total > 0.0:
+                unsafe[b] = True
+                break
+            scale = 1.0 / total
+            for j in range(n):
+                filtered[b, k, j] = weights[new, j] * scale
+            if total < SMALLEST_TOTAL:
+                for j in range(n):
+                    weights[new, j] *= scale
+    return filtered, unsafe
+
+
+@kernel
+def _log_forward(
+    transition: FloatArray,
+    log_likelihood: FloatArray,
+    start: IntArray,
+    chosen: BoolArray,
+    maximum: bool,
+    scores: FloatArray,
+) -> None:
+    """Sum over the paths to each state, or take the best of them, on logarithms."""
+    windows, steps, n = scores.shape
+    log_transition = np.log(transition)
+    terms = np.empty(n)
+    for b in range(windows):
+        if not chosen[b]:
+            continue
+        for k in range(steps):
+            # Likelihoods relative to a state within reach cost the fewest digits.
+            top = -np.inf
+            for j in range(n):
+                if k == 0:
+                    scores[b, k, j] = log_transition[start[b], j]
+                else:
+                    for i in range(n):
+                        terms[i] = scores[b, k - 1, i] + log_transition[i, j]
+                    scores[b, k, j] = _log_sum(terms, maximum)
+                if scores[b, k, j] > -np.inf:
+                    top = max(top, log_likelihood[b, k, j])
+            for j in range(n):
+                if top > -np.inf:
+                    scores[b, k, j] += log_likelihood[b, k, j] - top
+                terms[j] = scores[b, k, j]
+            total = _log_sum(terms, maximum)
+            for j in range(n):
+                scores[b, k, j] -= total
+
+
+@kernel
+def _log_sum(terms: FloatArray, maximum: bool) -> float:
+    """Log of the sum of exponentials, or the largest term."""
+    top = -np.inf
+    for i in range(len(terms)):
+        top = max(top, terms[i])
+    if maximum or top == -np.inf:
+        return top
+    total = 0.0
+    for i in range(len(terms)):
+        total += math.exp(terms[i] - top)
+    return top + math.log(total)

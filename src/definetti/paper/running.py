@@ -1,0 +1,113 @@
+"""The engine: cells in, records out; in parallel, and from where it was stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import Any
+
+from definetti._system.progress import watched
+from definetti._system.stopping import unheard
+from definetti.paper.cells import Cell
+from definetti.paper.store import Store
+
+Work = Callable[[Cell, range], list[Any]]
+
+
+def run(
+    cells: Sequence[Cell],
+    work: Work,
+    folder: Path,
+    *,
+    n_jobs: int | None = None,
+    chunk: int = 100,
+    fresh: bool = False,
+    verbose: bool = False,
+    what: str = "cells",
+) -> list[list[Any]]:
+    """Work out cells that are not in a folder yet, and return the records of all.
+
+    Parameters
+    ----------
+    cells : what to work out; each is kept in `folder` as soon as it is done
+    work : function of a cell and a range of its repetitions
+        Returns one record a repetition, of plain values, from `Cell.generator` alone: then no
+        number depends on who worked out what, and when. It is sent to other processes, so it
+        must be importable.
+    n_jobs : int, optional
+        As for joblib: how many processes, -1 for one a core; None for what
+        `joblib.parallel_config` says, or one.
+    chunk : the number of repetitions that are handed out at a time
+    fresh : whether to forget what is in the folder of these cells
+    verbose, what : whether to show a bar, and under which name
+
+    Returns
+    -------
+    the records of every cell, in the order of `cells`
+
+    Notes
+    -----
+    Only the process that calls writes files. Workers may be on other machines:
+    ``joblib.parallel_config("dask")`` sends the same chunks to a cluster.
+
+    Processes, not threads, unless someone's configuration says otherwise. Kernels release the
+    interpreter's lock, but they are a twentieth of the time that a prediction takes in figure 1;
+    what is around them holds it, and threads would wait for each other.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> def thrice(cell, part):
+    ...     return [[3 * k] for k in part]
+    >>> cell = Cell("tripling", (), (), repetitions=4, seed=0)
+    >>> with TemporaryDirectory() as name:
+    ...     run([cell], thrice, Path(name), n_jobs=1, chunk=3)
+    [[[0], [3], [6], [9]]]
+    """
+    store = Store(folder)
+    store.sweep()
+    if fresh:
+        store.forget(cells)
+    found = {cell.key: store.find(cell) for cell in cells}
+    todo = {cell.key: cell for cell in cells if found[cell.key] is None}
+    tasks = [(cell, part) for cell in todo.values() for part in _parts(cell.repetitions, chunk)]
+    pieces: dict[str, dict[int, list[Any]]] = {key: {} for key in todo}
+    with closing(_results(tasks, work, n_jobs)) as results:
+        for key, begin, records in watched(results, len(tasks), what, verbose):
+            pieces[key][begin] = records
+            if sum(map(len, pieces[key].values())) == todo[key].repetitions:
+                joined = _joined(pieces.pop(key))
+                store.keep(todo[key], joined)
+                found[key] = joined
+    return [whole for cell in cells if (whole := found[cell.key]) is not None]
+
+
+def _parts(repetitions: int, chunk: int) -> Iterator[range]:
+    for begin in range(0, repetitions, chunk):
+        yield range(begin, min(begin + chunk, repetitions))
+
+
+def _joined(pieces: dict[int, list[Any]]) -> list[Any]:
+    return [record for begin in sorted(pieces) for record in pieces[begin]]
+
+
+def _results(
+    tasks: list[tuple[Cell, range]], work: Work, n_jobs: int | None
+) -> Generator[tuple[str, int, list[Any]]]:
+    if not tasks:
+        return
+    from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
+
+    parallel = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator_unordered")
+    with unheard() if parallel.n_jobs != 1 else nullcontext():  # where processes are started
+        results = parallel(delayed(_done)(work, cell, part) for cell, part in tasks)
+    yield from results
+
+
+def _done(work: Work, cell: Cell, part: range) -> tuple[str, int, list[Any]]:
+    """Work out a part, and say of what: results come in any order."""
+    records = work(cell, part)
+    if len(records) != len(part):
+        raise ValueError(f"work returned {len(records)} records for {len(part)} repetitions")
+    return cell.key, part.start, records

@@ -1,0 +1,52 @@
+"""Scores of the past under a fixed model: each stretch is scored once and for all."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.models.estimate import Estimate
+
+if TYPE_CHECKING:
+    from definetti.algorithm import Question
+
+
+def past_scores(
+    question: Question, estimate: Estimate, ends: IntArray, stream: Hashable
+) -> FloatArray:
+    """Score the stretches of the history that end at given times, in rising order of score.
+
+    Parameters
+    ----------
+    ends : the times, latest first
+    stream : a name for what the times have in common, under which they are found again
+    """
+    if not question.settled:
+        return np.sort(question.scored(estimate, question.stretches(ends)))
+    memory, key = question.history.lasting, ("sorted", stream)
+    old_ends, old = memory.recall(question.setting, key, lambda: (ends[:0], np.zeros(0)))
+    fresh = len(ends) - len(old_ends)
+    if fresh >= 0 and np.array_equal(ends[fresh:], old_ends):
+        # The usual case in rolling prediction: what is new is put in its place.
+        new = np.sort(_noted(question, estimate, ends[:fresh]))
+        scores = np.insert(old, np.searchsorted(old, new), new)
+    else:
+        scores = np.sort(_noted(question, estimate, ends))
+    memory.note(question.setting, key, (ends, scores))
+    return scores
+
+
+def _noted(question: Question, estimate: Estimate, ends: IntArray) -> FloatArray:
+    """Look scores up among those noted for each time, NaN where none was; add what is missing."""
+    memory, length = question.history.lasting, len(question.history)
+    notes = memory.recall(question.setting, "scores", lambda: np.zeros(0))
+    if len(notes) < length:
+        notes = np.concatenate([notes, np.full(2 * length - len(notes), np.nan)])
+        memory.note(question.setting, "scores", notes)
+    todo = ends[np.isnan(notes[ends])]
+    if len(todo):
+        notes[todo] = question.scored(estimate, question.stretches(todo))
+    return notes[ends]

@@ -1,0 +1,183 @@
+"""Step 5: ranks, p-values and levels, in whole numbers.
+
+A p-value is kept as the three whole numbers it is made of, and membership in a set is decided by
+comparing whole numbers: ``(1 − 0.9) · 10`` is not ``1`` in floating point, and a set that errs
+there is a set that is not valid.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+
+# Scores closer than this, relative to their size where they are larger than one, are tied:
+# a hundred times the rounding error of the kernels on a thousand steps, and far below any
+# difference between scores that could matter to a person.
+TIE = 1e-9
+
+
+class Rank(NamedTuple):
+    """Where a candidate stands among the windows it is compared with.
+
+    Attributes
+    ----------
+    greater : the weight of windows that are stranger than the candidate
+    equal : the weight of windows as strange as the candidate, itself included
+    total : the weight of all windows
+    randomised : whether its ties are broken at random even where no smoothing was asked for
+
+    Examples
+    --------
+    >>> Rank(greater=1, equal=2, total=10).p_value()
+    0.3
+    >>> Rank(greater=1, equal=2, total=10).p_value(uniform=0.5)
+    0.2
+    >>> Rank(1, 0, 10).exceeds(Fraction(1, 10)), Rank(1, 1, 10).exceeds(Fraction(1, 10))
+    (False, True)
+    """
+
+    greater: int
+    equal: int
+    total: int
+    randomised: bool = False
+
+    def p_value(self, uniform: float | None = None) -> float:
+        """Conservative p-value; with a uniform number that breaks ties, the smoothed one."""
+        if uniform is None:  # the quotient of two whole numbers is rounded correctly
+            return (self.greater + self.equal) / self.total
+        return float(self._exact(uniform))
+
+    def exceeds(self, alpha: Fraction, uniform: float | None = None) -> bool:
+        """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
+        if uniform is None:
+            return (self.greater + self.equal) * alpha.denominator > alpha.numerator * self.total
+        return self._exact(uniform) > alpha
+
+    def chance(self, alpha: Fraction) -> Fraction:
+        """Tell how probable it is, over the uniform, that the smoothed p-value exceeds alpha."""
+        if self.equal == 0:
+            return Fraction(int(self.exceeds(alpha)))
+        inside = (self.greater + self.equal - alpha * self.total) / Fraction(self.equal)
+        return min(max(inside, Fraction(0)), Fraction(1))
+
+    def _exact(self, uniform: float) -> Fraction:
+        return (self.greater + Fraction(uniform) * self.equal) / self.total
+
+
+def miscoverage(confidence_level: Any) -> Fraction:
+    """Turn a confidence level into ``alpha``, taking it as the decimal that was written.
+
+    >>> miscoverage(0.9)
+    Fraction(1, 10)
+    """
+    level = None
+    given = confidence_level[()] if isinstance(confidence_level, np.ndarray) else confidence_level
+    if isinstance(given, (Real, Decimal)) and not isinstance(given, bool):
+        with suppress(ValueError):  # not a number, or infinite
+            # Its text, not its bits: 0.9 is nine tenths, in single precision too.
+            level = Fraction(str(given))
+    if level is None or not 0 < level < 1:
+        raise ValueError(
+            f"confidence_level must be a number between 0 and 1, both excluded, "
+            f"got {confidence_level!r}; 0.9 asks for sets that hold the truth 9 times in 10"
+        )
+    return 1 - level
+
+
+def ranks(
+    reference: FloatArray,
+    weights: npt.NDArray[Any],
+    candidates: FloatArray,
+    joins: bool,
+) -> list[Rank]:
+    """Rank candidates among weighted reference scores.
+
+    Scores are tied when a chain of gaps of at most `TIE` joins them. Unlike "closer than a
+    tolerance" this is an equivalence, and it treats all scores alike, as the proof of validity
+    needs. Where the candidate *joins* the reference, it does so with weight one; else it is in it
+    already.
+
+    Parameters
+    ----------
+    reference : (R,) scores of the windows compared with
+    weights : (R,) their weights, whole numbers
+    candidates : (C,) scores of the candidates, each ranked by itself
+
+    Examples
+    --------
+    >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
+    [Rank(greater=1, equal=2, total=4, randomised=False)]
+    """
+    if not len(reference):
+        return [Rank(0, 1, 1)] * len(candidates)
+    order = np.argsort(reference, kind="stable")  # at no cost where they are sorted already
+    below = np.zeros(len(order) + 1, dtype=weights.dtype)
+    np.cumsum(weights[order], out=below[1:])
+    low, high = _tied_stretches(reference[order], candidates)
+    own, total = int(joins), int(below[-1])
+    return [
+        Rank(total - int(below[j]), int(below[j] - below[i]) + own, total + own)
+        for i, j in zip(low.tolist(), high.tolist(), strict=True)
+    ]
+
+
+def ranks_among(scores: FloatArray, candidates: FloatArray) -> list[Rank]:
+    """Rank candidates that join scores in rising order, each of weight one, as `ranks` does.
+
+    Nothing is sorted or added up: what it costs hardly grows with the number of scores.
+
+    >>> ranks_among(np.array([0.1, 0.2, 0.3]), np.array([0.2]))
+    [Rank(greater=1, equal=2, total=4, randomised=False)]
+    """
+    size = len(scores)
+    low, high = _tied_stretches(scores, candidates)
+    return [
+        Rank(size - j, j - i + 1, size + 1)
+        for i, j in zip(low.tolist(), high.tolist(), strict=True)
+    ]
+
+
+@kernel
+def tied(lower: float, upper: float) -> bool:
+    """Tell whether two scores, the lower first, are equal but for rounding."""
+    if np.isfinite(lower):
+        return upper - lower <= TIE * max(1.0, abs(lower))
+    return lower == upper
+
+
+@kernel
+def _tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
+    """Find, among sorted scores, where those tied with each candidate begin and end."""
+    # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
+    low = np.searchsorted(scores, candidates)
+    high = low.copy()
+    order = np.argsort(candidates)
+    # Candidates in rising order, then in falling order, so that no stretch is walked twice.
+    known, bound = 0, 0
+    for c in order:
+        place = low[c] - 1
+        if place >= 0 and tied(scores[place], candidates[c]):
+            at = place
+            while at > known and tied(scores[at - 1], scores[at]):
+                at -= 1
+            bound = bound if at == known else at
+            known, low[c] = place, bound
+    known, bound = len(scores) - 1, len(scores)
+    for c in order[::-1]:
+        place = high[c]
+        if place < len(scores) and tied(candidates[c], scores[place]):
+            at = place
+            while at < known and tied(scores[at], scores[at + 1]):
+                at += 1
+            bound = bound if at == known else at + 1
+            known, high[c] = place, bound
+    return low, high

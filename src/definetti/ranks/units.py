@@ -1,0 +1,116 @@
+"""Whole sequences in exchangeable units: read, smoothed from an unknown first state, and weighed.
+
+A unit is what can be exchanged with any other: a sequence by itself, or all sequences of a subject.
+The model is fixed before, so that each sequence is judged by itself and units stay exchangeable.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from fractions import Fraction
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.labels import Alphabet, all_hashable, is_missing, listed
+from definetti.ranks.limits import slack
+from definetti.ranks.pvalue import TIE
+
+
+def read_groups(groups: Any, sequences: int) -> IntArray:
+    """Return the unit of each sequence, numbered in the order in which they appear.
+
+    >>> read_groups(["Ann", "Bob", "Ann"], 3)
+    array([0, 1, 0])
+    """
+    if groups is None:
+        return np.arange(sequences)
+    found = listed(groups, "groups")
+    if len(found) != sequences:
+        raise ValueError(
+            f"groups has {len(found)} labels for {sequences} sequences; give one per sequence, "
+            "not per step"
+        )
+    for row, label in enumerate(found):
+        if is_missing(label) or not all_hashable([label]):
+            raise ValueError(
+                f"groups[{row}] is {label!r}, which names no unit; use text or numbers"
+            )
+    return Alphabet(found).encode(found, "groups")
+
+
+def at_rows(values: Any, rows: IntArray) -> Any:
+    """Return some rows of a sequence or of a frame, of the type that it has.
+
+    >>> at_rows(["a", "b", "c"], np.array([0, 2]))
+    ['a', 'c']
+    """
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        return native[rows.tolist(), :].to_native()
+    if isinstance(native, nw.Series):
+        return native[rows.tolist()].to_native()
+    if isinstance(values, np.ndarray):
+        return values[rows]
+    values = values if hasattr(values, "__getitem__") else list(values)
+    return [values[row] for row in rows.tolist()]
+
+
+def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fraction) -> float:
+    """Return how strange something may be, with what is stranger counted by its share of a unit.
+
+    The smallest limit for which the weight of all that is stranger, and one unit more for the new
+    one, is at most ``α`` of all units, the new one included. With the steps of sequences this is
+    conformal risk control (Angelopoulos et al. 2022); with one score a sequence it is the rank of
+    hierarchical conformal prediction (Dunn, Wasserman and Ramdas 2022; Lee, Barber and Willett
+    2023), for a new score is accepted if and only if it is at most the limit.
+
+    Parameters
+    ----------
+    strange : (R,) what was seen in the units that calibrate
+    shares : (R,) whole numbers: the weight of each is one over its number
+    units : how many units these are; the weights add up to it
+    alpha : one minus the confidence level
+
+    Returns
+    -------
+    the limit, with the slack that ties are given; infinite where there are too few units
+
+    Examples
+    --------
+    >>> strange, shares = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 2, 2, 1])  # of 3 units
+    >>> round(weighted_limit(strange, shares, 3, Fraction(1, 2)), 6)
+    0.3
+    >>> weighted_limit(strange, shares, 3, Fraction(1, 5))
+    inf
+    """
+    spare = alpha * (units + 1) - 1
+    if spare < 0:
+        return np.inf
+    order = np.argsort(strange, kind="stable")
+    scores = strange[order]
+    numbers, which = np.unique(shares[order], return_inverse=True)
+    # Between probabilities, ties are chains of gaps of at most TIE.
+    tops = np.append(np.flatnonzero(np.diff(scores) > TIE), len(scores) - 1)
+
+    def allowed(top: int) -> bool:
+        above = np.bincount(which[top + 1 :], minlength=len(numbers))
+        weights = map(Fraction, above.tolist(), numbers.tolist())
+        return sum(weights, Fraction(0)) <= spare
+
+    # The less there is above, the sooner it is allowed; above the last there is nothing.
+    score = scores[tops[bisect_left(tops.tolist(), True, key=allowed)]]
+    return float(score + slack(score))
+
+
+def after_errors(steps: FloatArray, max_errors: int) -> float:
+    """Return how strange the strangest step is, after so many stranger ones; 0 if there is none.
+
+    >>> after_errors(np.array([0.1, 0.7, 0.4]), 1), after_errors(np.array([0.7]), 1)
+    (0.4, 0.0)
+    """
+    if max_errors >= len(steps):
+        return 0.0
+    return float(np.partition(steps, -1 - max_errors)[-1 - max_errors])

@@ -1,0 +1,101 @@
+"""What a score has to offer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti.data.windows import Windows
+from definetti.models.estimate import Estimate
+from definetti.trellis.trellis import Trellis
+
+# Numbers that a score may work on at once, a row or a square of states for every step.
+ROOM = 2**23
+
+
+class Score(ABC):
+    """A function from an estimated model and ``B`` windows to ``B`` numbers.
+
+    It may look at the completed sequence through these two alone, and at codes only to look
+    things up in the model, never as numbers: which symbol gets which code depends on when it was
+    first met, and a rearrangement changes that. It must be written down before the labels are
+    looked at, and keep nothing between calls. Then every score is valid, and the choice is a
+    matter of size.
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call it in a result."""
+        return type(self).__name__.lower()
+
+    @property
+    def squares(self) -> bool:
+        """Whether it asks for a square of states for every step: `pairwise` or `log_kernels`."""
+        return True
+
+    @abstractmethod
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        """Return ``(B,)`` numbers, large where a window is strange; infinity is allowed."""
+
+    def trellis(self, estimate: Estimate, window: Windows) -> Trellis | None:
+        """Return the score of all paths through one window, where it goes step by step."""
+        return None
+
+    def late(self, lag: int) -> Score:
+        """Return the score of the steps after the first `lag` alone, whatever came in these."""
+        raise ValueError(
+            f"score={self.name!r} does not tell the last steps from the first, which lag={lag} "
+            "asks for; use 'path', 'filter', 'smoother', 'joint' or 'band', or derive it from "
+            "definetti.scores.StepScore"
+        )
+
+
+@dataclass(frozen=True)
+class StepScore(Score):
+    """A score that can be asked about the last steps of a window alone.
+
+    Parameters
+    ----------
+    lag : int, default 0
+        How many of the first steps to leave out, their states being unknown for good.
+    """
+
+    lag: int = field(default=0, kw_only=True, repr=False)
+
+    def late(self, lag: int) -> Score:
+        return replace(self, lag=lag)
+
+
+def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
+    """Score windows, not too many at once, and refuse an answer that cannot be ranked."""
+    cells = len(estimate.labels) ** (2 if score.squares else 1)
+    most = max(1, ROOM // (windows.states.shape[1] * cells))
+    if len(windows.start) > most:
+        parts = range(0, len(windows.start), most)
+        chunks = [Windows(*(part[k : k + most] for part in windows)) for k in parts]
+        return np.concatenate([evaluate(score, estimate, chunk) for chunk in chunks])
+    found = score(estimate, windows)
+    try:
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise blamed(error) from error
+    if values.shape != windows.start.shape:
+        raise ValueError(
+            f"score returned shape {values.shape} for {len(windows.start)} windows; "
+            f"return one number per window, shape {windows.start.shape}"
+        )
+    if np.isnan(values).any():
+        raise ValueError(
+            f"score returned NaN for window {int(np.isnan(values).argmax())}; "
+            "return a number, or infinity for the strangest"
+        )
+    return values
+
+
+def blamed(error: Exception) -> Exception:
+    """Say that an error is the score's; derived classes of errors may want more than a message."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"score must return one number per window: {error}")

@@ -1,0 +1,235 @@
+"""A set of state sequences, as labels."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.labels import hashable, listed
+from definetti.sets._wording import SHOWN, Size, powered, promise
+
+Sequence = tuple[Hashable, ...]
+Backend = Literal["pandas", "polars", "pyarrow"]
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionSet:
+    """State sequences with their p-values, most plausible first.
+
+    Attributes
+    ----------
+    sequences : list of tuples of labels
+    p_values : (len,) array
+    states : all labels there are
+    horizon : the number of steps
+    confidence_level : the level asked for; None where every candidate is listed
+    method : how the p-values were computed
+    exact : whether the level is guaranteed in finite samples for every hidden Markov model
+    best_p_values : what `step_p_values` gives, where it is known for sequences not in the set, too
+
+    Examples
+    --------
+    >>> s = PredictionSet(
+    ...     [("sun", "sun"), ("sun", "rain")],
+    ...     np.array([0.8, 0.3]),
+    ...     ("sun", "rain"),
+    ...     2,
+    ...     0.9,
+    ...     "path score, full symmetry",
+    ...     True,
+    ... )
+    >>> len(s), s.scaled_size, ("sun", "rain") in s
+    (2, 0.5, True)
+    >>> s.steps
+    [('sun',), ('sun', 'rain')]
+    >>> s
+    PredictionSet: 2 of 4 sequences of 2 steps, holding the truth with probability ≥ 0.9
+      p = 0.8000  sun  sun
+      p = 0.3000  sun  rain
+      (path score, full symmetry)
+    """
+
+    sequences: list[Sequence]
+    p_values: FloatArray
+    states: tuple[Hashable, ...]
+    horizon: int
+    confidence_level: float | None
+    method: str
+    exact: bool
+    best_p_values: FloatArray | None = None
+    _rows: dict[Sequence, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_rows", {s: k for k, s in enumerate(self.sequences)})
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    def __iter__(self) -> Iterator[Sequence]:
+        return iter(self.sequences)
+
+    def __contains__(self, sequence: Any) -> bool:
+        try:
+            return self._key(sequence) in self._rows
+        except (TypeError, ValueError):  # nothing that could be a sequence of labels
+            return False
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PredictionSet):
+            return NotImplemented
+        mine, theirs = (
+            (s.sequences, s.states, s.horizon, s.confidence_level) for s in (self, other)
+        )
+        return mine == theirs and np.array_equal(self.p_values, other.p_values)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def scaled_size(self) -> float:
+        """The share of all sequences that are in the set."""
+        return float(len(self) / len(self.states) ** self.horizon)
+
+    @property
+    def best(self) -> Sequence | None:
+        """The most plausible member; None where the set is empty."""
+        return self.sequences[0] if self.sequences else None
+
+    def size(self) -> Size:
+        """Return the number of members, as a `LatticeSet` does: two bounds, here equal."""
+        return Size(len(self), len(self))
+
+    @property
+    def widths(self) -> IntArray:
+        """The number of states that some member has at each step."""
+        return np.asarray(self.nodes.sum(axis=1), dtype=np.int64)
+
+    @property
+    def steps(self) -> list[Sequence]:
+        """For each step, the states that some member has there."""
+        there = [{s[k] for s in self.sequences} for k in range(self.horizon)]
+        return [tuple(label for label in self.states if label in found) for found in there]
+
+    @property
+    def step_p_values(self) -> FloatArray:
+        """The largest p-value of a sequence with each state at each step, member or not.
+
+        Of members alone, and 0 where there is none, if the others were not noted.
+        """
+        if self.best_p_values is not None:
+            return self.best_p_values
+        best = np.zeros((self.horizon, len(self.states)))
+        np.maximum.at(best, (self._steps, self._codes), self.p_values[:, None])
+        return best
+
+    @property
+    def nodes(self) -> npt.NDArray[np.bool_]:
+        """Which states some member has at each step: ``(horizon, number of states)``."""
+        there = np.zeros((self.horizon, len(self.states)), dtype=np.bool_)
+        there[self._steps, self._codes] = True
+        return there
+
+    @property
+    def edges(self) -> npt.NDArray[np.bool_]:
+        """Which two states some member has in succession: ``(horizon − 1, states, states)``."""
+        n, codes = len(self.states), self._codes
+        there = np.zeros((self.horizon - 1, n, n), dtype=np.bool_)
+        there[self._steps[:-1], codes[:, :-1], codes[:, 1:]] = True
+        return there
+
+    def plot(self, truth: Any = None, ax: Any = None) -> Any:
+        """Draw the set over its horizon; see `definetti.plots.plot_set`."""
+        from definetti.plots import plot_set
+
+        return plot_set(self, truth, ax)
+
+    def p_value(self, sequence: Any) -> float:
+        """Return the p-value of a member."""
+        if (key := self._key(sequence)) not in self._rows:
+            raise KeyError(f"{key} is not in the set; ConformalHMM.p_value takes any sequence")
+        return float(self.p_values[self._rows[key]])
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return a data frame, one row a sequence: ``step_1 … step_h`` and ``p_value``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame; the first of these that is installed if left out.
+        """
+        steps = {f"step_{k + 1}": [s[k] for s in self.sequences] for k in range(self.horizon)}
+        backend = backend or installed()
+        if backend != "pandas" and not one_type(self.states):
+            # Typed columns have no room for labels of several kinds: their text goes in.
+            steps = {name: [repr(label) for label in column] for name, column in steps.items()}
+        return nw.from_dict({**steps, "p_value": self.p_values}, backend=backend).to_native()
+
+    @property
+    def _steps(self) -> IntArray:
+        return np.arange(self.horizon)
+
+    @property
+    def _codes(self) -> IntArray:
+        """The members as codes, ``(len, horizon)``."""
+        places = {label: code for code, label in enumerate(self.states)}
+        codes = [[places[label] for label in sequence] for sequence in self.sequences]
+        return np.array(codes, dtype=np.int64).reshape(len(self), self.horizon)
+
+    def _key(self, sequence: Any) -> Sequence:
+        """Read a sequence of labels; at horizon 1 the bare label will do."""
+        if hashable(sequence):
+            if isinstance(sequence, tuple) and sequence in self._rows:
+                return sequence
+            if self.horizon == 1 and (sequence,) in self._rows:
+                return (sequence,)
+        return tuple(listed(sequence, "sequence"))
+
+    def _headline(self) -> str:
+        number = powered(len(self.states), self.horizon)
+        line = f"{len(self):,} of {number} sequences of {self.horizon:,}"
+        line += f" step{'s' if self.horizon > 1 else ''}"
+        return f"{line}, {promise(self.confidence_level, self.exact)}"
+
+    def __repr__(self) -> str:
+        rows = [
+            f"  p = {p:.4f}  {'  '.join(map(str, s))}"
+            for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
+        ]
+        if len(self) > SHOWN:
+            rows.append(f"  … {len(self) - SHOWN:,} more")
+        return "\n".join([f"PredictionSet: {self._headline()}", *rows, f"  ({self.method})"])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>step {k + 1}</th>" for k in range(self.horizon))
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(str(x))}</td>' for x in s)}<td>{p:.4f}</td></tr>"
+            for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
+        )
+        more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        return (
+            f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}<th>p-value</th></tr>"
+            f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"
+        )
+
+
+def one_type(labels: tuple[Hashable, ...]) -> bool:
+    """Tell whether a typed column has room for all labels."""
+    plain = (str, bytes, bool, int, float, date, datetime)
+    return len({type(x) for x in labels}) <= 1 and all(type(x) in plain for x in labels)
+
+
+def installed() -> Backend:
+    """Return the data frame library to use where none is asked for."""
+    names: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
+    for name in names:
+        if find_spec(name):
+            return name
+    raise ImportError("to_frame needs a data frame library; install pandas, polars or pyarrow")

@@ -1,0 +1,83 @@
+"""What a symmetry has to offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import IntArray
+from definetti.data.history import Completion
+from definetti.data.windows import Windows
+
+Generator = Callable[[], np.random.Generator]
+
+
+class Reference(NamedTuple):
+    """The windows that a candidate is compared with.
+
+    Attributes
+    ----------
+    windows : the ``R`` windows of rearranged sequences; None where they are named by `ends`
+    weights : (R,) how often each occurs, whole numbers (of any size, if need be)
+    joins : whether the candidate joins them, with weight one; else it is among them already
+    randomised : whether ties are broken at random even where no smoothing was asked for
+    ends : where the windows are stretches of the history itself, the times at which they end
+    """
+
+    windows: Windows | None
+    weights: npt.NDArray[Any]
+    joins: bool
+    randomised: bool = False
+    ends: IntArray | None = None
+
+    @classmethod
+    def alone(cls, completion: Completion) -> Reference:
+        """Return the reference when nothing can be rearranged: the p-value is one."""
+        return cls(completion.window, np.ones(1, dtype=np.int64), joins=False)
+
+    @classmethod
+    def past(cls, ends: IntArray) -> Reference:
+        """Return the reference made of stretches of the history, each counted once."""
+        return cls(None, np.ones(len(ends), dtype=np.int64), joins=True, ends=ends)
+
+    @classmethod
+    def drawn(cls, windows: Windows) -> Reference:
+        """Return the reference made of independent draws."""
+        return cls(windows, np.ones(len(windows.start), dtype=np.int64), joins=True)
+
+
+class Symmetry(Protocol):
+    """A set of rearrangements of the completed sequence.
+
+    Attributes
+    ----------
+    exact : whether all rearrangements have the likelihood of the sequence itself for every
+        hidden Markov model, so that the p-values are valid in finite samples
+    by_last_state : optional; whether the reference is made of stretches of the history and
+        depends on the candidate through its last state alone, so that a fixed model needs one
+        threshold for each last state and no list of candidates
+    pools : optional; whether observations of earlier stretches are dealt out as well
+    at_pairs : optional; whether blocks are cut at a state and an observation, so that it matters
+        whether an observation is missing or not there yet
+    """
+
+    @property
+    def exact(self) -> bool: ...
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        """Name what candidates share: equal names, equal reference."""
+        ...
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        """Return the windows of the rearranged sequences, counted where feasible, else drawn."""
+        ...
+
+
+def candidate_key(completion: Completion) -> tuple[int, ...]:
+    """Name a candidate by itself, for symmetries that share nothing between candidates."""
+    return (*completion.states.tolist(), *(completion.observations + 1).tolist())

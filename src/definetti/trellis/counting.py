@@ -1,0 +1,240 @@
+"""How many paths a set holds: exactly where they are few, within bounds where they are many.
+
+The bounds come from counting on a grid of costs. With `arrivals` as potentials each edge costs
+what it adds to the least cost of its end, never less than nothing, and a path is in the set when
+these additions stay within the *budget* of its last state. Rounding them down to whole bins counts
+every path of the set and some others; rounding them up leaves some out.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import PIECE, kernel
+from definetti.trellis.grid import grid_counts, least_addition
+from definetti.trellis.passes import arrivals, headroom
+from definetti.trellis.trellis import Trellis
+
+# Limits are moved by this, relative to their size where they are larger than one, to cover the
+# rounding of sums of costs: ten times what a thousand steps can add up to.
+_MARGIN = 1e-11
+
+
+def count(trellis: Trellis, limits: FloatArray, bound: int) -> int | None:
+    """Count the paths of a set, unless they are more than a bound.
+
+    The walk visits prefixes of paths of the set only. Where all paths with a prefix are in the
+    set it counts them at once, so that its time is at most that of writing down `bound` paths,
+    and often far less.
+
+    Parameters
+    ----------
+    limits : (n,) largest cost of a path of the set that ends in each state. With a limit of +inf
+        all paths that end there belong, impossible ones too; with -inf, none.
+    bound : the number above which to give up
+
+    Returns
+    -------
+    the number of paths, or None if it is above the bound
+
+    Examples
+    --------
+    >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
+    >>> count(trellis, np.array([1.0, 2.0]), bound=3)
+    3
+    >>> count(trellis, np.array([1.0, 2.0]), bound=2) is None
+    True
+    """
+    h, n = trellis.horizon, trellis.n_states
+    if trellis.worst:
+        exact = _count_worst(trellis, limits)
+        return exact if exact <= bound else None
+    total, limits = _unlimited(trellis, limits)
+    # The number of ways to complete a prefix of each length, if the last state is given.
+    ways = [n ** max(h - 2 - k, 0) for k in range(h)]
+    weights = np.array([_as_float(w) for w in ways])
+    for last in np.flatnonzero(arrivals(trellis)[-1] <= limits):
+        if total > bound:
+            break
+        alone = np.arange(n) == last
+        possible = headroom(trellis, np.where(alone, limits, -np.inf))
+        certain = headroom(trellis, np.where(alone, limits, np.inf), every=True)
+        tally = _tally(trellis, possible, certain, weights, _as_float(bound - total))
+        total += sum(t * w for t, w in zip(tally.tolist(), ways, strict=True))
+    return total if total <= bound else None
+
+
+def count_bounds(trellis: Trellis, limits: FloatArray, bins: int) -> tuple[int, int]:
+    """Bounds on the number of paths of a set, both certain.
+
+    Parameters
+    ----------
+    limits : as in `count`
+    bins : the number of bins of the largest budget. The time is proportional to it, and to the
+        number of edges of the trellis. The bounds are as far apart as if the limits had been
+        moved by the width of a bin for each step, so that bins are to be many more than steps.
+
+    Returns
+    -------
+    two numbers between which the number of paths lies. They are equal where the worst term of a
+    path is its cost: these are counted exactly, whatever the bins.
+
+    Examples
+    --------
+    >>> trellis = Trellis(np.zeros(2), np.tile([[[0.0, 1.0]]], (99, 1, 1)))
+    >>> low, high = count_bounds(trellis, np.array([2.1, -np.inf]), bins=1000)
+    >>> low, high, 2 * (1 + 98 + 98 * 97 // 2)  # at most two of the 98 moves between go up
+    (9704, 9704, 9704)
+    """
+    if trellis.worst:
+        exact = _count_worst(trellis, limits)
+        return exact, exact
+    unlimited, limits = _unlimited(trellis, limits)
+    least = arrivals(trellis)
+    # A limit of -inf stays as it is.
+    margin = _MARGIN * np.where(np.isfinite(limits), np.maximum(1.0, abs(limits)), 0.0)
+    budget = float((limits + margin - least[-1]).max())
+    if budget < 0:
+        return unlimited, unlimited
+    # Half of the margin that the limits have been given, shared among the steps.
+    possible = least[-1] <= limits + margin
+    noise = 0.5 * float(margin[possible].min()) / trellis.horizon
+    width = max(budget, 1e-100) / bins
+    finest = least_addition(least, trellis.moves, headroom(trellis, limits + margin), noise)
+    if width < finest < np.inf:
+        # Where all additions are multiples of the least, as whole numbers are, none is rounded.
+        width = finest / math.ceil(finest / width)
+    upper = grid_counts(trellis, least, limits + margin, width, noise, up=False)
+    lower = grid_counts(trellis, least, limits - margin, width, noise, up=True)
+    best = (least[-1] <= limits).tolist()  # where at least the best path is in the set
+    every = trellis.n_states ** (trellis.horizon - 1)
+    low = sum(max(x, int(is_in)) for x, is_in in zip(lower, best, strict=True))
+    high = sum(min(x, every) for x in upper)
+    return unlimited + low, unlimited + high
+
+
+def size_bounds(
+    trellis: Trellis, limits: FloatArray, ratio: float = 2.0, max_bins: int = 65536
+) -> tuple[int, int]:
+    """Bounds on the number of paths of a set that are as close as asked for, if time allows.
+
+    Parameters
+    ----------
+    limits : as in `count`
+    ratio : the upper bound is to be at most this many times the lower
+    max_bins : the number of bins, see `count_bounds`, not to be exceeded
+
+    Returns
+    -------
+    two numbers between which the number of paths lies
+
+    Examples
+    --------
+    >>> trellis = Trellis(np.zeros(2), np.tile([[[0.0, 1.0]]], (99, 1, 1)))
+    >>> low, high = size_bounds(trellis, np.array([30.5, -np.inf]), ratio=1.01)
+    >>> low <= 2 * sum(math.comb(98, ups) for ups in range(31)) <= high <= 1.01 * low
+    True
+    """
+    bins, idle = min(256, max_bins), 0
+    low, high = count_bounds(trellis, limits, bins)
+    # Paths that tie with a limit may keep the bounds apart, however fine the grid.
+    while high > Fraction(ratio) * low and 2 * bins <= max_bins and idle < 4:
+        bins *= 2
+        lower, upper = count_bounds(trellis, limits, bins)
+        idle = idle + 1 if lower <= low and upper >= high else 0
+        low, high = max(low, lower), min(high, upper)
+    return low, high
+
+
+def _unlimited(trellis: Trellis, limits: FloatArray) -> tuple[int, FloatArray]:
+    """Count the paths to last states without a limit, and close these states."""
+    free = limits == np.inf
+    number = int(free.sum()) * trellis.n_states ** (trellis.horizon - 1)
+    return number, np.where(free, -np.inf, limits)
+
+
+def _as_float(number: int) -> float:
+    return float(number) if number < 2**1000 else math.inf
+
+
+def _count_worst(trellis: Trellis, limits: FloatArray) -> int:
+    """Count the paths none of whose terms is above the limit."""
+    total = 0
+    for limit in np.unique(limits):
+        first, moves = trellis.first <= limit, trellis.moves <= limit
+        ends = limits == limit
+        if moves.shape[1] > 1:
+            numbers = first.astype(object)  # whole numbers of any size
+            for allowed in moves:
+                numbers = numbers @ allowed.astype(object)
+        else:  # every state may follow every other
+            choices = np.vstack([first, moves[:, 0]])
+            numbers = choices[-1].astype(object) * math.prod(choices[:-1].sum(axis=1).tolist())
+        total += int(numbers[ends].sum())
+    return total
+
+
+def _tally(
+    trellis: Trellis,
+    possible: FloatArray,
+    certain: FloatArray,
+    weights: FloatArray,
+    bound: float,
+) -> IntArray:
+    """Number of prefixes of each length from which all goes well, and did not a step earlier."""
+    h = trellis.horizon
+    tally = np.zeros(h, dtype=np.int64)
+    upcoming = np.zeros(h, dtype=np.int64)  # the state to be tried next at each step
+    costs = np.zeros(h)
+    k, found = 0, 0.0
+    while k >= 0:
+        k, found = _walked(
+            trellis.first, trellis.moves, possible, certain, weights, bound,
+            tally, upcoming, costs, k, found, PIECE,
+        )  # fmt: skip
+    return tally
+
+
+@kernel
+def _walked(
+    first: FloatArray,
+    moves: FloatArray,
+    possible: FloatArray,
+    certain: FloatArray,
+    weights: FloatArray,
+    bound: float,
+    tally: IntArray,
+    upcoming: IntArray,
+    costs: FloatArray,
+    k: int,
+    found: float,
+    turns: int,
+) -> tuple[int, float]:
+    """Go on with the walk, so many turns; return where it is, -1 where it has ended."""
+    h, n = possible.shape
+    wide = moves.shape[1] > 1
+    for _ in range(turns):
+        if k < 0:
+            break
+        j = upcoming[k]
+        if j == n:
+            k -= 1
+            continue
+        upcoming[k] += 1
+        cost = first[j]
+        if k > 0:
+            cost = costs[k - 1] + moves[k - 1, upcoming[k - 1] - 1 if wide else 0, j]
+        if cost <= certain[k, j] and cost <= possible[k, j]:
+            tally[k] += 1
+            found += weights[k]
+            if found > bound * (1 + 1e-9):  # rounded; the exact numbers are compared later
+                return -1, found
+        elif cost <= possible[k, j] and k + 1 < h:
+            costs[k] = cost
+            k += 1
+            upcoming[k] = 0
+    return k, found
