@@ -24,7 +24,6 @@ from definetti.data.candidates import is_long
 from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states, readable
 from definetti.exceptions import NotExactWarning
-from definetti.judging.rolling import judged
 from definetti.models.named import resolve as resolve_model
 from definetti.ranks.pvalue import Rank, miscoverage
 from definetti.scores import Score
@@ -331,6 +330,8 @@ class ConformalHMM(BaseEstimator):
             self._check_length(truth, len(data.new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
+        from definetti.judging.rolling import judged
+
         return judged(
             self, new_observations, truth, confidence_level, step, lag, bool(self.verbose)
         )

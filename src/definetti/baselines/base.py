@@ -15,7 +15,6 @@ from definetti.baselines.fitting import Fitting
 from definetti.baselines.standing import Standing
 from definetti.data.candidates import all_candidates
 from definetti.data.labels import checked_states
-from definetti.judging.rolling import judged
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation, PredictionSet
 
@@ -118,6 +117,8 @@ class Baseline(Fitting):
             new_observations = list(new_observations)
         if new_observations is not None:
             self._check_length(truth, len(self._data.new(new_observations, None).codes))
+        from definetti.judging.rolling import judged
+
         # All that it asks for is the front door.
         return judged(
             cast(Any, self), new_observations, truth, confidence_level, step, verbose=verbose
