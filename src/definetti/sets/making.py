@@ -11,8 +11,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
 from definetti.algorithm import rank
-from definetti.asking import check_listing
-from definetti.data.candidates import all_candidates
+from definetti.data.candidates import all_candidates, check_listing
 from definetti.exceptions import FewBlocksWarning
 from definetti.models.estimate import Estimate
 from definetti.question import Question
@@ -35,8 +34,8 @@ def listed_set(
     if alpha is not None and len(kept) == len(candidates) and question.by_last_state:
         numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
         _warn_if_few(question, numbers, alpha)
-    steps = np.zeros((question.steps, len(question.labels)))
-    np.maximum.at(steps, (np.arange(question.steps), candidates), p_values[:, None])
+    steps = np.zeros((candidates.shape[1], len(question.labels)))
+    np.maximum.at(steps, (np.arange(len(steps)), candidates), p_values[:, None])
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -53,9 +52,9 @@ def all_ranked(
     question: Question, max_candidates: Any, verbose: bool = False
 ) -> tuple[IntArray, list[Rank], FloatArray]:
     """Return all candidates with their ranks and their scores."""
-    n, fixed = len(question.labels), question.model.fixed
-    check_listing(n, question.steps, fixed, question.by_last_state, max_candidates)
-    candidates = all_candidates(len(question.labels), question.steps)
+    n, steps, by_last_state = len(question.labels), question.steps, question.by_last_state
+    check_listing(n, steps, question.model.fixed, by_last_state, max_candidates)
+    candidates = all_candidates(n, steps)
     return candidates, *rank(question, candidates, verbose)
 
 
