@@ -305,7 +305,7 @@ class ConformalHMM(FrontDoor):
         return len(self._data.history.pool)
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+        self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         data = Labelled(model, observations, states, self.states, self.train_size, lengths)
         # Nothing valid gives smaller sets than the whole class; blocks of a fixed model's windows
