@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from definetti import HMM, ConformalHMM, progress
+from definetti import HMM, ConformalHMM
+from definetti._system import progress
 from definetti.emissions import Gaussian
 from definetti.exceptions import GapWarning, NotExactWarning
 from definetti.ranks.pvalue import miscoverage
