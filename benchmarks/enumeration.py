@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.models import Floats
-from definetti._system.compiled import kernel, unrolled
+from definetti._system.compiled import kernel, unroll_size
 
 Ints = npt.NDArray[np.int64]
 TIED = 1e-9
@@ -29,7 +29,7 @@ def p_values(
         transition, emission = _estimated(states, observations, n_states, n_symbols)  # Step 2
         last = (states == states[-1]) & (observations == observations[-1])
         cuts = np.flatnonzero(last)  # Step 3
-        model = (transition, emission, len(new), unrolled(n_states))
+        model = (transition, emission, len(new), unroll_size(n_states))
         stranger, total = enumerated(cuts, states, observations, *model)
         found[candidate] = stranger / total  # Step 5
         arrangements += total

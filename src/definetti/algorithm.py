@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.progress import watched
+from definetti._system.progress import show_progress
 from definetti.data.digest import digest
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
@@ -187,7 +187,7 @@ def rank(
     if fixed:
         estimates[()] = question.estimated(completions[0])
         scores[:] = question.scored(estimates[()], windows)
-    for key, orbit, members in watched(todo, len(todo), "ranking candidates", verbose):
+    for key, orbit, members in show_progress(todo, len(todo), "ranking candidates", verbose):
         completion = completions[members[0]]
         if key not in estimates:
             estimates = {key: question.estimated(completion)}  # Step 2

@@ -43,9 +43,9 @@ def told() -> Iterator[None]:
         except KeyboardInterrupt:
             raise stopped() from None
         except MISTAKES as error:
-            if stopping.asked():
+            if stopping.is_stopping():
                 raise stopped() from None
-            if terminal.failed():
+            if terminal.has_failed():
                 raise typer.Exit(terminal.BROKEN) from None  # and `main` says why
             if getattr(error, "errno", None) == errno.EPIPE:
                 raise  # whoever read our output has gone, and wants no message

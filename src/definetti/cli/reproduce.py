@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from definetti._system.stopping import asked
+from definetti._system.stopping import is_stopping
 from definetti.cli import options
 from definetti.cli.mistakes import told
 from definetti.cli.printing import print_json, print_text, tell
@@ -132,7 +132,7 @@ def going_on(output: Path) -> Iterator[None]:
     except typer.Exit:
         raise
     except (Exception, KeyboardInterrupt) as error:
-        if asked() or isinstance(error, KeyboardInterrupt):
+        if is_stopping() or isinstance(error, KeyboardInterrupt):
             said = "stopped"
         elif isinstance(error, (ImportError, OSError)):  # no Dask, no scheduler, no room on disk
             raise

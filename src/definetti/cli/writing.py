@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from definetti._system.files import destination, replace
+from definetti._system.files import find_destination, replace_file
 from definetti.cli.labels import joined, unformulated
 from definetti.cli.overwriting import check_replaced
 from definetti.cli.printing import plain
@@ -46,7 +46,7 @@ def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
             f"{repr(ending) if ending else 'no ending'} is none of these"
         )
     try:
-        place = destination(output)
+        place = find_destination(output)
     except OSError as error:
         raise BadTable(
             f"output {output} cannot be written: {error.strerror}; name another file"
@@ -92,7 +92,7 @@ def _field(value: Any) -> Any:
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
     """Write a file, whole or not at all, or say why it could not be written."""
     try:
-        replace(output, write)
+        replace_file(output, write)
     except Exception as error:
         if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
             raise  # not the disk's fault, nor the table's

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from definetti._system.files import replace
+from definetti._system.files import replace_file
 from definetti.contest.contestants import CONTESTANTS, Contestant, chosen
 from definetti.contest.standings import Rows, Standings, marked, picture, row, verdicts
 from definetti.contest.worlds import Drawn, History, Recorded, World, selected
@@ -171,9 +171,9 @@ def written(standings: Standings, folder: Path) -> Standings:
             writer.writeheader()
             writer.writerows(rows)
 
-    replace(table, write)
+    replace_file(table, write)
     figure = picture(standings.rows)
-    replace(drawing, partial(figure.savefig, format="png", dpi=120))
+    replace_file(drawing, partial(figure.savefig, format="png", dpi=120))
     return Standings(rows, standings.verdicts, standings.left_out, [table, drawing])
 
 

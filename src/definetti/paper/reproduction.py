@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from definetti._system.checks import checked_limit, checked_number
-from definetti._system.files import replace
+from definetti._system.files import replace_file
 from definetti.paper import pictures
 from definetti.paper.methods import PROMISED
 from definetti.paper.summary import by_method, summarised
@@ -101,12 +101,12 @@ def published(
     """
     table = rows if records is None else records
     path = folder / f"{name}.csv"
-    replace(path, lambda part: _write(part, table))
+    replace_file(path, lambda part: _write(part, table))
     files = [path]
     for method, own in by_method(table).items():
         figure = draw(own)
         picture = folder / f"{name}_{file_name(method)}.png"
-        replace(picture, partial(figure.savefig, format="png", dpi=150))
+        replace_file(picture, partial(figure.savefig, format="png", dpi=150))
         files.append(picture)
     return Reproduction(name, rows, summarised(rows), files)
 

@@ -7,8 +7,8 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
-from definetti._system.progress import watched
-from definetti._system.stopping import unheard
+from definetti._system.progress import show_progress
+from definetti._system.stopping import block_interrupts
 from definetti.paper.cells import Cell
 from definetti.paper.store import Store
 
@@ -74,7 +74,7 @@ def run(
     tasks = [(cell, part) for cell in todo.values() for part in _parts(cell.repetitions, chunk)]
     pieces: dict[str, dict[int, list[Any]]] = {key: {} for key in todo}
     with closing(_results(tasks, work, n_jobs)) as results:
-        for key, begin, records in watched(results, len(tasks), what, verbose):
+        for key, begin, records in show_progress(results, len(tasks), what, verbose):
             pieces[key][begin] = records
             if sum(map(len, pieces[key].values())) == todo[key].repetitions:
                 joined = _joined(pieces.pop(key))
@@ -100,7 +100,7 @@ def _results(
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 
     parallel = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator_unordered")
-    with unheard() if parallel.n_jobs != 1 else nullcontext():  # where processes are started
+    with block_interrupts() if parallel.n_jobs != 1 else nullcontext():  # at their start
         results = parallel(delayed(_done)(work, cell, part) for cell, part in tasks)
     yield from results
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import kernel, pieces
+from definetti._system.compiled import cut_pieces, kernel
 from definetti.trellis.passes import headroom
 from definetti.trellis.trellis import Trellis
 
@@ -174,7 +174,7 @@ def _chances(
     size = int(grid.tops.max()) + 1
     now, begin, end = _at_first(onward[0], size)
     dropped = 0.0
-    for part in pieces(h - 1, n * n * size):
+    for part in cut_pieces(h - 1, n * n * size):
         now, begin, end, dropped = _carried(
             *grid, rate, onward, scales, part.start, part.stop, now, begin, end, dropped
         )
