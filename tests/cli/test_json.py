@@ -62,7 +62,7 @@ def test_all_reproductions_are_one_document(tmp_path, monkeypatch):
     for name in ("figure1", "figure2", "table1", "figure3"):
         one = Reproduction(name, made.rows, made.summary, made.files)
         monkeypatch.setattr(paper, name, lambda *_, one=one, **__: one)
-    monkeypatch.setattr("definetti.paper.series.read", lambda data: None)
+    monkeypatch.setattr("definetti.paper.series.read_series", lambda data: None)
     found = CliRunner().invoke(app, ["all", "--data", ".", "--output", str(tmp_path), "--json"])
     assert found.exit_code == 0, found.output
     assert [one["name"] for one in json.loads(found.stdout)] == [

@@ -11,8 +11,8 @@ from joblib import parallel_config
 from definetti.cli import reproduce
 from definetti.cli.reproduce import on_cluster
 from definetti.paper import OURS, PAIRS, figure1
+from definetti.paper._store import Store
 from definetti.paper.figure1 import POINTS
-from definetti.paper.store import Store
 
 distributed = pytest.importorskip(
     "dask.distributed", reason="Dask is not installed; pip install 'dask[distributed]'"

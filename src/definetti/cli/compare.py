@@ -66,7 +66,7 @@ def compare(
             print_json(js.loads(found.to_json()))
         else:
             print_text(str(found))
-    if not found.kept:
+    if not found.keeps_promise:
         raise typer.Exit(1)
 
 
@@ -86,12 +86,12 @@ def _compared(
     from definetti.contest.compare import compare as run
     from definetti.contest.contestants import chosen
     from definetti.contest.worlds import selected
-    from definetti.paper.reproduction import checked
+    from definetti.paper.reproduction import check_experiment
 
     number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     horizons = QUICK_HORIZONS if quick else HORIZONS
     check_jobs(jobs)
-    checked(output, number, seed)  # what is wrong or missing is told of before an hour of work
+    check_experiment(output, number, seed)  # all that is missing, before an hour of work
     check_folder(output, ("compare.csv", "compare.png"), data_files(data), force)
     chosen(names)
     for message in selected(places, data, horizons, number)[1]:

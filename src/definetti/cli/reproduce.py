@@ -72,8 +72,8 @@ def _reproduced(
     check_jobs(jobs)
     from definetti import paper
     from definetti.cli.overwriting import check_folder
-    from definetti.paper.reproduction import checked
-    from definetti.paper.series import FILES, read
+    from definetti.paper.reproduction import check_experiment
+    from definetti.paper.series import FILES, read_series
 
     if data is None and what not in (What.figure1, What.figure2):
         files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
@@ -85,9 +85,9 @@ def _reproduced(
         What.table1: lambda: paper.table1(output, data or "", **how),
         What.figure3: lambda: paper.figure3(output, data or "", **how),
     }
-    checked(output, repetitions, seed)  # what is missing is told of before an hour of work
+    check_experiment(output, repetitions, seed)  # what is missing is told of before an hour of work
     if data is not None:
-        read(data)
+        read_series(data)
     names = list(runs) if what is What.all else [what]
     written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
     check_folder(output, written, data_files(data), force)
@@ -102,7 +102,7 @@ def _reproduced(
     if json:  # one document, so all at once
         parts = [js.loads(one.to_json()) for one in done]
         print_json(parts if what is What.all else parts[0])
-    return all(one.kept for one in done)
+    return all(one.keeps_promise for one in done)
 
 
 def data_files(data: Path | None) -> list[Path]:
