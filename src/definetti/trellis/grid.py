@@ -45,7 +45,7 @@ def count_on_grid(
     tops = np.floor((headroom(trellis, limits) - least) / width)
     # No node has more to spend than some last state, but for rounding.
     tops = tops.clip(-1, max(tops[-1].max(), -1)).astype(np.int64)
-    grid = _Grid(least, trellis.moves, tops, width, noise, up)
+    grid = _Grid(least, trellis.moves, tops, width=width, noise=noise, up=up)
     rate = _find_best_rate(grid)
     log_weight, onward, scales = _weigh(*grid, rate)
     if log_weight == -np.inf:
