@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from definetti import paper
 from definetti.cli import reproduce as command
-from definetti.cli.printing import plain
+from definetti.cli.printing import make_plain
 from definetti.paper import OURS, Reproduction, figure1
 from definetti.paper.figure1 import POINTS
 
@@ -71,6 +71,6 @@ def test_all_reproductions_are_one_document(tmp_path, monkeypatch):
 
 
 def test_numbers_that_json_does_not_have():
-    assert plain({"a": [math.inf, -math.inf, math.nan, 1.5, True, None], 2: ("x",)}) == {
+    assert make_plain({"a": [math.inf, -math.inf, math.nan, 1.5, True, None], 2: ("x",)}) == {
         "a": [None, None, None, 1.5, True, None], "2": ["x"],
     }  # fmt: skip
