@@ -63,7 +63,7 @@ def _time_first_and_later(console: Console) -> None:
     )
     truth = tuple(data.states[LABELLED:].tolist())
     for score in SCORES:
-        asked = Question(data, HORIZON, score)
+        asked = TimedQuestion(data, HORIZON, score)
         fitting, first = time_best(asked.fit, 3), time_best(asked.steps, 3, before=asked.fit)
         later = time_best(asked.steps, ROUNDS)
         s = asked.predict()
@@ -116,7 +116,7 @@ def _time_growth(console: Console) -> None:
 def _add_growth(made: Table, cases: list[tuple[Data, int, int]]) -> None:
     before = None
     for data, number, horizon in cases:
-        spent = time_best(Question(data, horizon, "path").steps, ROUNDS)
+        spent = time_best(TimedQuestion(data, horizon, "path").steps, ROUNDS)
         made.add_row(
             str(number),
             f"{horizon:,}",
@@ -128,7 +128,7 @@ def _add_growth(made: Table, cases: list[tuple[Data, int, int]]) -> None:
 
 
 def _time_bounds(console: Console) -> None:
-    asked = Question(
+    asked = TimedQuestion(
         _draw_symbols(COUNTED_STATES, LABELLED + COUNTED_HORIZON), COUNTED_HORIZON, "path"
     )
     made = make_table(
@@ -171,8 +171,8 @@ def _race_a_list(console: Console) -> None:
         "ratio",
     )
     for score in SCORES:
-        lattice = Question(data, LISTED_HORIZON, score, max_candidates=1)
-        listed = Question(data, LISTED_HORIZON, score)
+        lattice = TimedQuestion(data, LISTED_HORIZON, score, max_candidates=1)
+        listed = TimedQuestion(data, LISTED_HORIZON, score)
         assert lattice.steps() == listed.steps()
         ours, theirs = race(lattice.steps, listed.steps, rounds=3)
         made.add_row(
@@ -183,7 +183,7 @@ def _race_a_list(console: Console) -> None:
     )
 
 
-class Question:
+class TimedQuestion:
     """A question asked once beforehand, so that nothing is compiled on the clock."""
 
     def __init__(self, data: Data, horizon: int, score: str, max_candidates: int = 100_000) -> None:

@@ -30,7 +30,7 @@ from definetti.scores import Joint
 from definetti.simulate import weather
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts
 
-pytestmark = pytest.mark.filterwarnings("ignore::definetti._system.checks.GapWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::definetti.exceptions.GapWarning")
 
 
 def summed(windows):

@@ -57,10 +57,9 @@ def backtest(
                 "--horizon"
             )
         # Slow to load, so not before the file is read.
-        from definetti.data.candidates import PER_WINDOW, is_long
+        from definetti.data.candidates import PER_WINDOW, is_long, powered
         from definetti.data.labels import piece
         from definetti.judging.summary import summary
-        from definetti.sets._wording import powered
 
         share, number = choose_share(table, horizon, train_size), len(set(table.states))
         names = ["definetti", "classical"]
