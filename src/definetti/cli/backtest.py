@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import told
+from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes
 
 FEWEST = 2  # rows before the first window: classical prediction splits them
@@ -38,9 +38,9 @@ def backtest(
 
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
     """
-    with told():
-        from definetti.cli.asking import fixed_share, read_both
-        from definetti.cli.reading import called
+    with report_mistakes():
+        from definetti.cli.estimators import choose_share, read_both
+        from definetti.cli.reading import name_source
         from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output, write_rows
 
@@ -52,15 +52,16 @@ def backtest(
         begin = max(int(start * length), length - windows * horizon)
         if not FEWEST <= begin <= length - horizon:
             raise ValueError(
-                f"{called(data)}: {length} labelled rows are too few for a window of {horizon} "
-                f"after a share of {start:g}; give more rows, or lower --start or --horizon"
+                f"{name_source(data)}: {length} labelled rows are too few for a window of "
+                f"{horizon} after a share of {start:g}; give more rows, or lower --start or "
+                "--horizon"
             )
         # Slow to load, so not before the file is read.
         from definetti.data.candidates import PER_WINDOW, is_long, powered
         from definetti.data.labels import piece
         from definetti.judging.summary import summary
 
-        share, number = fixed_share(table, horizon, train_size), len(set(table.states))
+        share, number = choose_share(table, horizon, train_size), len(set(table.states))
         names = ["definetti", "classical"]
         if is_long(number, horizon, PER_WINDOW):
             names.remove("classical")
@@ -113,9 +114,9 @@ def _judged(
 
 def wrote(path: Path) -> bool:
     """Tell whether a file is one of these, by its columns."""
-    from definetti.cli.overwriting import columns_of
+    from definetti.cli.overwriting import read_columns
 
-    return columns_of(path) == ["first_row", "covered", "size", "p_value"]
+    return read_columns(path) == ["first_row", "covered", "size", "p_value"]
 
 
 def _rows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ def show(result: dict[str, Any], output: Path | None) -> None:
     """Print what `definetti backtest` found, a column a method."""
     from rich.table import Table
 
-    from definetti.cli.labels import shown
+    from definetti.cli.formatting import format_label
     from definetti.cli.printing import console
 
     table = Table(
@@ -30,7 +30,7 @@ def show(result: dict[str, Any], output: Path | None) -> None:
     table.add_section()
     for label in ways[0]["by_last_state"]:
         shares = (_share(way["by_last_state"][label]) for way in ways)
-        table.add_row(f"ends in {shown(label)}", *shares)
+        table.add_row(f"ends in {format_label(label)}", *shares)
     table.add_section()
     for k, part in enumerate(ways[0]["over_time"]):
         name = f"windows {part['first']} to {part['last']}"

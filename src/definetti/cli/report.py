@@ -9,7 +9,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import Guarantee
-from definetti.cli.mistakes import told
+from definetti.cli.mistakes import report_mistakes
 
 PAGE = Path("report.html")
 MARK = '<meta name="generator" content="definetti">'
@@ -44,8 +44,8 @@ def report(
 
     Example: definetti report history.csv tonight.csv --state-column stage -o report.html
     """
-    with told():
-        from definetti.cli.asking import asked_of, read_both
+    with report_mistakes():
+        from definetti.cli.estimators import make_estimator, read_both
         from definetti.cli.printing import print_json, print_notes
         from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output
@@ -55,15 +55,15 @@ def report(
         check_share(train_size)
         found = read_both(data, new, state_column, observation_columns)
         steps = horizon or found.new_rows
-        cp, seen, ahead = asked_of(
+        cp, seen, ahead = make_estimator(
             found,
             max(steps, 1),
-            confidence,
-            guarantee.value,
-            max_errors,
-            train_size,
-            smoothing,
-            seed,
+            confidence=confidence,
+            guarantee=guarantee.value,
+            max_errors=max_errors,
+            train_size=train_size,
+            smoothing=smoothing,
+            seed=seed,
         )
         made = make_report(
             cp, found.observations, found.states, seen if steps else None,
@@ -87,9 +87,9 @@ def report(
 
 def wrote(path: Path) -> bool:
     """Tell whether a file is one of these, by its mark."""
-    from definetti.cli.overwriting import beginning
+    from definetti.cli.overwriting import read_beginning
 
-    return MARK in beginning(path)
+    return MARK in read_beginning(path)
 
 
 def written_again(context: typer.Context) -> str:

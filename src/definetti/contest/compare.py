@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from definetti._system.files import replace
+from definetti._system.files import replace_file
 from definetti.contest.contestants import CONTESTANTS, Contestant, chosen
 from definetti.contest.standings import Rows, Standings, marked, picture, row, verdicts
 from definetti.contest.worlds import Drawn, History, Recorded, World, selected
 from definetti.paper.cells import Cell
-from definetti.paper.reproduction import checked
-from definetti.paper.running import run
+from definetti.paper.reproduction import check_experiment
+from definetti.paper.running import run_cells
 
 REPETITIONS, HORIZONS = 200, (1, 3)
 QUICK_REPETITIONS, QUICK_HORIZONS = 50, (1,)
@@ -72,7 +72,7 @@ def compare(
     >>> [(row["method"], row["guaranteed"]) for row in found.rows]
     [('full+path', 'yes'), ('classical', 'no')]
     """
-    folder = checked(output, repetitions, seed)
+    folder = check_experiment(output, repetitions, seed)
     contestants = chosen(methods)
     places, left_out = selected(worlds, data, horizons, repetitions)
     rows: Rows = []
@@ -84,7 +84,7 @@ def compare(
         cells = [
             Cell("compare", point, (("name", c.name), *c.settings), number, seed) for c in able
         ]
-        found = run(cells, partial(work, world), folder / "cells", n_jobs=n_jobs, fresh=fresh,
+        found = run_cells(cells, partial(work, world), folder / "cells", n_jobs=n_jobs, fresh=fresh,
                     verbose=verbose, what=f"{world.name}, h = {world.horizon}",
                     chunk=chunk)  # fmt: skip
         records = dict(zip([c.name for c in able], found, strict=True))
@@ -171,9 +171,9 @@ def written(standings: Standings, folder: Path) -> Standings:
             writer.writeheader()
             writer.writerows(rows)
 
-    replace(table, write)
+    replace_file(table, write)
     figure = picture(standings.rows)
-    replace(drawing, partial(figure.savefig, format="png", dpi=120))
+    replace_file(drawing, partial(figure.savefig, format="png", dpi=120))
     return Standings(rows, standings.verdicts, standings.left_out, [table, drawing])
 
 

@@ -16,7 +16,7 @@ from definetti.contest.contestants import CONTESTANTS, Contestant
 from definetti.contest.worlds import Drawn, Recorded
 from definetti.judging.intervals import exact_interval
 from definetti.paper.methods import PROMISED
-from definetti.paper.summary import by_method, mark_short, mean
+from definetti.paper.shortfalls import average, group_by_method, mark_short
 
 Rows = list[dict[str, Any]]
 ENOUGH = 10  # windows that end in a state, for its own coverage to be told
@@ -182,7 +182,7 @@ class Standings:
     files: list[Path]
 
     @property
-    def kept(self) -> bool:
+    def keeps_promise(self) -> bool:
         """Whether no method was found short where its coverage is guaranteed."""
         return not any(row["short"] for row in self._ran if row["guaranteed"] == "yes")
 
@@ -198,7 +198,7 @@ class Standings:
         elsewhere; ratios are averaged as ratios, by the geometric mean.
         """
         lines = []
-        for name, own in by_method(self._ran).items():
+        for name, own in group_by_method(self._ran).items():
             reached = [r for r in own if r["high"] >= PROMISED and r["size_over_oracle"]]
             logs = [log(r["size_over_oracle"]) for r in reached]
             lines.append({
@@ -208,7 +208,7 @@ class Standings:
                 "below_by_state": sum(r["by_state"] is False for r in own),
                 "smallest": sum(line["smallest"] == name for line in self.verdicts),
                 "least_coverage": min(r["coverage"] for r in own),
-                "size_over_oracle": exp(mean(logs)) if logs else None,
+                "size_over_oracle": exp(average(logs)) if logs else None,
             })  # fmt: skip
         return lines
 

@@ -18,9 +18,9 @@ from definetti._system.arrays import FloatArray
 from definetti.paper import series
 from definetti.paper.cells import Settings
 from definetti.paper.figure1 import POINTS as FIRST
-from definetti.paper.figure1 import matrices as first_matrices
+from definetti.paper.figure1 import make_matrices as first_matrices
 from definetti.paper.figure2 import POINTS as SECOND
-from definetti.paper.figure2 import matrices as second_matrices
+from definetti.paper.figure2 import make_matrices as second_matrices
 from definetti.paper.methods import PROMISED
 
 LABELLED = 0.75  # the share of a recorded history that is labelled before the first window
@@ -256,7 +256,7 @@ def _recorded(
             ) from None
     else:
         kind = "nothing"  # what is "observed" in the paper is the state before: the chain knows it
-        histories = [History(None, one.states) for one in series.read(path.parent)
+        histories = [History(None, one.states) for one in series.read_series(path.parent)
                      if name in one.name]  # fmt: skip
     labels = tuple(sorted({state for history in histories for state in history.states}))
     rest = min(len(history.states) for history in histories) * (1 - LABELLED)

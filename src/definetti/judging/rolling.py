@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.progress import watched
+from definetti._system.progress import show_progress
 from definetti.data.labels import piece
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
@@ -69,7 +69,7 @@ def learning(
         learner.verbose = False  # one bar for all windows, and none within it
     watching = verbose and len(begins) > 1
     what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
-    for begin in watched(begins, len(begins), what, watching):
+    for begin in show_progress(begins, len(begins), what, watching):
         end = begin + horizon
         seen = None if new_observations is None else piece(new_observations, begin, end)
         yield learner, seen, tuple(truth[begin:end])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from definetti._system.checks import checked_number
-from definetti._system.files import replace
+from definetti._system.files import replace_file
 from definetti.report.contents import contents_of
 from definetti.report.page import page
 
@@ -35,7 +35,7 @@ class Report:
         path = Path(path)
         text = self.html
         # Half a character, which some labels end in, has no place in a file.
-        replace(path, lambda part: part.write_text(text, "utf-8", errors="replace"))
+        replace_file(path, lambda part: part.write_text(text, "utf-8", errors="replace"))
         return path
 
     def _repr_html_(self) -> str:

@@ -1,0 +1,87 @@
+"""From options to an estimator and what to ask it: what several commands have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from definetti.cli.columns import LabelledTable
+
+MOST = 100_000  # candidates that may be listed, as the estimator has it
+
+
+def read_both(labelled: str, new: str | None, state: str, observed: str | None) -> LabelledTable:
+    """Read labelled rows and new ones, which come in a file of their own or below the others."""
+    from definetti.cli.columns import split_labelled_rows
+    from definetti.cli.fields import BadTable
+    from definetti.cli.reading import name_source, read_table
+
+    if labelled == new == "-":
+        raise BadTable("standard input can be read once only; name a file for one of the two")
+    table = read_table(labelled, state)
+    others = None if new is None else read_table(new, state)
+    return split_labelled_rows(
+        table, name_source(labelled), state=state, observed=observed,
+        new=others, new_name=name_source(new or ""),
+    )  # fmt: skip
+
+
+def make_estimator(
+    data: LabelledTable,
+    steps: int,
+    *,
+    confidence: float,
+    guarantee: str,
+    max_errors: int,
+    train_size: float | None,
+    smoothing: bool,
+    seed: int,
+) -> tuple[Any, Any, int | None]:
+    """Return an estimator, the new observations, and the horizon where it reaches beyond them.
+
+    A model is fixed on the first half where nobody said otherwise and it has to be.
+    """
+    from definetti import ConformalHMM
+    from definetti.data.labels import piece
+
+    check_errors(guarantee, max_errors, steps)
+    needed = guarantee != "all" or 0 < data.new_rows < steps
+    cp = ConformalHMM(
+        confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
+        train_size=choose_share(data, steps, train_size, needed), smoothing=smoothing,
+        random_state=seed, verbose=True,
+    )  # fmt: skip
+    new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
+    return cp, new, None if new is not None and len(new) == steps else steps
+
+
+def choose_share(
+    data: LabelledTable, steps: int, train_size: float | None, needed: bool = False
+) -> float | None:
+    """Return the share of rows to fix the model on, and note it where nobody asked for it.
+
+    Parameters
+    ----------
+    needed : whether a fixed model is needed however few candidates there are
+    """
+    from definetti.data.candidates import is_long
+
+    if train_size is None and (needed or is_long(len(set(data.states)), steps, MOST)):
+        data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
+        return 0.5
+    return train_size
+
+
+def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
+    """Refuse errors that nobody asked to allow, and so many that nothing is promised."""
+    if max_errors and guarantee != "errors":
+        raise ValueError(
+            f"--max-errors {max_errors} is for --guarantee errors, and the guarantee is "
+            f"{guarantee!r}; add --guarantee errors, or leave --max-errors out"
+        )
+    if max_errors >= steps:
+        few = "the one step" if steps == 1 else f"all {steps} steps"
+        raise ValueError(
+            f"--guarantee errors with --max-errors {max_errors} lets {few} be wrong and so "
+            f"promises nothing; give --max-errors {steps - 1} at most, or more steps with --horizon"
+        )

@@ -1,0 +1,102 @@
+"""Sets judged by the truth, over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from definetti.judging.intervals import exact_interval
+from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
+from definetti.sets.evaluation import Evaluation
+
+MOST_CELLS = 1_500  # steps that can be told apart in one picture
+CELLS_AN_INCH = 140
+
+
+def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
+    """Draw the true states, the sets, and the misses, step by step.
+
+    Parameters
+    ----------
+    evaluation : what `ConformalHMM.evaluate` returns
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    the axes
+
+    Notes
+    -----
+    Of a long stretch, the last 1,500 steps are drawn, or as many as there is room for;
+    `plot_coverage` is for all of it.
+    """
+    if evaluation.truth is None or evaluation.nodes is None:
+        raise ValueError("evaluation has no record of its sets; make it with ConformalHMM.evaluate")
+    ax = take_axes(ax, 11, min(1.6 + 0.35 * len(evaluation.states), 8))
+    most = int(min(MOST_CELLS, CELLS_AN_INCH * ax.figure.get_figwidth()))
+    first = max(len(evaluation.truth) - most, 0)
+    truth, nodes = evaluation.truth[first:], evaluation.nodes[first:]
+    draw_cells(ax, np.where(nodes, 0.25, np.nan), first + 1)
+    draw_rows(ax, evaluation.states, first + 1, first + len(truth))
+    inside = nodes[np.arange(len(truth)), truth] & (truth >= 0)
+    draw_truth(ax, np.where(truth < 0, np.nan, truth), inside, first + 1)
+    ax.set(xlabel="step", title=f"truth and sets{_write_level(evaluation)}")
+    draw_legend_below(ax)
+    return ax
+
+
+def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
+    """Draw the share of windows covered so far, with its exact 95 % interval, over time.
+
+    Parameters
+    ----------
+    evaluation : what `ConformalHMM.evaluate` returns
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    the axes
+    """
+    ax = take_axes(ax, 8, 3.5)
+    covered = evaluation.covered.astype(int)
+    number = np.arange(1, len(covered) + 1)
+    shown = np.unique(np.linspace(0, len(covered) - 1, min(len(covered), 400)).astype(int))
+    bounds = np.array([exact_interval(int(covered[: k + 1].sum()), int(k) + 1) for k in shown])
+    ax.fill_between(number[shown], bounds[:, 0], bounds[:, 1], color="0.85", label="95 % interval")
+    ax.plot(
+        number, covered.cumsum() / number, color="black", linewidth=1.4, label="coverage so far"
+    )
+    if evaluation.confidence_level is not None:
+        ax.axhline(evaluation.confidence_level, color="#d95f02", linestyle="--", label="promised")
+    ax.set(xlabel="window", ylabel="share covered", ylim=(0, 1.02), xlim=(1, max(len(covered), 2)))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(frameon=False, loc="lower right")
+    return ax
+
+
+def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
+    """Draw how often a step had one, two, … possible states.
+
+    Parameters
+    ----------
+    evaluation : what `ConformalHMM.evaluate` returns
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    the axes
+    """
+    ax = take_axes(ax, 6, 3.5)
+    widths = evaluation.widths if evaluation.nodes is None else evaluation.nodes.sum(axis=1)
+    sizes, times = np.unique(np.round(widths).astype(int), return_counts=True)
+    bars = ax.bar(sizes, times / times.sum(), color="0.6", edgecolor="black")
+    ax.bar_label(bars, fmt="{:.2f}")
+    ax.margins(y=0.12)  # room for the numbers
+    ax.set(xlabel="possible states at a step", ylabel="share of steps", xticks=sizes)
+    return ax
+
+
+def _write_level(evaluation: Evaluation) -> str:
+    level = evaluation.confidence_level
+    return "" if level is None else f" at {level:g}"

@@ -1,0 +1,75 @@
+"""Where the reference numbers and the real series are, and how to run a script."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from definetti.paper import _pictures
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Read a table of reference numbers, or skip."""
+
+    def read(name):
+        path = SHARED / "reference" / name
+        if not path.exists():
+            pytest.skip(f"no reference numbers at {path}")
+        with path.open() as lines:
+            return list(csv.DictReader(lines))
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder of the real series, or skip."""
+    folder = SHARED / "data" / "paper"
+    if not (folder / "D202.csv").exists():
+        pytest.skip(f"no real series at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def no_pictures():
+    """Draw nothing: pictures take longer than the small runs that are to be told apart here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("draw_figure1", "draw_figure2", "draw_table1", "draw_figure3"):
+            patch.setattr(_pictures, name, lambda rows: Blank())
+        yield
+
+
+class Blank:
+    def savefig(self, path, **_):
+        path.write_bytes(b"")
+
+
+@pytest.fixture
+def start():
+    """Start a script in a session of its own, so that it can be stopped with all its workers."""
+    begun = []
+
+    def started(script, *arguments):
+        path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, *map(str, arguments)],
+            env={**os.environ, "PYTHONPATH": path}, start_new_session=True, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        begun.append(process)
+        return process
+
+    yield started
+    for process in begun:
+        if process.poll() is None:
+            os.killpg(process.pid, 9)
+        process.communicate()
