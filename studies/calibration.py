@@ -12,7 +12,7 @@ from definetti.symmetry.base import Generator
 
 
 @dataclass(frozen=True)
-class Classical:
+class AllWindows:
     """Split conformal prediction that ignores time: **not valid** for a Markov chain.
 
     All windows of the calibration stretch, overlapping ones too, are taken for exchangeable with

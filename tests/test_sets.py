@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from definetti import Evaluation, PredictionSet
-from definetti.sets import prediction
+from definetti.sets import listed as prediction
 
 SEQUENCES = [("sun", "sun"), ("sun", "rain"), ("rain", "rain")]
 P_VALUES = np.array([0.8, 0.3, 0.15])

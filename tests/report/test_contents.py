@@ -11,9 +11,9 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.baselines import Classical
+from definetti.judging.rolling import entry
 from definetti.judging.summary import summary
 from definetti.report import make_report
-from definetti.report.levels import entry
 from definetti.report.page import embedded
 from definetti.simulate import weather
 
@@ -39,7 +39,7 @@ def settings(request):
     return {"random_state": 0, **SETTINGS[request.param]}
 
 
-@pytest.mark.filterwarnings("ignore::definetti._system.checks.NotExactWarning")
+@pytest.mark.filterwarnings("ignore::definetti.exceptions.NotExactWarning")
 def test_sets_at_every_level(settings):
     cp = ConformalHMM(**settings)
     found = make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=5).contents
@@ -63,7 +63,7 @@ def test_sets_at_every_level(settings):
             ]
 
 
-@pytest.mark.filterwarnings("ignore::definetti._system.checks.NotExactWarning")
+@pytest.mark.filterwarnings("ignore::definetti.exceptions.NotExactWarning")
 def test_backtest_at_every_level(settings):
     cp = ConformalHMM(**settings)
     found = make_report(cp, Y[OLD], X[OLD], Y[NEW], start=0.5, windows=12).contents

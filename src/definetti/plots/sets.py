@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth, legend_below
-from definetti.sets._face import coded
 from definetti.sets._wording import short
+from definetti.sets.listed import coded
 
 MOST_EDGES = 400  # lines that an eye can follow
 
