@@ -163,7 +163,7 @@ def bonferroni(cp: ConformalHMM, new: npt.NDArray[Any]) -> tuple[npt.NDArray[np.
     whether these are too few to leave anything out.
     """
     question = cp._question(new, None)
-    estimate = question.estimated(question.ending(0))
+    estimate = question.estimate(question.complete_with(0))
     history, horizon = question.history, len(new)
     ends = np.arange(horizon, len(history))
     past = np.concatenate(

@@ -28,7 +28,7 @@ NEW = ["hat", "umbrella"]
 FITTED = ConformalHMM(HMM(), random_state=0, n_resamples=19).fit(OBSERVATIONS, STATES)
 CHAIN = ConformalHMM(random_state=0).fit(None, STATES)
 
-pytestmark = pytest.mark.filterwarnings("ignore::definetti._system.checks.GapWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::definetti.exceptions.GapWarning")
 
 
 def fitted(**params):

@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from definetti import HMM, ConformalHMM, progress
+from definetti import HMM, ConformalHMM
+from definetti._system import progress
 from definetti.emissions import Gaussian
 from definetti.exceptions import GapWarning, NotExactWarning
 from definetti.ranks.pvalue import miscoverage
@@ -29,7 +30,7 @@ from definetti.scores import Joint
 from definetti.simulate import weather
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts
 
-pytestmark = pytest.mark.filterwarnings("ignore::definetti._system.checks.GapWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::definetti.exceptions.GapWarning")
 
 
 def summed(windows):

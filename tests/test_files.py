@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from definetti import files
+from definetti._system import files
 from definetti.report import Report
 
 SOURCE = str(Path(__file__).parents[1] / "src")

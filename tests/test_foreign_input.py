@@ -22,7 +22,7 @@ NUMBERS = RNG.normal(2.0 * (STATES == "high")[:, None], 1.0, (80, 2))
 COUNTS = RNG.poisson(2 + 5 * (STATES == "high"))[:, None]
 SYMBOLS = (COUNTS > 2).astype(int) + (COUNTS > 5)
 
-pytestmark = pytest.mark.filterwarnings("ignore::definetti._system.checks.GapWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::definetti.exceptions.GapWarning")
 
 
 def changed(rows, row, column, value):

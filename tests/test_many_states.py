@@ -8,10 +8,11 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.data.history import Completion, History, padded
-from definetti.hmm import forward, model
+from definetti.models import hmm
 from definetti.models.estimate import Parameters
 from definetti.models.hmm import probabilities, refitted
-from definetti.scores import Band, Filter, Joint, Path, Smoother, contract
+from definetti.models.kernels import forward
+from definetti.scores import Band, Filter, Joint, Path, Smoother, base
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -59,11 +60,11 @@ def test_logarithms_grow_with_the_square_of_the_states(monkeypatch):
     """Not with the cube: of a matrix, one row is taken anew for each candidate."""
     cells = []
 
-    def counted(counts, prior, taken=model.log_frequencies):
+    def counted(counts, prior, taken=hmm.log_frequencies):
         cells.append(counts.size)
         return taken(counts, prior)
 
-    monkeypatch.setattr(model, "log_frequencies", counted)
+    monkeypatch.setattr(hmm, "log_frequencies", counted)
     assert len(fitted().predict_p(["symbol 0"])) == N
     assert sum(cells) <= 3 * N**2
 
@@ -92,10 +93,10 @@ def test_a_row_of_states_for_each_step_is_room_enough(score, monkeypatch):
         return taken(self, observations)
 
     monkeypatch.setattr(Parameters, "log_likelihood", counted)
-    monkeypatch.setattr(contract, "ROOM", 100 * N)
+    monkeypatch.setattr(base, "ROOM", 100 * N)
     assert cp.predict_ranks(["symbol 0"]) == found
     assert len(calls) == N
-    monkeypatch.setattr(contract, "ROOM", 7 * N)
+    monkeypatch.setattr(base, "ROOM", 7 * N)
     assert cp.predict_ranks(["symbol 0"]) == found
 
 
@@ -103,7 +104,7 @@ def test_late_paths_ask_for_squares():
     assert Path(lag=1).squares
     assert not Path().squares
 
-    class Own(contract.StepScore):
+    class Own(base.StepScore):
         def __call__(self, estimate, windows):
             return np.zeros(len(windows.start))
 

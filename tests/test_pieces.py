@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from definetti import HMM, ConformalHMM, compiled
+from definetti import HMM, ConformalHMM
+from definetti._system import compiled
 from definetti._system.compiled import Kernel
 from definetti.emissions import Bernoulli, Gaussian, Poisson
 from definetti.simulate import weather

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from definetti import ConformalHMM
-from definetti.algorithm import Question
 from definetti.baselines import Classical
+from definetti.question import Question
 from definetti.ranks.pvalue import ranks, ranks_among
 from definetti.simulate import weather
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.algorithm import Question
 from definetti.data.digest import digest
 from definetti.emissions import Categorical, Gaussian, Mixed, Poisson
+from definetti.question import Question
 from definetti.simulate import sample
 
 LAW = np.array([0.5, 0.5]), np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([[0.9, 0.1], [0.2, 0.8]])

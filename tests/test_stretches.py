@@ -99,7 +99,7 @@ def test_vectors_are_drawn_from_all_stretches():
     y = rng.normal(x[:, None], 1.0, (60, 2))
     cp = ConformalHMM(HMM(emission=Gaussian()), random_state=0).fit(y, x, [50, 10])
     question = cp._question(y[:1], None)
-    reference = question.symmetry.reference(question.ending(0), 999, question.generator)
+    reference = question.symmetry.reference(question.complete_with(0), 999, question.generator)
     assert len(np.unique(reference.windows.observations)) > 11
 
 

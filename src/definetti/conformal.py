@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-
+from definetti._system.caller import warn_caller
 from definetti._system.checks import (
     checked_flag,
     checked_guarantee,
-    checked_limit,
     checked_number,
-    entropy_of,
 )
-from definetti.algorithm import Question, rank
+from definetti.algorithm import rank
 from definetti.asking import check_exact, check_listing, check_size
 from definetti.data.candidates import is_long
 from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states, readable
 from definetti.exceptions import NotExactWarning
-from definetti.models.named import resolve as resolve_model
+from definetti.front_door import FrontDoor, check_length
+from definetti.models.base import Model
+from definetti.question import Question
 from definetti.ranks.pvalue import Rank, miscoverage
 from definetti.scores import Score
-from definetti.scores import resolve as resolve_score
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
 from definetti.symmetry import Symmetry
 from definetti.symmetry import resolve as resolve_symmetry
 
 
-class ConformalHMM(BaseEstimator):
+class ConformalHMM(FrontDoor):
     """Sets of hidden-state sequences that hold the truth with the probability promised.
 
     From one labelled sequence of a hidden Markov model with unknown parameters and the observations
@@ -133,7 +128,9 @@ class ConformalHMM(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, observations: Any, states: Any, lengths: Any = None) -> ConformalHMM:
+    def fit(
+        self: ConformalHMM, observations: Any, states: Any, lengths: Any = None
+    ) -> ConformalHMM:
         """Take in a labelled sequence.
 
         Parameters
@@ -151,39 +148,13 @@ class ConformalHMM(BaseEstimator):
         which keeps the sets exact: to move them elsewhere would change the lengths. For new
         sequences that follow none of the old ones see `definetti.ConformalSequences`.
         """
-        observations = readable(observations)
-        fitted = self._checked(observations)
-        data = Labelled(
-            fitted["model_"], observations, states, self.states, self.train_size, lengths
-        )
-        fitted["model_"] = data.model
-        fitted["symmetry_"] = resolve_symmetry(self.symmetry, data.model.fixed)
-        # Only now, with nothing left that could fail, does the new fit replace an old one.
-        self._data: Labelled
-        self.__dict__.update(fitted, _data=data, _entropy=entropy_of(self.random_state))
+        super().fit(observations, states, lengths)
         if not self.symmetry_.exact:
-            warnings.warn(
+            warn_caller(
                 f"symmetry={self.symmetry!r} does not guarantee the confidence level; use "
                 "'full', 'returns' or 'spaced' for sets that do",
                 NotExactWarning,
-                stacklevel=2,
             )
-        return self
-
-    def partial_fit(self, observations: Any, states: Any) -> ConformalHMM:
-        """Let the labelled sequence go on with labels that came in later.
-
-        Parameters
-        ----------
-        observations : (L,) the observations that follow the labelled ones
-        states : (L,) their labels
-        """
-        if not hasattr(self, "_data"):
-            return self.fit(observations, states)
-        observations = readable(observations)
-        data = self._data.chosen(observations, "observations")
-        data.append(observations, states)
-        self._data, self.model_ = data, data.model
         return self
 
     def predict_set(
@@ -254,7 +225,7 @@ class ConformalHMM(BaseEstimator):
         horizon, lag : int
             As in `predict_set`.
         """
-        question = self._question(new_observations, horizon, lag, ranked=True)
+        question = self._question(new_observations, horizon, lag, ranking=True)
         candidates, found, _ = all_ranked(question, self.max_candidates, self.verbose)
         labels = map(self._data.alphabet.decode, candidates)
         return dict(zip(labels, found, strict=True))
@@ -272,21 +243,9 @@ class ConformalHMM(BaseEstimator):
         horizon, lag : int
             As in `predict_set`.
         """
-        labels = checked_states(states)
-        if not labels:
-            raise ValueError("states is empty; give one label per new observation")
-        self._check_fitted()
-        checked_limit(lag, "lag")
-        if new_observations is None and horizon is None:
-            horizon = len(labels) + lag
-        if horizon is not None and checked_number(horizon, "horizon") > lag:
-            self._check_length(labels, horizon - lag)  # before anything so long is made
-        alphabet = self._data.alphabet.extended(labels)
-        question = self._question(new_observations, horizon, lag, listing=False)
-        question = replace(question, labels=alphabet.labels)
-        self._check_length(labels, question.asked)
-        found, _ = rank(question, alphabet.encode(labels, "states")[None])
-        return found[0].p_value(question.broken(found)[0])
+        question, codes = self._ask_about(new_observations, states, horizon, lag)
+        found, _ = rank(question, codes[None])
+        return found[0].p_value(question.tie_breakers(found)[0])
 
     def evaluate(
         self,
@@ -326,8 +285,8 @@ class ConformalHMM(BaseEstimator):
             )
         new_observations = readable(new_observations, "new_observations")
         if new_observations is not None:
-            data = self._data.chosen(new_observations)
-            self._check_length(truth, len(data.new(new_observations, None).codes))
+            data = self._data.choose_again(new_observations)
+            check_length(truth, len(data.read_new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
         from definetti.judging.rolling import judge_windows
@@ -337,38 +296,20 @@ class ConformalHMM(BaseEstimator):
         )
 
     @property
-    def states_(self) -> tuple[Hashable, ...]:
-        self._check_fitted()
-        labels: tuple[Hashable, ...] = self._data.alphabet.labels
-        return labels
-
-    @property
     def symbols_(self) -> tuple[Hashable, ...]:
         self._check_fitted()
-        labels: tuple[Hashable, ...] = getattr(self._data.table, "labels", ())
-        return labels
+        return self.model_.emission_.symbols_of(self._data.table)
 
     @property
     def n_steps_(self) -> int:
         self._check_fitted()
         return len(self._data.history.pool)
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_data"):
-            raise NotFittedError(
-                f"This {type(self).__name__} is not fitted yet; call fit(observations, states)"
-            )
-
-    def _checked(self, observations: Any) -> dict[str, Any]:
-        """Check the parameters and return what they stand for."""
-        self._check_parameters()
-        model = resolve_model(self.model, observations)
-        if not isinstance(model, str):  # "auto"
-            model.check()
-        return {
-            "model_": model,
-            "score_": resolve_score(self.score),
-        }
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+    ) -> dict[str, Any]:
+        data = Labelled(model, observations, states, self.states, self.train_size, lengths)
+        return {"_data": data, "symmetry_": resolve_symmetry(self.symmetry, data.model.fixed)}
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`.
@@ -383,59 +324,46 @@ class ConformalHMM(BaseEstimator):
         checked_number(self.max_candidates, "max_candidates")
         checked_guarantee(self.guarantee, self.max_errors)
 
-    def _check_length(self, labels: list[Any], length: int) -> None:
-        if len(labels) != length:
-            raise ValueError(
-                f"states has {len(labels)} labels for {length} new_observations; give one label "
-                "per observation"
-            )
-
     def _question(
         self,
         new_observations: Any,
         horizon: int | None,
         lag: int = 0,
+        *,
         listing: bool = True,
-        ranked: bool = False,
+        ranking: bool = False,
     ) -> Question:
-        """Gather all that a prediction depends on.
-
-        Parameters
-        ----------
-        listing : whether all candidates are asked about, not one of them
-        ranked : whether each of them is wanted by itself, so that no lattice will do
-        """
         self._check_fitted()
         self._check_parameters()
         new_observations = readable(new_observations, "new_observations")
-        data = self._data.chosen(new_observations)
-        fixed = data.model.fixed and getattr(self.symmetry_, "by_last_state", False)
-        check_size(len(data.alphabet), horizon, lag, fixed, self.max_candidates, listing)
-        if horizon is not None and ranked:
-            steps = max(horizon - lag, 1)
-            check_listing(len(data.alphabet), steps, data.model.fixed, fixed, self.max_candidates)
-        new = data.new(new_observations, horizon)
+        data = self._data.choose_again(new_observations)
+        fixed = data.model.fixed and self.symmetry_.by_last_state
+        n, most = len(data.alphabet), self.max_candidates
+        check_size(n, horizon, lag, fixed, most, listing)
+        if horizon is not None and ranking:
+            check_listing(n, max(horizon - lag, 1), data.model.fixed, fixed, most)
+        new = data.read_new(new_observations, horizon)
         check_exact(new, horizon, lag, data, self.symmetry_, fixed)
         return Question(
-            data.history,
-            new.table,
-            data.statistics,
-            new.codes,
-            new.unseen,
-            data.alphabet.labels,
-            data.model,
-            self.score_.late(lag) if lag else self.score_,
-            self.symmetry_,
-            int(self.n_resamples),
-            self._entropy,
-            bool(self.smoothing),
-            int(lag),
+            history=data.history,
+            table=new.table,
+            statistics=data.statistics,
+            observations=new.codes,
+            unseen=new.unseen,
+            labels=data.alphabet.labels,
+            model=data.model,
+            score=self.score_.late(lag) if lag else self.score_,
+            symmetry=self.symmetry_,
+            n_resamples=int(self.n_resamples),
+            entropy=self._entropy,
+            smoothing=bool(self.smoothing),
+            lag=int(lag),
         )
 
     def _set(self, question: Question, alpha: Fraction | None) -> PredictionSet | LatticeSet:
         """List the set where that is feasible; else go by the lattice, if there is one."""
         if question.by_last_state and is_long(
-            len(question.labels), question.asked, self.max_candidates
+            len(question.labels), question.steps, self.max_candidates
         ):
             found = lattice_set(question, alpha, self.max_candidates)
             if found is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -12,15 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_guarantee, entropy_of
 from definetti.data.labels import MISSING, Alphabet, checked_states, piece, readable
 from definetti.data.splitting import read_lengths, training_length
-from definetti.emissions._choice import choose
 from definetti.exceptions import FewBlocksWarning, GapWarning
-from definetti.models.function import Predictor
-from definetti.models.hmm import HMM, Model
-from definetti.models.named import resolve as resolve_model
-from definetti.models.whole import Smoother
+from definetti.models.base import Model
+from definetti.models.resolving import resolve as resolve_model
+from definetti.models.whole import WholeSmoother
 from definetti.ranks.limits import blocks_needed
 from definetti.ranks.pvalue import miscoverage
 from definetti.ranks.units import after_errors, at_rows, read_groups, weighted_limit
@@ -119,8 +117,6 @@ class ConformalSequences(BaseEstimator):
         self._check_parameters()
         observations = _readable(observations, "observations")
         model = resolve_model(self.model, observations)
-        auto = isinstance(model, str)
-        model = HMM() if isinstance(model, str) else model
         model.check()
         labels = checked_states(states)
         if not labels:
@@ -132,8 +128,8 @@ class ConformalSequences(BaseEstimator):
             remedy = "tell them apart with lengths=" if groups is None else "give more groups"
             raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
         trains = self._trains(model, owner, units)
-        if auto:  # by what trains alone, for the others to stay exchangeable
-            model = HMM(emission=choose(at_rows(observations, _rows(trains, each))))
+        # By what trains alone, for the others to stay exchangeable.
+        model = model.choose(model.look(at_rows(observations, _rows(trains, each))))
         # All at once, so that an error names the row as it came.
         _, observed = model.emission_.encode(observations, model.table, "observations")
         _check_length(len(observed), len(labels), "observations")
@@ -145,9 +141,9 @@ class ConformalSequences(BaseEstimator):
             codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
             begins = np.cumsum(each[trains]) - each[trains]
             some = at_rows(observations, rows)
-            smoother = Smoother.trained(model, some, codes, begins, alphabet.labels)
+            smoother = WholeSmoother.trained(model, some, codes, begins, alphabet.labels)
         else:
-            smoother = Smoother.given(model)
+            smoother = WholeSmoother.from_fixed(model)
         if self.states is None:
             alphabet = alphabet.extended(labels)
         codes = alphabet.encode(labels, "states")
@@ -239,7 +235,7 @@ class ConformalSequences(BaseEstimator):
 
     def _trains(self, model: Model, owner: IntArray, units: int) -> BoolArray:
         """Tell which sequences the model is fitted on."""
-        if isinstance(model, Predictor):
+        if model.fixed and model.ordered:
             raise TypeError(
                 "model is a function, which starts from a known state, and that before a new "
                 "sequence is not known; use 'auto', an HMM, given_hmm or a fitted hmmlearn model"
@@ -294,11 +290,10 @@ class ConformalSequences(BaseEstimator):
         if not len(codes):
             raise ValueError("new_observations is empty; give at least one")
         if (codes == MISSING).any() and not self._gaps:
-            warnings.warn(
+            warn_caller(
                 "new_observations has gaps and the labelled sequences have none: the sets are "
                 "valid if gaps come at random",
                 GapWarning,
-                stacklevel=3,
             )
         each = read_lengths(lengths, len(codes), "new_observations")
         limit, width = self._limit(alpha), len(self.states_)
@@ -325,12 +320,11 @@ class ConformalSequences(BaseEstimator):
         """Return how strange a state may be to be in the set of its step."""
         needed = blocks_needed(alpha)
         if self.n_units_ < needed:
-            warnings.warn(
+            warn_caller(
                 f"too few units to leave anything out at level {float(1 - alpha):g}: "
                 f"{self.n_units_} calibrate of the {needed} that it takes; give more units, train "
                 "on fewer, or lower the level",
                 FewBlocksWarning,
-                stacklevel=4,
             )
         if self.guarantee == "steps":
             each = list(map(len, self._steps))

@@ -5,7 +5,8 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
-from definetti import ConformalHMM, progress
+from definetti import ConformalHMM
+from definetti._system import progress
 from definetti.baselines import Classical
 from definetti.simulate import weather
 

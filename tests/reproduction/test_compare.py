@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from definetti.baselines import NAMED
+from definetti.baselines import Baseline
 from definetti.cli.compare import compare as command
 from definetti.contest.compare import compare, work
 from definetti.contest.contestants import CONTESTANTS
@@ -50,7 +50,7 @@ def write_sleep(folder, subjects=2, epochs=80):
 
 
 def test_all_baselines_and_ours_take_part():
-    assert [c.name for c in CONTESTANTS.values() if c.by == "others"] == list(NAMED)
+    assert [c.name for c in CONTESTANTS.values() if c.by == "others"] == list(Baseline.named)
     exact = {c.name for c in CONTESTANTS.values() if c.exact}
     assert exact == {"full+path", "full+path+smoothed", "spaced+path+split", "pairs+filter"}
 

@@ -7,45 +7,15 @@ ours. `UnionMultiStep` is exact where it is given several sequences that are exc
 new one. Each says what it does guarantee, and when; its ``exact`` says whether it is so.
 """
 
-from definetti.baselines.adaptive import AdaptiveLevel
-from definetti.baselines.base import Baseline
-from definetti.baselines.classical import Classical
-from definetti.baselines.conditional import ClassConditional
-from definetti.baselines.ensemble import EnsembleSliding
-from definetti.baselines.likelihood_ratio import LikelihoodRatio
-from definetti.baselines.multi_step import UnionMultiStep
-from definetti.baselines.non_exchangeable import NonExchangeable
-from definetti.baselines.over_sequences import UnionOverSequences
-from definetti.baselines.robust import Robust
-from definetti.baselines.shifts import ShiftPermutations
-from definetti.baselines.thinned import Thinned
-
-NAMED: dict[str, type[Baseline]] = {
-    "classical": Classical,
-    "classconditional": ClassConditional,
-    "shiftpermutations": ShiftPermutations,
-    "ensemblesliding": EnsembleSliding,
-    "unionoversequences": UnionOverSequences,
-    "unionmultistep": UnionMultiStep,
-    "likelihoodratio": LikelihoodRatio,
-    "robust": Robust,
-    "adaptivelevel": AdaptiveLevel,
-    "nonexchangeable": NonExchangeable,
-    "thinned": Thinned,
-}
-
-__all__ = [
-    "NAMED",
-    "AdaptiveLevel",
-    "Baseline",
-    "ClassConditional",
-    "Classical",
-    "EnsembleSliding",
-    "LikelihoodRatio",
-    "NonExchangeable",
-    "Robust",
-    "ShiftPermutations",
-    "Thinned",
-    "UnionMultiStep",
-    "UnionOverSequences",
-]
+from definetti.baselines.adaptive import AdaptiveLevel as AdaptiveLevel
+from definetti.baselines.base import Baseline as Baseline
+from definetti.baselines.classical import Classical as Classical
+from definetti.baselines.conditional import ClassConditional as ClassConditional
+from definetti.baselines.ensemble import EnsembleSliding as EnsembleSliding
+from definetti.baselines.likelihood_ratio import LikelihoodRatio as LikelihoodRatio
+from definetti.baselines.multi_step import UnionMultiStep as UnionMultiStep
+from definetti.baselines.non_exchangeable import NonExchangeable as NonExchangeable
+from definetti.baselines.over_sequences import UnionOverSequences as UnionOverSequences
+from definetti.baselines.robust import Robust as Robust
+from definetti.baselines.shifts import ShiftPermutations as ShiftPermutations
+from definetti.baselines.thinned import Thinned as Thinned

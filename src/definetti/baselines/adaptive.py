@@ -8,13 +8,13 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from definetti.baselines.base import Baseline
-from definetti.baselines.fitting import ModelOrAuto
+from definetti.models.base import Model
 from definetti.ranks.pvalue import miscoverage
 
 Self = TypeVar("Self", bound="AdaptiveLevel")
 
 
-class AdaptiveLevel(Baseline):
+class AdaptiveLevel(Baseline, name="adaptivelevel"):
     """Adaptive conformal inference (Gibbs & Candès 2021).
 
     Parameters
@@ -75,7 +75,7 @@ class AdaptiveLevel(Baseline):
         """Judge the set of a new window by its labels, adapt the level, and take the window in."""
         if not hasattr(self, "_data"):
             return self.fit(observations, states)
-        missed = not self._one(*self._asked(observations, states)).exceeds(self.alpha_)
+        missed = not self._judge_one(*self._ask_about(observations, states)).exceeds(self.alpha_)
         super().partial_fit(observations, states)
         self.alpha_ += Fraction(str(self.gamma)) * (self._aim - missed)
         self.rounds_ += 1
@@ -90,10 +90,10 @@ class AdaptiveLevel(Baseline):
                 "some hundreds of rounds"
             )
 
-    def _taken(
-        self, model: ModelOrAuto, observations: Any, states: Any, lengths: Any, entropy: int
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
-        taken = super()._taken(model, observations, states, lengths, entropy)
+        taken = super()._take_in(model, observations, states, lengths, entropy)
         alpha = miscoverage(self.confidence_level)
         return {**taken, "alpha_": alpha, "_aim": alpha, "rounds_": 0, "misses_": 0}
 

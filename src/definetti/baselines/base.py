@@ -10,16 +10,19 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.algorithm import Question, rank
+from definetti._system.registry import Named
+from definetti.algorithm import rank
 from definetti.baselines.fitting import Fitting
 from definetti.baselines.standing import Standing
 from definetti.data.candidates import all_candidates
 from definetti.data.labels import checked_states
+from definetti.front_door import check_length
+from definetti.question import Question
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation, PredictionSet
 
 
-class Baseline(Fitting):
+class Baseline(Named, Fitting):
     """A method of others for state sequences, with the same front door as `ConformalHMM`.
 
     Parameters
@@ -46,8 +49,8 @@ class Baseline(Fitting):
 
     Notes
     -----
-    A method derives from this class and says what a candidate is compared with, `_compared`, or
-    how it stands, `_judged`.
+    A method derives from this class and says what a candidate is compared with, `_compare_with`, or
+    how it stands, `_judge`.
     """
 
     exact: bool = False
@@ -73,17 +76,17 @@ class Baseline(Fitting):
         self._check_fitted()
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = self._alpha(miscoverage(level))
-        return self._listed(self._question(new_observations, horizon), alpha, level)
+        return self._list_members(self._question(new_observations, horizon), alpha, level)
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None
     ) -> PredictionSet:
         """Return every candidate sequence with its p-value."""
-        return self._listed(self._question(new_observations, horizon), None, None)
+        return self._list_members(self._question(new_observations, horizon), None, None)
 
     def p_value(self, new_observations: Any, states: Any, *, horizon: int | None = None) -> float:
         """Return the p-value of one state sequence; any label will do, also one never seen."""
-        return self._one(*self._asked(new_observations, states, horizon)).p_value()
+        return self._judge_one(*self._ask_about(new_observations, states, horizon)).p_value()
 
     def evaluate(
         self,
@@ -116,7 +119,7 @@ class Baseline(Fitting):
         if isinstance(new_observations, Iterator):
             new_observations = list(new_observations)
         if new_observations is not None:
-            self._check_length(truth, len(self._data.new(new_observations, None).codes))
+            check_length(truth, len(self._data.read_new(new_observations, None).codes))
         from definetti.judging.rolling import judge_windows
 
         # All that it asks for is the front door.
@@ -128,28 +131,28 @@ class Baseline(Fitting):
         """Return the level that a p-value has to be above."""
         return alpha
 
-    def _judged(
+    def _judge(
         self, question: Question, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         """Return how candidates, ``(C, h)``, stand, and their scores."""
         return rank(question, candidates)
 
-    def _one(self, question: Question, codes: IntArray) -> Standing:
-        return self._judged(question, codes[None])[0][0]
+    def _judge_one(self, question: Question, codes: IntArray) -> Standing:
+        return self._judge(question, codes[None])[0][0]
 
-    def _listed(
+    def _list_members(
         self, question: Question, alpha: Fraction | None, level: float | None
     ) -> PredictionSet:
         """List candidates whose p-value exceeds alpha, most plausible first."""
-        self._check_budget(len(question.labels), question.asked)
-        candidates = all_candidates(len(question.labels), question.asked)
-        found, scores = self._judged(question, candidates)
+        self._check_budget(len(question.labels), question.steps)
+        candidates = all_candidates(len(question.labels), question.steps)
+        found, scores = self._judge(question, candidates)
         p_values = np.array([one.p_value() for one in found])
         order = np.lexsort((scores, -p_values)).tolist()
         kept = [k for k in order if alpha is None or found[k].exceeds(alpha)]
-        return self._named(question, candidates[kept], p_values[kept], level)
+        return self._name_members(question, candidates[kept], p_values[kept], level)
 
-    def _named(
+    def _name_members(
         self, question: Question, members: IntArray, p_values: FloatArray, level: float | None
     ) -> PredictionSet:
         """Return members, as codes, with their labels."""
@@ -157,7 +160,7 @@ class Baseline(Fitting):
             [tuple(question.labels[code] for code in row) for row in members.tolist()],
             p_values,
             question.labels,
-            question.asked,
+            question.steps,
             None if level is None else float(level),
             f"{self.title}, {self.score_.name} score",
             self.exact,

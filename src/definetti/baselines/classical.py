@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from definetti._system.checks import checked_number
-from definetti.algorithm import Question
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
+from definetti.question import Question
 from definetti.symmetry.base import Symmetry
 
 
-class Classical(Baseline):
+class Classical(Baseline, name="classical"):
     """Split conformal prediction (Vovk, Gammerman & Shafer 2005), which ignores time.
 
     Parameters
@@ -63,5 +63,5 @@ class Classical(Baseline):
     def _check(self) -> None:
         checked_number(self.stride, "stride")
 
-    def _compared(self, question: Question) -> Symmetry:
+    def _compare_with(self, question: Question) -> Symmetry:
         return Past(self.stride)

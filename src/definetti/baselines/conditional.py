@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti.algorithm import Question
 from definetti.baselines.base import Baseline
 from definetti.data.history import Completion
+from definetti.question import Question
 from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
-class ClassConditional(Baseline):
+class ClassConditional(Baseline, name="classconditional"):
     """Mondrian conformal prediction (Vovk, Gammerman & Shafer 2005): a rank within each class.
 
     Parameters
@@ -65,17 +65,18 @@ class ClassConditional(Baseline):
         if self.classes not in ("sequence", "last"):
             raise ValueError(f"classes must be 'sequence' or 'last', got {self.classes!r}")
 
-    def _compared(self, question: Question) -> Symmetry:
+    def _compare_with(self, question: Question) -> Symmetry:
         return OfClass(self.classes == "last")
 
 
 @dataclass(frozen=True)
-class OfClass:
+class OfClass(Symmetry):
     """Compare with all windows of the past that have the candidate's states, or its last one."""
 
     last: bool
 
     exact = False
+    reads_observations = False
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,) if self.last else tuple(completion.states.tolist())

@@ -12,20 +12,19 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.algorithm import Question
 from definetti.baselines.base import Baseline
-from definetti.baselines.fitting import ModelOrAuto, knows_states
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing
 from definetti.data.history import History
 from definetti.data.labelled import Labelled
 from definetti.data.splitting import training_length
 from definetti.data.windows import Windows
-from definetti.models.hmm import Model
+from definetti.models.base import Model
+from definetti.question import Question
 from definetti.ranks.pvalue import ranks
 
 
-class EnsembleSliding(Baseline):
+class EnsembleSliding(Baseline, name="ensemblesliding"):
     """Bootstrap ensemble with a sliding window of residuals (EnbPI, Xu & Xie 2021).
 
     In the form for classification (ERAPS, Xu & Xie 2022): residuals are scores of windows.
@@ -90,16 +89,18 @@ class EnsembleSliding(Baseline):
         if self.piece is not None:
             checked_number(self.piece, "piece")
 
-    def _taken(
-        self, model: ModelOrAuto, observations: Any, states: Any, lengths: Any, entropy: int
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         if lengths is not None:
             raise ValueError(
                 "lengths is given, and an ensemble with sliding residuals takes one sequence; "
                 "leave it out, or use another baseline"
             )
-        if not isinstance(model, str) and model.fixed:
-            share = None if knows_states(model) else self.train_size
+        # Once and for all: the models of the ensemble are not fitted again.
+        model = model.choose(model.look(observations))
+        if model.fixed:
+            share = None if model.knows_states else self.train_size
             data = Labelled(model, observations, states, self.states, share)
             models, drawn = [data.model], np.zeros((1, 0), dtype=np.bool_)
         else:
@@ -129,7 +130,7 @@ class EnsembleSliding(Baseline):
             models.append(data.model.trained(sample, data.table, data.alphabet.labels))
         return models, drawn
 
-    def _judged(
+    def _judge(
         self, question: Question, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         question = replace(question, model=self.models_[0])  # fixed, and all scored alike
@@ -142,11 +143,13 @@ class EnsembleSliding(Baseline):
     def _scored(self, question: Question, windows: Windows) -> FloatArray:
         """Return the score of each window by each model, ``(models, B)``."""
         asked = [replace(question, model=model) for model in self.models_]
-        return np.stack([one.scored(one.estimated(one.ending(0)), windows) for one in asked])
+        return np.stack(
+            [one.score_windows(one.estimate(one.complete_with(0)), windows) for one in asked]
+        )
 
     def _residuals(self, question: Question, ends: IntArray) -> FloatArray:
         """Return the mean score by models that know nothing of a window; NaN if all know it."""
-        scores = self._scored(question, question.stretches(ends))
+        scores = self._scored(question, question.windows_ending(ends))
         begins = ends - len(question.observations)  # the state before a window is part of it
         width = self._drawn.shape[1]
         before = np.pad(np.cumsum(self._drawn, axis=1), [(0, 0), (1, 0)])

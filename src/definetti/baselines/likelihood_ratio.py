@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.algorithm import Question
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
 from definetti.models.estimate import Estimate
+from definetti.question import Question
 
 
-class LikelihoodRatio(Baseline):
+class LikelihoodRatio(Baseline, name="likelihoodratio"):
     """Weighted conformal prediction under covariate shift (Tibshirani et al. 2019).
 
     Parameters
@@ -77,24 +77,26 @@ class LikelihoodRatio(Baseline):
                 f"windows to numbers, got {self.weight!r}"
             )
 
-    def _judged(
+    def _judge(
         self, question: Question, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        estimate = question.estimated(question.ending(0))
+        estimate = question.estimate(question.complete_with(0))
         past = all_scores(
             question,
             "windows",
-            lambda ends: question.scored(estimate, question.stretches(ends)),
+            lambda ends: question.score_windows(estimate, question.windows_ending(ends)),
         )
         ends = np.arange(len(question.observations), len(question.history))
         new = question.windows(candidates)
         # All candidates have the same observations, and so the same weight.
-        windows = question.seen(question.stretches(ends) + Windows(*(part[:1] for part in new)))
+        windows = question.hide_unseen(
+            question.windows_ending(ends) + Windows(*(part[:1] for part in new))
+        )
         if callable(self.weight):
             weights = given_weights(self.weight, estimate, windows)
         else:
             weights = recent_weights(question, windows)
-        scores = question.scored(estimate, new)
+        scores = question.score_windows(estimate, new)
         return weighed_ranks(past, weights[:-1], scores, own=float(weights[-1])), scores
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from definetti.algorithm import Question
 from definetti.baselines.union import UnionBaseline
 from definetti.models.estimate import at_states
+from definetti.question import Question
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Smoother
 
 
-class UnionMultiStep(UnionBaseline):
+class UnionMultiStep(UnionBaseline, name="unionmultistep"):
     """A set for each step ahead, by a union bound (CF-RNN, Stankevičiūtė et al. 2021).
 
     Parameters
@@ -72,14 +72,14 @@ class UnionMultiStep(UnionBaseline):
         return len(getattr(self, "_begins", ())) > 1
 
     def _steps(self, question: Question) -> list[list[Rank]]:
-        estimate = question.estimated(question.ending(0))
+        estimate = question.estimate(question.complete_with(0))
         smooth = isinstance(self.score_, Smoother)
         asked = estimate.smoothing if smooth else estimate.filtering
-        new = 1.0 - asked(question.seen(question.ending(0).window))[0]
+        new = 1.0 - asked(question.hide_unseen(question.complete_with(0).window))[0]
         ends = self._ends(question)
         past = np.zeros((0, len(new)))
         if len(ends):
-            windows = question.seen(question.stretches(ends))
+            windows = question.hide_unseen(question.windows_ending(ends))
             past = 1.0 - at_states(asked(windows), windows.states)
         ones = np.ones(len(past), dtype=np.int64)
         return [ranks(past[:, k], ones, new[k], joins=True) for k in range(len(new))]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.algorithm import Question
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
+from definetti.question import Question
 
 
-class NonExchangeable(Baseline):
+class NonExchangeable(Baseline, name="nonexchangeable"):
     """Conformal prediction with fixed weights (Barber, Candès, Ramdas & Tibshirani 2022).
 
     Parameters
@@ -70,15 +70,15 @@ class NonExchangeable(Baseline):
                 "window count half as much as one 69 steps later"
             )
 
-    def _judged(
+    def _judge(
         self, question: Question, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        estimate = question.estimated(question.ending(0))
+        estimate = question.estimate(question.complete_with(0))
         past = all_scores(
             question,
             "windows",
-            lambda ends: question.scored(estimate, question.stretches(ends)),
+            lambda ends: question.score_windows(estimate, question.windows_ending(ends)),
         )
         weights = np.power(float(self.decay), np.arange(len(past), 0, -1, dtype=np.float64))
-        scores = question.scored(estimate, question.windows(candidates))
+        scores = question.score_windows(estimate, question.windows(candidates))
         return weighed_ranks(past, weights, scores, own=1.0), scores

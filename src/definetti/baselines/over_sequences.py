@@ -9,15 +9,15 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
-from definetti.algorithm import Question
 from definetti.baselines.union import UnionBaseline, chain_scores
 from definetti.data.windows import Windows
 from definetti.models.estimate import Estimate, Parameters, at_states
+from definetti.question import Question
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Score
 
 
-class UnionOverSequences(UnionBaseline):
+class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     """Hidden Markov models with confidence (Cherubin & Nouretdinov 2016).
 
     Parameters
@@ -81,11 +81,11 @@ class UnionOverSequences(UnionBaseline):
     def _check(self) -> None:
         checked_flag(self.conditional, "conditional")
 
-    def _resolved(self) -> Score:
-        return Emission()
+    def _resolve_score(self) -> Score:
+        return EmissionShare()
 
     def _steps(self, question: Question) -> list[list[Rank]]:
-        estimate = question.estimated(question.ending(0))
+        estimate = question.estimate(question.complete_with(0))
         past, states = question.history, question.history.states
         strange = strangeness(estimate, past.observations)
         reference = strange[np.arange(len(states)), states]
@@ -111,7 +111,7 @@ class UnionOverSequences(UnionBaseline):
         return np.lexsort((-p_values, chain_scores(question, members)))
 
 
-class Emission(Score):
+class EmissionShare(Score):
     """One minus a state's share of the likelihood of its own observation, at the strangest step."""
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.algorithm import Question
 from definetti.data.history import Completion
-from definetti.symmetry.base import Generator, Reference
+from definetti.question import Question
+from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
 @dataclass(frozen=True)
-class Past:
+class Past(Symmetry):
     """Compare with every window of the past, or every so many-th, whatever states it has.
 
     Not valid for a Markov chain: these windows are neither independent nor exchangeable.
@@ -28,6 +28,7 @@ class Past:
     stride: int = 1
 
     exact = False
+    reads_observations = False
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return ()
@@ -71,7 +72,7 @@ def all_scores(
     ends = np.arange(len(question.observations), len(history))
     if not len(ends):
         return np.zeros(0)
-    if not question.settled:
+    if not question.model.fixed:
         return scored(ends)
     key = "in order", name
     known = history.lasting.recall(question.setting, key, lambda: np.zeros(0))

@@ -9,13 +9,14 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from definetti._system.arrays import FloatArray, IntArray, as_float
-from definetti.algorithm import Question, rank
+from definetti.algorithm import rank
 from definetti.baselines.base import Baseline
 from definetti.baselines.standing import Standing
+from definetti.question import Question
 from definetti.ranks.pvalue import Rank
 
 
-class Robust(Baseline):
+class Robust(Baseline, name="robust"):
     """Conformal prediction for the worst law near by (Cauchois, Gupta, Ali & Duchi 2020).
 
     Parameters
@@ -81,7 +82,7 @@ class Robust(Baseline):
                 f"{self.divergence!r}"
             )
 
-    def _judged(
+    def _judge(
         self, question: Question, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         found, scores = rank(question, candidates)

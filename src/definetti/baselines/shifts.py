@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from definetti._system.checks import checked_number
-from definetti.algorithm import Question
 from definetti.baselines.base import Baseline
 from definetti.data.history import Completion
 from definetti.data.windows import Windows
-from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_key
+from definetti.question import Question
+from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
-class ShiftPermutations(Baseline):
+class ShiftPermutations(Baseline, name="shiftpermutations"):
     """Shifts of the completed sequence (Chernozhukov, Wüthrich & Zhu 2018).
 
     Parameters
@@ -67,7 +67,7 @@ class ShiftPermutations(Baseline):
     def _check(self) -> None:
         checked_number(self.block, "block")
 
-    def _compared(self, question: Question) -> Symmetry:
+    def _compare_with(self, question: Question) -> Symmetry:
         if question.unseen.any() and not question.unseen.all():
             raise ValueError(
                 f"horizon={len(question.unseen)} reaches beyond the "
@@ -78,15 +78,13 @@ class ShiftPermutations(Baseline):
 
 
 @dataclass(frozen=True)
-class Rotations:
+class Rotations(Symmetry):
     """Compare with the windows at the end of every rotation; **only approximately valid**."""
 
     block: int
 
     exact = False
-
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return candidate_key(completion)
+    reads_observations = False
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

@@ -10,16 +10,16 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_number
-from definetti.algorithm import Question
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
 from definetti.models.estimate import Parameters
+from definetti.question import Question
 from definetti.symmetry.base import Symmetry
 
 KEPT = 20  # windows that thinning by itself leaves at least
 
 
-class Thinned(Baseline):
+class Thinned(Baseline, name="thinned"):
     """Split conformal prediction on every ``K``-th window (Zheng & Proutière 2024).
 
     Parameters
@@ -76,10 +76,10 @@ class Thinned(Baseline):
         else:
             checked_number(self.thinning, "thinning")
 
-    def _compared(self, question: Question) -> Symmetry:
+    def _compare_with(self, question: Question) -> Symmetry:
         if not isinstance(self.thinning, str):
             return Past(len(question.observations) - 1 + int(self.thinning))
-        estimate = question.estimated(question.ending(0))
+        estimate = question.estimate(question.complete_with(0))
         if not isinstance(estimate, Parameters):
             raise ValueError(
                 "thinning='auto' goes by a transition matrix, and the model has none; give a "

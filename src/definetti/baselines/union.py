@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.algorithm import Question
 from definetti.baselines.base import Baseline
-from definetti.baselines.fitting import ModelOrAuto
 from definetti.baselines.past import strided_ends
 from definetti.baselines.standing import Standing
 from definetti.data.candidates import all_candidates
 from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states
 from definetti.data.splitting import read_lengths, training_length
+from definetti.models.base import Model
+from definetti.question import Question
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Path, Score
 from definetti.sets import PredictionSet
@@ -49,16 +49,16 @@ class UnionBaseline(Baseline, ABC):
         """Whether the level is guaranteed, under the assumption on the sequences."""
         return False
 
-    def _resolved(self) -> Score:
+    def _resolve_score(self) -> Score:
         if self.score not in ("smoother", "filter"):
             raise ValueError(f"score must be 'smoother' or 'filter', got {self.score!r}")
-        return super()._resolved()
+        return super()._resolve_score()
 
-    def _taken(
-        self, model: ModelOrAuto, observations: Any, states: Any, lengths: Any, entropy: int
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         if lengths is None:
-            taken = super()._taken(model, observations, states, None, entropy)
+            taken = super()._take_in(model, observations, states, None, entropy)
             return {**taken, "_begins": [0]}
         total = len(checked_states(states))
         each = read_lengths(lengths, total, "states")
@@ -68,7 +68,7 @@ class UnionBaseline(Baseline, ABC):
                 "or leave lengths out"
             )
         begins = each.cumsum() - each
-        share, first, cut, parts = self._share(model), 0, None, None
+        share, first, cut, parts = self._training_share(model), 0, None, None
         if share is not None:
             first = training_length(share, len(each) - 1, "sequences before the last")
             cut = int(begins[first])
@@ -90,16 +90,16 @@ class UnionBaseline(Baseline, ABC):
         long_enough = np.diff(begins) >= known + horizon
         return np.asarray(begins[:-1][long_enough] + known + horizon - 1)
 
-    def _one(self, question: Question, codes: IntArray) -> Standing:
+    def _judge_one(self, question: Question, codes: IntArray) -> Standing:
         found = [ranks[code] for ranks, code in zip(self._steps(question), codes, strict=True)]
         least = min(Fraction(one.greater + one.equal, one.total) for one in found)
         whole = min(len(found) * least, Fraction(1))
         return Rank(0, whole.numerator, whole.denominator)
 
-    def _listed(
+    def _list_members(
         self, question: Question, alpha: Fraction | None, level: float | None
     ) -> PredictionSet:
-        n, horizon = len(question.labels), question.asked
+        n, horizon = len(question.labels), question.steps
         table = self._steps(question)
         if alpha is None:
             self._check_budget(n, horizon)
@@ -117,7 +117,7 @@ class UnionBaseline(Baseline, ABC):
         )
         found = p_values[np.arange(horizon), members].min(axis=1)
         order = self._order(question, members, found)
-        return self._named(question, members[order], found[order], level)
+        return self._name_members(question, members[order], found[order], level)
 
     def _order(self, question: Question, members: IntArray, p_values: FloatArray) -> IntArray:
         """Return members most plausible first."""
@@ -129,4 +129,4 @@ def chain_scores(question: Question, members: IntArray) -> FloatArray:
     if not len(members):
         return np.zeros(0)
     asked = replace(question, score=Path())
-    return asked.scored(asked.estimated(asked.ending(0)), asked.windows(members))
+    return asked.score_windows(asked.estimate(asked.complete_with(0)), asked.windows(members))

@@ -61,7 +61,7 @@ class Contestant:
         train_size : how many steps fix the model, for a method that splits
         """
         from definetti import ConformalHMM
-        from definetti.baselines import NAMED
+        from definetti.baselines import Baseline
 
         shared: dict[str, Any] = {
             "model": model(kind),
@@ -72,7 +72,7 @@ class Contestant:
         if self.split:
             shared["train_size"] = train_size
         if self.by == "others":
-            return NAMED[self.name](**shared)
+            return Baseline.named[self.name](**shared)
         return ConformalHMM(**shared, **dict(self.settings))
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_number
-from definetti.sets._wording import powered
 
 PER_WINDOW = 20_000  # candidates that may be listed for each of many windows
 
@@ -43,6 +42,16 @@ def check_budget(
         + (remedy or "set train_size=0.5, for a fixed model and spaced blocks, which need no list")
         + ", or shorten the horizon, ask p_value for single sequences, or raise max_candidates"
     )
+
+
+def powered(base: int, exponent: int) -> str:
+    """Write a power in full where a person could read it.
+
+    >>> powered(3, 4), powered(20, 1000)
+    ('81', '20^1000')
+    """
+    readable = base < 2 or (exponent < 50 and exponent * np.log10(base) < 15)
+    return f"{base**exponent:,}" if readable else f"{base}^{exponent}"
 
 
 def all_candidates(n_states: int, horizon: int) -> IntArray:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
-from definetti.emissions.base import Emission
+
+if TYPE_CHECKING:
+    from definetti.emissions.base import Emission
 
 Marks = npt.NDArray[np.uint64]
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_number
 from definetti.data.history import History, padded
 from definetti.data.joining import Part, joined
 from definetti.data.labels import MISSING, Alphabet, checked_states, piece
 from definetti.data.splitting import read_lengths, training_cut
-from definetti.emissions import Emission
-from definetti.emissions._choice import Kinds, kinds_of
 from definetti.exceptions import GapWarning
-from definetti.models.function import Predictor
-from definetti.models.hmm import HMM, Model
-from definetti.models.hmmlearn import FromHmmlearn
+
+if TYPE_CHECKING:
+    from definetti.emissions._choice import Kinds
+    from definetti.models.base import Model
 
 
 class New(NamedTuple):
@@ -45,7 +43,8 @@ class Labelled:
 
     Attributes
     ----------
-    model : the model, fixed on the first stretch where the sequence is split
+    rule : the model as it was given, which may choose by what is observed
+    model : the model that is used, fixed on the first stretch where the sequence is split
     kinds : what is observed, where the model was chosen by it
     alphabet, table : labels and observations, in the order of their codes
     history : the sequence, without the stretch that the model was fixed on
@@ -54,27 +53,28 @@ class Labelled:
 
     def __init__(
         self,
-        model: Model | Literal["auto"],
+        model: Model,
         observations: Any,
         states: Any,
         declared: Iterable[Hashable] | None = None,
         train_size: float | None = None,
         lengths: Any = None,
-        emission: Emission | None = None,
+        kinds: Kinds | None = None,
     ) -> None:
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
         each = self._lengths = read_lengths(lengths, len(labels), "states")
-        if isinstance(model, str):  # "auto"
+        self.rule = model
+        if kinds is None:
             seen = observations
             if train_size is not None and observations is not None:
                 seen = piece(observations, 0, training_cut(train_size, each))
-            self.kinds: Kinds | None = kinds_of(seen)
-            self._parts = [Part(_copied(observations), labels, self.kinds.shape)]
-            model = HMM(emission=emission or self.kinds.emission())
-        else:
-            self.kinds = None
+            kinds = model.look(seen)
+        self.kinds = kinds
+        if kinds is not None:
+            self._parts = [Part(_copied(observations), labels, kinds.shape)]
+        model = model.choose(kinds)
         self.plain = observations is None
         self.closed = declared is not None
         self.alphabet = Alphabet(model.states or ())
@@ -95,15 +95,13 @@ class Labelled:
                     "all of the model's states, or none"
                 )
         codes = self.alphabet.encode(labels, "states")
-        if declared is None and getattr(model, "ordered", False):
+        if declared is None and model.ordered:
             # The order in which labels are first met is not what a rearrangement keeps.
             raise ValueError(
                 "states is not declared, and the model's columns have no names; give "
                 "ConformalHMM(…, states=[…]) the labels in the order of the columns"
             )
-        if isinstance(model, Predictor):
-            model = replace(model, columns=len(self.alphabet))
-        self.model = model
+        self.model = model = model.told_states(self.alphabet.labels)
         self.table, observed = self._encoded(observations, model.table, len(labels))
         begins = (each.cumsum() - each).tolist()
         if train_size is not None:
@@ -118,8 +116,7 @@ class Labelled:
             stretch = self._history(codes[:cut], observed[:cut], begins)
             self.model = model.trained(stretch.pool, self.table, self.alphabet.labels)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
-        if isinstance(self.model, FromHmmlearn):
-            self.model.check_named()
+        self.model.check_ready()
         self.history = self._history(codes, observed, begins)
         self.history.stretches = len(each)
         self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
@@ -131,32 +128,35 @@ class Labelled:
         again.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return again
 
-    def chosen(self, observations: Any, name: str = "new_observations") -> Labelled:
+    def choose_again(self, observations: Any, name: str = "new_observations") -> Labelled:
         """Return the data under the model that is chosen when new observations are known, too.
 
         A choice by the history alone might be another for another member of the class.
         """
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
             return self
-        emission = self.kinds.joined(kinds_of(observations)).emission()
-        if emission == self.model.emission_:
+        found = self.rule.look(observations)
+        kinds = self.kinds if found is None else self.kinds.joined(found)
+        if self.rule.choose(kinds).emission_ == self.model.emission_:
             return self
         try:
-            return self._again(emission)
+            return self._again(kinds)
         except (TypeError, ValueError) as error:
             refused = error
         # All that is there could be read before: it is the new that does not go with it.
         self.model.emission_.encode(observations, self.table, name)
         raise refused
 
-    def _again(self, emission: Emission) -> Labelled:
+    def _again(self, kinds: Kinds) -> Labelled:
         """Take in all that is there under another law, at once, as if it had come so."""
         self._parts = joined(self._parts)
         first, *later = self._parts
         declared = self.alphabet.labels if self.closed else None
         each = self._lengths.copy()
         each[-1] += len(first.labels) - each.sum()  # what came later went on with the last
-        again = Labelled("auto", first.observations, first.labels, declared, None, each, emission)
+        again = Labelled(
+            self.rule, first.observations, first.labels, declared, lengths=each, kinds=kinds
+        )
         for part in later:
             again.append(part.observations, part.labels)
         return again
@@ -176,11 +176,12 @@ class Labelled:
         self.statistics = padded(self.statistics, *added.shape) + added
         self.history.append(codes, observed, len(alphabet))
         if self.kinds is not None and not self.model.fixed:
-            found = kinds_of(observations)
+            found = self.rule.look(observations)
+            assert found is not None  # what went by observations does so still
             self.kinds = self.kinds.joined(found)
             self._parts.append(Part(_copied(observations), labels, found.shape))
 
-    def new(self, observations: Any, horizon: int | None) -> New:
+    def read_new(self, observations: Any, horizon: int | None) -> New:
         """Take in observations without labels; those up to the horizon are not there yet."""
         if horizon is not None:
             checked_number(horizon, "horizon")
@@ -202,11 +203,10 @@ class Labelled:
                     "horizon out, or let it reach beyond them"
                 )
         if (codes == MISSING).any() and not self.history.gaps:
-            warnings.warn(
+            warn_caller(
                 "new_observations has gaps and the history has none: the sets are valid if gaps "
                 "come at random; for steps that are not observed yet use horizon=",
                 GapWarning,
-                stacklevel=4,
             )
         ahead = np.full((horizon or len(codes)) - len(codes), MISSING)
         unseen = np.arange(len(codes) + len(ahead)) >= len(codes)

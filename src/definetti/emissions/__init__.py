@@ -1,25 +1,12 @@
 """How observations are told apart, counted and judged: one emission a file, one contract."""
 
-from definetti.emissions.base import Emission
-from definetti.emissions.bernoulli import Bernoulli
-from definetti.emissions.categorical import Categorical
-from definetti.emissions.classifier import Classifier
-from definetti.emissions.gaussian import Gaussian
-from definetti.emissions.likelihood import LogLikelihood
-from definetti.emissions.mixed import Mixed
-from definetti.emissions.poisson import Poisson
-from definetti.emissions.text import Text
-from definetti.emissions.words import Words
-
-__all__ = [
-    "Bernoulli",
-    "Categorical",
-    "Classifier",
-    "Emission",
-    "Gaussian",
-    "LogLikelihood",
-    "Mixed",
-    "Poisson",
-    "Text",
-    "Words",
-]
+from definetti.emissions.base import Emission as Emission
+from definetti.emissions.bernoulli import Bernoulli as Bernoulli
+from definetti.emissions.categorical import Categorical as Categorical
+from definetti.emissions.classifier import Classifier as Classifier
+from definetti.emissions.gaussian import Gaussian as Gaussian
+from definetti.emissions.likelihood import LogLikelihood as LogLikelihood
+from definetti.emissions.mixed import Mixed as Mixed
+from definetti.emissions.poisson import Poisson as Poisson
+from definetti.emissions.text import Text as Text
+from definetti.emissions.words import Words as Words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from definetti.emissions._rows import CodedRows, Rows
 
 
 @dataclass(frozen=True)
-class Entrywise(CodedRows, ABC):
+class Entrywise(CodedRows):
     """A law that is known by how many entries there are in each column, and by their sums."""
 
     prior: float = 0.5

@@ -13,6 +13,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.labels import MISSING
 from definetti.emissions._chunks import Chunks
 from definetti.emissions._reading import Vectors, read
+from definetti.emissions.base import Emission
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +110,16 @@ class Rows:
         return replace(new, values=new.values[:, order], columns=self.columns)
 
 
-class CodedRows:
+class CodedRows(Emission):
     """The coding that emissions of vectors share: each row is a thing of its own."""
-
-    symbols = False
 
     def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
         return (Rows() if table is None else table).encoded(observations, name)
 
     def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
         return table.decoded(codes)
+
+    def fix(
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Emission:
+        return self  # sums do not depend on what else is in the table

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.registry import Named
 
 
-class Emission(Protocol):
+class Emission(Named, ABC):
     """The law of an observation given its state, estimated from labelled data.
 
     Observations are kept in a *table* and spoken of by their row in it, their code; a missing
@@ -17,28 +21,62 @@ class Emission(Protocol):
     know of labelled data is its *statistics*, an array that adds up over stretches of data: a
     candidate's few steps are added to those of a long history at no cost.
 
+    Whoever writes the four methods has an emission that is valid wherever it is used. The rest is
+    for speed, and has defaults that are safe; `definetti.testing.check_emission` tries all of it.
+
     Attributes
     ----------
-    symbols : whether equal observations share a code, so that counting them is worth while
+    symbols : whether equal observations share a code, so that counting them is worth while; the
+        table then has a length, the number of its codes
+    ordered : whether states are known by the order of columns alone, so that they must be declared
+    example : some observations that it reads; with a name, what the exhaustive tests enumerate
+    law : what it is called by people who do not read Python; its class's name if left out
     """
 
-    @property
-    def symbols(self) -> bool: ...
+    symbols: bool = False
+    ordered: bool = False
+    example: ClassVar[tuple[Any, ...]] = ()
+    law: ClassVar[str] = ""
 
+    @abstractmethod
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
         """Return a table that also holds the new observations, and their codes."""
-        ...
 
+    @abstractmethod
     def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
         """Return coded observations as they came, None (NaN among numbers) where missing."""
-        ...
 
+    @abstractmethod
     def statistics(
         self, table: Any, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
         """Sum up labelled observations, state by state along the first axis."""
-        ...
 
+    @abstractmethod
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         """Judge observations: shape ``codes.shape + (n_states,)``."""
-        ...
+
+    def fix(
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Emission:
+        """Return the law fixed on a labelled stretch, which no later observation changes.
+
+        What else a table holds must not matter to it: a symbol at a step that is not observed yet
+        is not in the table, but would be if the step came earlier. An emission of which this is
+        true by itself returns itself; by default each observation is judged as if it had come
+        alone after the stretch, which is always right, and slow.
+        """
+        from definetti.emissions._alone import JudgedAlone
+
+        return JudgedAlone(self, table)
+
+    def symbols_of(self, table: Any) -> tuple[Hashable, ...]:
+        """Return the symbols of a table, in the order of their codes; none if there are none."""
+        if not self.symbols:
+            return ()
+        return tuple(self.decode(table, np.arange(len(table))).tolist())
+
+    def describe(self, columns: Sequence[str]) -> list[str]:
+        """Say, for people who do not read Python, what law the columns have."""
+        law = self.law or type(self).__name__
+        return [f"{law} for {', '.join(columns)}"] if columns else []

@@ -14,7 +14,7 @@ from definetti.emissions._reading import Vectors
 
 
 @dataclass(frozen=True)
-class Bernoulli(Entrywise):
+class Bernoulli(Entrywise, name="bernoulli"):
     """On or off, 1 or 0, in one or more columns, independent given the state.
 
     A column is on in a state with probability ``(S + 2p m) / (N + 2p)``, where ``S`` of its ``N``
@@ -40,6 +40,9 @@ class Bernoulli(Entrywise):
            [0.062, 0.556],
            [1.   , 1.   ]])
     """
+
+    law = "yes or no"
+    example = ((True, False), (False, None), None)
 
     def check(self, vectors: Vectors) -> None:
         neither = ~(np.isnan(vectors.values) | (vectors.values == 0) | (vectors.values == 1))

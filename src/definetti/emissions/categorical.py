@@ -14,10 +14,11 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING, Alphabet, all_hashable, hashable, listed
 from definetti.emissions._pooled import checked_prior
+from definetti.emissions.base import Emission
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(Emission, name="categorical"):
     """Relative frequencies of symbols in each state, with ``prior`` added to every count.
 
     The symbols are those of the completed sequence, so a symbol never seen in a state has a
@@ -39,6 +40,8 @@ class Categorical:
     prior: float = 0.5
 
     symbols = True
+    law = "frequencies"
+    example = ("a", "b", None)
 
     def __post_init__(self) -> None:
         checked_prior(self.prior)
@@ -84,7 +87,7 @@ class Categorical:
         """Return how many cells symbols are counted in, and the cell of each."""
         return len(table), codes
 
-    def learned(
+    def fix(
         self, table: Alphabet, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> FixedCategorical:
         """Fix the alphabet on a labelled stretch."""

@@ -17,6 +17,7 @@ from definetti.emissions._pooled import checked_prior
 from definetti.emissions._raw import Raw, is_raw
 from definetti.emissions._reading import Vectors, place
 from definetti.emissions._rows import Rows
+from definetti.emissions.base import Emission
 
 GAPS = (
     "the classifier takes no gaps; put a SimpleImputer before it in a pipeline, or give None for "
@@ -24,10 +25,8 @@ GAPS = (
 )
 
 
-class KeptOrRead:
+class KeptOrRead(Emission):
     """The coding of classifiers: rows of numbers are read, frames and text kept as they came."""
-
-    symbols = False
 
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
         if isinstance(table, Raw) or (table is None and is_raw(observations)):
@@ -40,7 +39,7 @@ class KeptOrRead:
 
 
 @dataclass(frozen=True)
-class Classifier(KeptOrRead):
+class Classifier(KeptOrRead, name="classifier"):
     """The likelihood of an observation is, up to a factor, what a classifier makes of it.
 
         likelihood(y | i)  ∝  Pr(i | y) / Pr(i)
@@ -80,7 +79,7 @@ class Classifier(KeptOrRead):
             raise TypeError(f"estimator {self.estimator!r} is a regressor; give a classifier")
         checked_prior(self.floor, "floor")
 
-    def learned(
+    def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> TrainedClassifier:
         """Train the classifier on a labelled stretch."""
@@ -141,6 +140,11 @@ class TrainedClassifier(KeptOrRead):
         vectors = rows.read(observations, name)
         self.check(vectors)
         return rows.added(vectors)
+
+    def fix(
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Emission:
+        return self  # it is trained already
 
     def _judged(self, table: Raw, codes: IntArray, name: str) -> tuple[Raw, IntArray]:
         """Refuse what the classifier refuses, before it is part of anything."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,13 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.emissions._centred import Centred
 from definetti.emissions._pooled import checked_prior, entry_sums, summed
 from definetti.emissions._shrinkage import estimate
+from definetti.emissions.base import Emission
 
 COVARIANCES = ("full", "diagonal", "tied")
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Emission, name="gaussian"):
     """Normal laws, with means and covariances of their own or a common covariance.
 
     With ``N`` points of mean ``y`` and scatter matrix ``W`` in a state, the estimate is
@@ -57,7 +59,8 @@ class Gaussian:
     prior: float = 0.1
     shrinkage: float | None = None
 
-    symbols = False
+    law = "Gaussian"
+    example = ((0.0, 1.0), (2.5, None), None)
 
     def __post_init__(self) -> None:
         if self.covariance not in COVARIANCES:
@@ -99,6 +102,11 @@ class Gaussian:
             own = values[used & (states == state)]
             sums[state] = np.concatenate([[len(own)], own.sum(axis=0), (own.T @ own).ravel()])
         return sums
+
+    def fix(
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Emission:
+        return self  # sums do not depend on what else is in the table
 
     def log_likelihood(self, table: Centred, statistics: FloatArray, codes: IntArray) -> FloatArray:
         n_states, width = len(statistics), len(table.point)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.emissions._rows import Rows
+from definetti.emissions._rows import CodedRows, Rows
 
 
 @dataclass(frozen=True)
-class LogLikelihood:
+class LogLikelihood(CodedRows, name="loglikelihood"):
     """Observations that are judged already: row ``t`` holds ``log B(i, y_t)`` for each state.
 
     Columns are in the order of the estimator's ``states``, which must be declared. The rows must
@@ -29,7 +28,7 @@ class LogLikelihood:
     [('low',)]
     """
 
-    symbols = False
+    example = ((-0.1, -2.0), (-3.0, -0.2), None)
     ordered = True  # its columns are states by their order alone
 
     def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
@@ -46,9 +45,6 @@ class LogLikelihood:
             "and so is the whole row; leave a state possible, or give None for the whole row",
         )
         return table.added(vectors)
-
-    def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
-        return table.decoded(codes)
 
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ NONE: IntArray = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Mixed:
+class Mixed(Emission, name="mixed"):
     """Columns of several kinds, independent given the state; each may be missing by itself.
 
     Observations are a data frame, or a list of dictionaries or of tuples.
@@ -53,7 +53,7 @@ class Mixed:
     columns: Any = "auto"
     closed: bool = False
 
-    symbols = False
+    example = (("a", 0.5), ("b", None), None)
 
     def __post_init__(self) -> None:
         named = isinstance(self.columns, Mapping) and self.columns
@@ -68,7 +68,7 @@ class Mixed:
                     f"columns[{name!r}] is a classifier, which takes whole rows; give it all "
                     "columns, with a ColumnTransformer in a pipeline if they differ in kind"
                 )
-            if isinstance(emission, type) or not hasattr(emission, "log_likelihood"):
+            if not isinstance(emission, Emission):
                 raise TypeError(
                     f"columns[{name!r}] must be an emission such as Gaussian(), got {emission!r}"
                 )
@@ -127,17 +127,23 @@ class Mixed:
         """Return the law of each column that has one."""
         return tuple(column.emission for column in table.columns)
 
-    def learned(
+    def fix(
         self, table: Columns, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> FixedMixed:
         """Fix the law of each column on a labelled stretch."""
         laws = [
-            emission.learned(own, part, states, labels)
-            if hasattr(emission, "learned")
-            else emission
+            emission.fix(own, part, states, labels)
             for (_, emission, own), part in zip(table.columns, table.take(codes), strict=True)
         ]
         return FixedMixed(self.columns, self.closed, tuple(laws))
+
+    def describe(self, columns: Sequence[str]) -> list[str]:
+        if self.columns == "auto":
+            return super().describe(columns)
+        laws: dict[str, list[str]] = {}
+        for column, emission in self.columns.items():
+            laws.setdefault(emission.law or type(emission).__name__, []).append(str(column))
+        return [f"{law} for {', '.join(those)}" for law, those in laws.items()]
 
     def _columns(self, given: Given, name: str) -> tuple[Column, ...]:
         """Settle on the columns, by what the user says or by what is there."""

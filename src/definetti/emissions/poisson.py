@@ -15,7 +15,7 @@ from definetti.emissions._reading import Vectors
 
 
 @dataclass(frozen=True)
-class Poisson(Entrywise):
+class Poisson(Entrywise, name="poisson"):
     """Poisson counts in one or more columns, independent given the state.
 
     A state's rate is ``(S + p m) / (N + p)``, where ``S`` is the sum of its ``N`` counts and ``m``
@@ -40,6 +40,9 @@ class Poisson(Entrywise):
            [0.   , 0.108],
            [1.   , 1.   ]])
     """
+
+    law = "Poisson"
+    example = ((0, 3), (4, None), None)
 
     def check(self, vectors: Vectors) -> None:
         vectors.refuse(vectors.values < 0, "counts are 0, 1, 2, …; use Gaussian() for such numbers")

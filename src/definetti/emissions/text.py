@@ -16,7 +16,7 @@ from definetti.emissions.words import Words
 
 
 @dataclass(frozen=True)
-class Text(Words):
+class Text(Words, name="text"):
     """Relative frequencies; the rule of `Words` for rare ones where much of the text is rare.
 
     Which of the two it is depends on how often each word comes in the completed sequence, and on
@@ -42,6 +42,8 @@ class Text(Words):
     rare: float = 0.05
     few: int = 50
 
+    law = "frequencies"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         checked_prior(self.rare, "rare")
@@ -58,13 +60,13 @@ class Text(Words):
             return super().log_likelihood(table, statistics, codes)
         return Categorical(self.prior).log_likelihood(table.words, statistics, codes)
 
-    def learned(
+    def fix(
         self, table: Lexicon, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> Words | FixedLabels:
         """Settle on a labelled stretch which of the two it is."""
         if self.is_words(self.statistics(table, codes, states, len(labels))):
             return Words(self.prior, self.weight)
-        fixed = Categorical(self.prior).learned(table.words, codes, states, labels)
+        fixed = Categorical(self.prior).fix(table.words, codes, states, labels)
         return FixedLabels(fixed.prior, fixed.known)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,12 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.emissions._lexicon import MATERIALS, Lexicon
 from definetti.emissions._pooled import checked_prior
+from definetti.emissions.base import Emission
 from definetti.emissions.categorical import Categorical, log_frequencies
 
 
 @dataclass(frozen=True)
-class Words:
+class Words(Emission, name="words"):
     """Relative frequencies of words in each state, with a rule for words that are rare.
 
     A word met once in a state tells of it no more than the word's shape does: its last three
@@ -55,6 +57,8 @@ class Words:
     weight: float = 1.0
 
     symbols = True
+    law = "frequencies of words"
+    example = ("walking", "the", None)
 
     def __post_init__(self) -> None:
         checked_prior(self.prior)
@@ -75,6 +79,11 @@ class Words:
     ) -> FloatArray:
         """Return how often each word occurs in each state, ``(n_states, number of words)``."""
         return Categorical().statistics(table.words, codes, states, n_states)
+
+    def fix(
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Emission:
+        return self  # only words that occurred count, and no later one is added
 
     def log_likelihood(self, table: Lexicon, statistics: FloatArray, codes: IntArray) -> FloatArray:
         shapes = _distinct(statistics, table.shape_of, len(table.shapes))

@@ -6,13 +6,12 @@ import copy
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from definetti.data.candidates import PER_WINDOW, is_long
+from definetti.data.candidates import PER_WINDOW, is_long, powered
 from definetti.data.labels import piece
 from definetti.judging import START, WINDOWS
 from definetti.judging.rolling import JudgedLevels, roll_levels
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation
-from definetti.sets._wording import powered
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM

@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-LAWS = {
-    "Gaussian": "Gaussian",
-    "Poisson": "Poisson",
-    "Bernoulli": "yes or no",
-    "Categorical": "frequencies",
-    "Text": "frequencies",
-    "Words": "frequencies of words",
-}
-
 
 def described(model: Any, columns: Sequence[str] = (), fixed_on: int = 0) -> str:
     """Say what a model takes each column for, and what it was fixed on.
@@ -33,22 +24,9 @@ def described(model: Any, columns: Sequence[str] = (), fixed_on: int = 0) -> str
     >>> described(HMM(), ["carried"])
     'frequencies for carried; fitted anew with each candidate'
     """
-    parts = ["a Markov chain, nothing observed"]
-    named = getattr(model.emission_, "columns", None)
-    if isinstance(named, dict):
-        laws: dict[str, list[str]] = {}
-        for column, emission in named.items():
-            laws.setdefault(_law(emission), []).append(str(column))
-        parts = [f"{law} for {', '.join(those)}" for law, those in laws.items()]
-    elif columns:
-        parts = [f"{_law(model.emission_)} for {', '.join(columns)}"]
+    parts = model.emission_.describe(columns) or ["a Markov chain, nothing observed"]
     if fixed_on:
         parts.append(f"fixed on the first {fixed_on:,} rows")
     elif not model.fixed:
         parts.append("fitted anew with each candidate")
     return "; ".join(parts)
-
-
-def _law(emission: Any) -> str:
-    name = type(emission).__name__
-    return LAWS.get(name, name)

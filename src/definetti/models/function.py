@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.data.history import Completion, History
+from definetti.data.history import Completion
 from definetti.data.windows import Windows
 from definetti.emissions import Emission
+from definetti.models.base import Model
 from definetti.models.estimate import Marginals
 
 
 @dataclass(frozen=True, eq=False)
-class Predictor:
+class Predictor(Model):
     """Any function from start states and observation windows to state probabilities.
 
     Parameters
@@ -27,7 +28,7 @@ class Predictor:
         these windows, ``(B, h)`` symbols or ``(B, h, d)`` numbers; returns ``(B, h, n)``
         probabilities, in the order of the estimator's ``states``. A PyTorch module is called, in
         evaluation mode, with tensors: the positions of the states, and the observations.
-    emission_ : Emission
+    emission : Emission
         How the observations are read; only its coding is used.
     columns : how many states it knows of; those there are at the fit
 
@@ -38,29 +39,31 @@ class Predictor:
     """
 
     function: Callable[[Any, Any], Any]
-    emission_: Emission
+    emission: Emission
     columns: int | None = None
 
-    states = None
-    table = None
     fixed = True
-    ordered = True  # its columns are states by their order alone
 
-    def check(self) -> None:
-        """Nothing to refuse before it is called."""
+    @property
+    def emission_(self) -> Emission:
+        return self.emission
 
-    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> Predictor:
-        raise ValueError("train_size is given, but the model is trained already; leave it out")
+    @property
+    def ordered(self) -> bool:
+        return True  # its columns are states by their order alone
+
+    def told_states(self, labels: tuple[Hashable, ...]) -> Predictor:
+        return replace(self, columns=len(labels))
 
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Marginals:
         known = completion.history.n_states if self.columns is None else self.columns
         asked = partial(self._asked, table=table, labels=labels, known=known)
-        return Marginals(asked, partial(self.emission_.decode, table), labels)
+        return Marginals(asked, partial(self.emission.decode, table), labels)
 
     def _asked(self, windows: Windows, *, table: Any, labels: Any, known: int) -> FloatArray:
-        observations = self.emission_.decode(table, windows.observations)
+        observations = self.emission.decode(table, windows.observations)
         if is_torch(self.function):
             found = from_torch(self.function, windows.start, observations)
         else:

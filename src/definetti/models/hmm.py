@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,44 +15,11 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History, padded
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
-from definetti.models.estimate import Estimate, Parameters
+from definetti.models.base import Model
+from definetti.models.estimate import Parameters
 
 
-class Model(Protocol):
-    """What stands behind the score: an `Estimate` for every completed sequence.
-
-    Attributes
-    ----------
-    emission_ : how observations are told apart, and counted
-    states, table : the labels and the observations that the model knows already, if it does
-    fixed : whether the estimate is the same for every completed sequence
-    """
-
-    @property
-    def emission_(self) -> Emission: ...
-    @property
-    def states(self) -> tuple[Hashable, ...] | None: ...
-    @property
-    def table(self) -> Any: ...
-    @property
-    def fixed(self) -> bool: ...
-
-    def check(self) -> None:
-        """Refuse parameters that make no model."""
-        ...
-
-    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> Model:
-        """Return the model fixed on a labelled stretch."""
-        ...
-
-    def estimate(
-        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
-    ) -> Estimate:
-        """Return the estimate for a completed sequence, given its history's statistics."""
-        ...
-
-
-class HMM(BaseEstimator):
+class HMM(BaseEstimator, Model):
     """A hidden Markov model estimated by counting, Step 2 of Algorithm 1.
 
     Parameters
@@ -69,10 +36,6 @@ class HMM(BaseEstimator):
     HMM(prior=0)
     """
 
-    states = None
-    table = None
-    fixed = False
-
     def __init__(self, prior: float = 0.5, emission: Emission | None = None) -> None:
         self.prior = prior
         self.emission = emission
@@ -87,26 +50,18 @@ class HMM(BaseEstimator):
         if isinstance(self.emission, type):
             name = self.emission.__name__
             raise TypeError(f"emission is the class {name}; pass an instance: emission={name}()")
-        methods = ("encode", "decode", "statistics", "log_likelihood", "symbols")
-        if not all(hasattr(self.emission_, name) for name in methods):
+        if not isinstance(self.emission_, Emission):
             raise TypeError(
-                f"emission must have the methods of definetti.emissions.Emission, such as "
-                f"Categorical(), got {self.emission!r}"
+                f"emission must be a definetti.emissions.Emission, such as Categorical(), or "
+                f"derive from it, got {self.emission!r}"
             )
-
-    @property
-    def ordered(self) -> bool:
-        """Whether states are known by the order of columns alone."""
-        return getattr(self.emission_, "ordered", False)
 
     @property
     def emission_(self) -> Emission:
         return Categorical(float(self.prior)) if self.emission is None else self.emission
 
     def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
-        emission = self.emission_
-        if learn := getattr(emission, "learned", None):
-            emission = learn(table, history.observations, history.states, labels)
+        emission = self.emission_.fix(table, history.observations, history.states, labels)
         statistics = emission.statistics(
             table, history.observations, history.states, history.n_states
         )
@@ -124,7 +79,7 @@ class HMM(BaseEstimator):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainedHMM:
+class TrainedHMM(Model):
     """A hidden Markov model that no longer changes: the paper's "pre-trained predictor".
 
     Its alphabet does not change either: symbols that it was not trained on share one cell.
@@ -134,35 +89,33 @@ class TrainedHMM:
     transitions : (n, n) counts, or probabilities
     statistics : what is known of the observations in each state
     prior : added to each of `transitions`
-    emission_, states, table : the law of the observations, the labels, the observations known
+    emission, states, table : the law of the observations, the labels, the observations known
     """
 
     transitions: FloatArray
     statistics: FloatArray
     prior: float
-    emission_: Emission
+    emission: Emission
     states: tuple[Hashable, ...]
     table: Any
 
     fixed = True
 
     def __repr__(self) -> str:
-        return f"TrainedHMM(emission={self.emission_!r}, states={self.states!r})"
+        return f"TrainedHMM(emission={self.emission!r}, states={self.states!r})"
 
-    def check(self) -> None:
-        """Nothing to refuse: it was checked when it was made."""
-
-    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
-        raise ValueError("train_size is given, but the model is trained already; leave it out")
+    @property
+    def emission_(self) -> Emission:
+        return self.emission
 
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Parameters:
         n = completion.n_states
         transition = probabilities(padded(self.transitions, n, n), self.prior)
-        width = self.emission_.statistics(table, NONE, NONE, n).shape
+        width = self.emission.statistics(table, NONE, NONE, n).shape
         known = padded(self.statistics, *width)
-        return Parameters(transition, self.emission_, table, known, labels)
+        return Parameters(transition, self.emission, table, known, labels)
 
 
 NONE: IntArray = np.zeros(0, dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
 from definetti.emissions._reading import Vectors
 from definetti.emissions._rows import CodedRows, Rows
+from definetti.models.base import Model
 from definetti.models.hmm import TrainedHMM
 
 
 @dataclass(frozen=True, eq=False)
-class FromHmmlearn:
+class FromHmmlearn(Model):
     """A model fitted without labels by hmmlearn: Categorical, Gaussian, GMM, Poisson, Multinomial.
 
     Observations come as hmmlearn takes them: symbols as whole numbers from 0 on, and rows that
@@ -39,13 +40,12 @@ class FromHmmlearn:
     model: Any
     states: tuple[Hashable, ...] | None = None
     table: Any = None
-    emission_: Any = field(init=False)
 
     fixed = True
 
-    def __post_init__(self) -> None:
-        order = np.arange(self.model.n_components)
-        object.__setattr__(self, "emission_", HmmlearnEmission(self.model, order))
+    @property
+    def emission_(self) -> HmmlearnEmission:
+        return HmmlearnEmission(self.model, np.arange(self.model.n_components))
 
     def check(self) -> None:
         if not hasattr(self.model, "transmat_"):
@@ -61,8 +61,8 @@ class FromHmmlearn:
                 "hmmlearn model; name each"
             )
 
-    def check_named(self) -> None:
-        """Refuse states without names, once it is clear that they will get none."""
+    def check_ready(self) -> None:
+        """Refuse states without names, now that it is clear that they will get none."""
         if self.states is None:
             raise ValueError(
                 "the states of the hmmlearn model have no names; set train_size=0.2 to match them "
@@ -91,7 +91,7 @@ class FromHmmlearn:
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Any:
-        self.check_named()
+        self.check_ready()
         assert self.states is not None
         ordered = self._ordered(np.arange(len(self.states)), self.states)
         return ordered.estimate(completion, table, statistics, labels)

@@ -10,14 +10,15 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
+from definetti.models.base import Model
 from definetti.models.estimate import Parameters
-from definetti.models.hmm import HMM, NONE, Model, probabilities
+from definetti.models.hmm import HMM, NONE, probabilities
 from definetti.models.hmmlearn import HmmlearnEmission
 from definetti.models.kernels.backward import smoothing
 
 
 @dataclass(frozen=True, eq=False)
-class Smoother:
+class WholeSmoother:
     """A fixed hidden Markov model with a law of the first state.
 
     Attributes
@@ -39,7 +40,7 @@ class Smoother:
         states: IntArray,
         begins: IntArray,
         labels: tuple[Hashable, ...],
-    ) -> Smoother:
+    ) -> WholeSmoother:
         """Fix a model on labelled sequences, one after the other, that begin at given times."""
         table, observed = model.emission_.encode(observations, model.table, "observations")
         history = History(len(labels), model.emission_.symbols)
@@ -49,12 +50,12 @@ class Smoother:
             history.append(sequence, seen, gap=True)
         fixed = model.trained(history, table, labels)
         if not isinstance(model, HMM):  # whose matrices come from elsewhere
-            return cls.given(fixed, labels)
+            return cls.from_fixed(fixed, labels)
         first = np.bincount(states[begins], minlength=len(labels)).astype(np.float64)
         return cls(fixed, labels, probabilities(first[None], float(model.prior))[0])
 
     @classmethod
-    def given(cls, model: Model, labels: tuple[Hashable, ...] = ()) -> Smoother:
+    def from_fixed(cls, model: Model, labels: tuple[Hashable, ...] = ()) -> WholeSmoother:
         """Take a model that is fixed; the first state has its own law there, or the stationary."""
         labels = tuple(model.states or labels)
         emission = model.emission_

@@ -11,7 +11,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.models.estimate import Estimate
 
 if TYPE_CHECKING:
-    from definetti.algorithm import Question
+    from definetti.question import Question
 
 
 def past_scores(
@@ -24,8 +24,8 @@ def past_scores(
     ends : the times, latest first
     stream : a name for what the times have in common, under which they are found again
     """
-    if not question.settled:
-        return np.sort(question.scored(estimate, question.stretches(ends)))
+    if not question.model.fixed:
+        return np.sort(question.score_windows(estimate, question.windows_ending(ends)))
     memory, key = question.history.lasting, ("sorted", stream)
     old_ends, old = memory.recall(question.setting, key, lambda: (ends[:0], np.zeros(0)))
     fresh = len(ends) - len(old_ends)
@@ -48,5 +48,5 @@ def _noted(question: Question, estimate: Estimate, ends: IntArray) -> FloatArray
         memory.note(question.setting, "scores", notes)
     todo = ends[np.isnan(notes[ends])]
     if len(todo):
-        notes[todo] = question.scored(estimate, question.stretches(todo))
+        notes[todo] = question.score_windows(estimate, question.windows_ending(todo))
     return notes[ends]

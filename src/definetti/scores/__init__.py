@@ -1,21 +1,12 @@
 """How strange is a window? Large means strange: one score a file, one contract."""
 
-from definetti.scores.base import Score, StepScore
-from definetti.scores.joint import Joint
-from definetti.scores.marginal import Band, Filter, Smoother
-from definetti.scores.named import resolve
-from definetti.scores.own import LabelledWindows, OnWindows
-from definetti.scores.path import Path
-
-__all__ = [
-    "Band",
-    "Filter",
-    "Joint",
-    "LabelledWindows",
-    "OnWindows",
-    "Path",
-    "Score",
-    "Smoother",
-    "StepScore",
-    "resolve",
-]
+from definetti.scores.band import Band as Band
+from definetti.scores.base import Score as Score
+from definetti.scores.base import StepScore as StepScore
+from definetti.scores.filter import Filter as Filter
+from definetti.scores.joint import Joint as Joint
+from definetti.scores.own import LabelledWindows as LabelledWindows
+from definetti.scores.own import OnWindows as OnWindows
+from definetti.scores.path import Path as Path
+from definetti.scores.resolving import resolve as resolve
+from definetti.scores.smoother import Smoother as Smoother

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray
+from definetti._system.registry import Named
 from definetti.data.windows import Windows
 from definetti.models.estimate import Estimate
 from definetti.trellis.trellis import Trellis
@@ -16,20 +18,28 @@ from definetti.trellis.trellis import Trellis
 ROOM = 2**23
 
 
-class Score(ABC):
+class Score(Named, ABC):
     """A function from an estimated model and ``B`` windows to ``B`` numbers.
 
     It may look at the completed sequence through these two alone, and at codes only to look
     things up in the model, never as numbers: which symbol gets which code depends on when it was
     first met, and a rearrangement changes that. It must be written down before the labels are
     looked at, and keep nothing between calls. Then every score is valid, and the choice is a
-    matter of size.
+    matter of size. Whoever writes `__call__` has a score; all else has a default that is safe.
     """
 
     @property
     def name(self) -> str:
         """What to call it in a result."""
         return type(self).__name__.lower()
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from other scores: equal keys, equal numbers for equal windows.
+
+        Scores of the past are found again under it. By default a score is like itself alone.
+        """
+        return Itself(self)
 
     @property
     def squares(self) -> bool:
@@ -65,8 +75,27 @@ class StepScore(Score):
 
     lag: int = field(default=0, kw_only=True, repr=False)
 
+    @property
+    def key(self) -> Hashable:
+        values = (getattr(self, one.name) for one in fields(self))
+        plain = (int, float, str, type(None))
+        return type(self), *(v if isinstance(v, plain) else Itself(v) for v in values)
+
     def late(self, lag: int) -> Score:
         return replace(self, lag=lag)
+
+
+class Itself:
+    """A key for something that may be unhashable, or equal to others: the thing itself."""
+
+    def __init__(self, thing: object) -> None:
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Itself) and self.thing is other.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
 
 
 def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:

@@ -9,13 +9,13 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti.data.windows import Windows
 from definetti.models.estimate import Estimate
+from definetti.scores._marginal import by_steps
 from definetti.scores.base import StepScore
-from definetti.scores.marginal import by_steps
 from definetti.trellis.trellis import Trellis
 
 
 @dataclass(frozen=True)
-class Joint(StepScore):
+class Joint(StepScore, name="joint"):
     """One minus the mean probability of ``order + 1`` states in a row: the paper's last variant.
 
     Order 0 is the smoother; an order beyond the window stands for the whole window.

@@ -14,7 +14,7 @@ from definetti.trellis.trellis import Trellis
 
 
 @dataclass(frozen=True)
-class Path(StepScore):
+class Path(StepScore, name="path"):
     """Minus the log-probability of the path given all observations: the smallest sets."""
 
     @property

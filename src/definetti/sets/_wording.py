@@ -6,8 +6,6 @@ import math
 import reprlib
 from typing import NamedTuple
 
-import numpy as np
-
 SHOWN = 10  # rows in a repr
 
 
@@ -24,16 +22,6 @@ class Size(NamedTuple):
     def __repr__(self) -> str:
         low, high = map(_short, self)
         return low if self.low == self.high else f"{low} to {high}"
-
-
-def powered(base: int, exponent: int) -> str:
-    """Write a power in full where a person could read it.
-
-    >>> powered(3, 4), powered(20, 1000)
-    ('81', '20^1000')
-    """
-    readable = base < 2 or (exponent < 50 and exponent * np.log10(base) < 15)
-    return f"{base**exponent:,}" if readable else f"{base}^{exponent}"
 
 
 def promise(confidence_level: float | None, exact: bool) -> str:

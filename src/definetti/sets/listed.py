@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
-from definetti.sets._wording import SHOWN, Size, powered, promise, short
+from definetti.sets._wording import SHOWN, Size, promise, short
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]

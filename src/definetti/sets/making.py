@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -10,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.algorithm import Question, rank
+from definetti._system.caller import warn_caller
+from definetti.algorithm import rank
 from definetti.asking import check_listing
 from definetti.data.candidates import all_candidates
 from definetti.exceptions import FewBlocksWarning
 from definetti.models.estimate import Estimate
+from definetti.question import Question
 from definetti.ranks.limits import blocks_needed, limit, risk_limit
 from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank
@@ -27,20 +28,20 @@ def listed_set(
 ) -> PredictionSet:
     """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first."""
     candidates, found, scores = all_ranked(question, max_candidates, verbose)
-    broken = question.broken(found)
+    broken = question.tie_breakers(found)
     p_values = np.array([one.p_value(u) for one, u in zip(found, broken, strict=True)])
     order = np.lexsort((scores, -p_values)).tolist()
     kept = [k for k in order if alpha is None or found[k].exceeds(alpha, broken[k])]
     if alpha is not None and len(kept) == len(candidates) and question.by_last_state:
         numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
-        _warn_if_few(question, numbers, alpha, depth=5)
+        _warn_if_few(question, numbers, alpha)
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
         question.labels,
         candidates.shape[1],
         None if alpha is None else float(1 - alpha),
-        question.method,
+        question.describe(),
         question.symmetry.exact,
         p_values,
     )
@@ -51,15 +52,15 @@ def all_ranked(
 ) -> tuple[IntArray, list[Rank], FloatArray]:
     """Return all candidates with their ranks and their scores."""
     n, fixed = len(question.labels), question.model.fixed
-    check_listing(n, question.asked, fixed, question.by_last_state, max_candidates)
-    candidates = all_candidates(len(question.labels), question.asked)
+    check_listing(n, question.steps, fixed, question.by_last_state, max_candidates)
+    candidates = all_candidates(len(question.labels), question.steps)
     return candidates, *rank(question, candidates, verbose)
 
 
 def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> LatticeSet | None:
     """Return the set as thresholds on a trellis; None where the score makes no trellis."""
-    estimate = question.estimated(question.ending(0))
-    window = question.seen(question.windows(np.zeros((1, question.asked), dtype=np.int64)))
+    estimate = question.estimate(question.complete_with(0))
+    window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
     trellis = question.score.trellis(estimate, window)
     if trellis is None:
         return None
@@ -68,7 +69,7 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
     if alpha is None:
         limits = np.full(len(past), np.inf)
     else:
-        _warn_if_few(question, list(map(len, past)), alpha, depth=5)
+        _warn_if_few(question, list(map(len, past)), alpha)
         limits = np.array([limit(scores, alpha, uniform) for scores in past])
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
@@ -79,7 +80,7 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
         uniform,
         question.labels,
         None if alpha is None else float(1 - alpha),
-        question.method,
+        question.describe(),
         question.symmetry.exact,
         estimate.smoothing(window)[0, question.lag :],
         max_listed,
@@ -88,22 +89,22 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
 
 def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: int) -> StepSets:
     """Return a set of states for each step, good for whatever the last state is."""
-    estimate = question.estimated(question.ending(0))
-    window = question.seen(question.windows(np.zeros((1, question.asked), dtype=np.int64)))
+    estimate = question.estimate(question.complete_with(0))
+    window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
     band = Band(max_errors, lag=question.lag)
-    method = replace(question, score=Smoother(), smoothing=False).method
+    method = replace(question, score=Smoother(), smoothing=False).describe()
     if guarantee == "errors":
         past = _past(replace(question, score=band), estimate)
         numbers = list(map(len, past))
         limits = [limit(scores, alpha) for scores in past]
     else:
         past = [_past_steps(question, estimate, last) for last in range(len(question.labels))]
-        numbers = [len(steps) // question.asked for steps in past]
+        numbers = [len(steps) // question.steps for steps in past]
         limits = [
-            risk_limit(steps, number, question.asked, alpha)
+            risk_limit(steps, number, question.steps, alpha)
             for steps, number in zip(past, numbers, strict=True)
         ]
-    _warn_if_few(question, numbers, alpha, depth=4)
+    _warn_if_few(question, numbers, alpha)
     return StepSets(
         question.labels,
         float(1 - alpha),
@@ -128,15 +129,15 @@ def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray
     """Return how strange every step of the past was, for one last state, in rising order."""
 
     def made() -> FloatArray:
-        windows = question.seen(question.stretches(question.past_ends(last)))
+        windows = question.hide_unseen(question.windows_ending(question.past_ends(last)))
         return np.sort(Band(lag=question.lag).steps(estimate, windows), axis=None)
 
-    if not question.settled:
+    if not question.model.fixed:
         return made()
     return question.history.present.recall(("steps", *question.setting), last, made)
 
 
-def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction, depth: int) -> None:
+def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction) -> None:
     """Say how much more labelled data it takes to leave anything out, where it was asked for."""
     needed, steps = blocks_needed(alpha), len(question.history)
     few = [last for last, number in enumerate(numbers) if number < needed]
@@ -148,11 +149,10 @@ def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction, depth:
         more = f"about {needed / number:.1f} times the {steps:,} steps"
     else:  # each block is at least so long
         more = f"at least {(needed + 1) * len(question.observations):,} steps"
-    warnings.warn(
+    warn_caller(
         f"too few blocks of {len(question.observations)} steps to leave anything out at level "
         f"{float(1 - alpha):g} where the last state is one of {len(few)} of {len(numbers)} states: "
         f"{label!r} has {number} of the {needed} that it takes; give {more} to calibrate on, or "
         "lower the level or the horizon",
         FewBlocksWarning,
-        stacklevel=depth,
     )

@@ -1,24 +1,12 @@
 """What a candidate is compared with: one symmetry a file, one contract."""
 
-from definetti.symmetry.base import Reference, Symmetry
-from definetti.symmetry.full import Full
-from definetti.symmetry.group import BlockGroup
-from definetti.symmetry.named import resolve
-from definetti.symmetry.pairs import Pairs
-from definetti.symmetry.published import Published
-from definetti.symmetry.returns import Returns
-from definetti.symmetry.shifts import Shifts
-from definetti.symmetry.spaced import Spaced
-
-__all__ = [
-    "BlockGroup",
-    "Full",
-    "Pairs",
-    "Published",
-    "Reference",
-    "Returns",
-    "Shifts",
-    "Spaced",
-    "Symmetry",
-    "resolve",
-]
+from definetti.symmetry.base import Reference as Reference
+from definetti.symmetry.base import Symmetry as Symmetry
+from definetti.symmetry.full import Full as Full
+from definetti.symmetry.group import BlockGroup as BlockGroup
+from definetti.symmetry.pairs import Pairs as Pairs
+from definetti.symmetry.published import Published as Published
+from definetti.symmetry.resolving import resolve as resolve
+from definetti.symmetry.returns import Returns as Returns
+from definetti.symmetry.shifts import Shifts as Shifts
+from definetti.symmetry.spaced import Spaced as Spaced

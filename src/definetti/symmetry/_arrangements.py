@@ -5,25 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from definetti._system.checks import checked_limit
-from definetti.data.history import Completion
 from definetti.symmetry._blocks import Blocks
 from definetti.symmetry._tails import count_windows
-from definetti.symmetry.base import Generator, Reference, candidate_key
+from definetti.symmetry.base import Generator, Reference, Symmetry
 
 MAX_WINDOWS = 20_000
 
 
 @dataclass(frozen=True)
-class Arrangements:
+class Arrangements(Symmetry):
     """What symmetries that count orders of blocks share."""
 
     max_windows: int = MAX_WINDOWS
 
     def __post_init__(self) -> None:
         checked_limit(self.max_windows, "max_windows")
-
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return candidate_key(completion)
 
 
 def all_orders(

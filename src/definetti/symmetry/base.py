@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
+from definetti._system.registry import Named
 from definetti.data.history import Completion
 from definetti.data.windows import Windows
 
@@ -49,33 +51,50 @@ class Reference(NamedTuple):
         return cls(windows, np.ones(len(windows.start), dtype=np.int64), joins=True)
 
 
-class Symmetry(Protocol):
-    """A set of rearrangements of the completed sequence.
+class Symmetry(Named, ABC):
+    """A set of rearrangements of the completed sequence, Steps 3 and 4.
+
+    Whoever writes `exact` and `reference` has a symmetry; all else has a default that is safe.
+    Whatever it depends on must be the same for all its rearrangements of a sequence.
 
     Attributes
     ----------
-    exact : whether all rearrangements have the likelihood of the sequence itself for every
-        hidden Markov model, so that the p-values are valid in finite samples
-    by_last_state : optional; whether the reference is made of stretches of the history and
-        depends on the candidate through its last state alone, so that a fixed model needs one
-        threshold for each last state and no list of candidates
-    pools : optional; whether observations of earlier stretches are dealt out as well
-    at_pairs : optional; whether blocks are cut at a state and an observation, so that it matters
-        whether an observation is missing or not there yet
+    by_last_state : whether the reference is made of stretches of the history and depends on the
+        candidate through its last state alone, so that a fixed model needs one threshold for each
+        last state and no list of candidates
+    pools : whether observations of earlier stretches are dealt out as well
+    reads_observations : whether what is rearranged depends on observations, and not on states
+        alone; a step that is not observed yet might then be taken for one that is missing
     """
 
+    by_last_state: bool = False
+    pools: bool = False
+    reads_observations: bool = True
+
     @property
-    def exact(self) -> bool: ...
+    @abstractmethod
+    def exact(self) -> bool:
+        """Whether all rearrangements have the likelihood of the sequence itself.
 
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        """Name what candidates share: equal names, equal reference."""
-        ...
+        For every hidden Markov model, so that the p-values are valid in finite samples.
+        """
 
+    @abstractmethod
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:
         """Return the windows of the rearranged sequences, counted where feasible, else drawn."""
-        ...
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        """Name what candidates share: equal names, equal reference.
+
+        By default a candidate shares nothing.
+        """
+        return candidate_key(completion)
+
+    def describe(self) -> str:
+        """Return what to call it in a result."""
+        return type(self).__name__.lower()
 
 
 def candidate_key(completion: Completion) -> tuple[int, ...]:

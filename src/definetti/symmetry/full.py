@@ -13,13 +13,13 @@ from definetti.data.windows import Windows, stacked
 from definetti.symmetry._euler import draw_windows
 from definetti.symmetry._exits import exits_of
 from definetti.symmetry._whittle import count_windows
-from definetti.symmetry.base import Generator, Reference, candidate_key
+from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_key
 
 DEEP = 100  # steps that counting, which goes into each step from the one before, may go
 
 
 @dataclass(frozen=True)
-class Full:
+class Full(Symmetry, name="full"):
     """All sequences of the same likelihood; exactly valid, and the smallest sets.
 
     A sequence's likelihood depends on its first state, its transition counts and, state by state,
@@ -38,6 +38,7 @@ class Full:
 
     exact = True
     pools = True  # observations of earlier stretches are dealt out, too
+    reads_observations = False
 
     def __post_init__(self) -> None:
         checked_limit(self.max_windows, "max_windows")

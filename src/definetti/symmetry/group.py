@@ -11,13 +11,13 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti.data.history import Completion
 from definetti.symmetry._blocks import cut_at_pair, cut_at_state
-from definetti.symmetry.base import Generator, Reference, candidate_key
+from definetti.symmetry.base import Generator, Reference, Symmetry
 
 Permutations = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
-class BlockGroup:
+class BlockGroup(Symmetry):
     """Rearrange blocks by the permutations of a group of one's own; exactly valid.
 
     Parameters
@@ -52,11 +52,8 @@ class BlockGroup:
             check_group(self.permutations)
 
     @property
-    def at_pairs(self) -> bool:
+    def reads_observations(self) -> bool:  # type: ignore[override]
         return self.blocks == "pairs"
-
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return candidate_key(completion)
 
     def orders(self, number: int) -> IntArray:
         """Return the order of `number` blocks under each permutation, read from the end."""

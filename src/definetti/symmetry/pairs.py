@@ -11,7 +11,7 @@ from definetti.symmetry.base import Generator, Reference
 
 
 @dataclass(frozen=True)
-class Pairs(Arrangements):
+class Pairs(Arrangements, name="pairs"):
     """Cut at every occurrence of the last pair of state and observation; exactly valid.
 
     This is the method of Nettasinghe et al. (2023), with all ``d!`` permutations of the blocks. At
@@ -25,7 +25,6 @@ class Pairs(Arrangements):
     """
 
     exact = True
-    at_pairs = True
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

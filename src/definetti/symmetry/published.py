@@ -15,7 +15,7 @@ from definetti.symmetry.base import Generator, Reference
 
 
 @dataclass(frozen=True)
-class Published(Arrangements):
+class Published(Arrangements, name="published"):
     """The published program of Nettasinghe et al. (2023); **not valid**: it under-covers.
 
     It departs from the paper's theorem. The permuted windows are the end of ``h + 1`` concatenated
@@ -31,7 +31,6 @@ class Published(Arrangements):
     """
 
     exact = False
-    at_pairs = True
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

@@ -11,7 +11,7 @@ from definetti.symmetry.base import Generator, Reference
 
 
 @dataclass(frozen=True)
-class Returns(Arrangements):
+class Returns(Arrangements, name="returns"):
     """Cut after every visit to the last state and rearrange the blocks; exactly valid.
 
     Observations travel with their states, so they may be anything.
@@ -24,6 +24,7 @@ class Returns(Arrangements):
     """
 
     exact = True
+    reads_observations = False
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

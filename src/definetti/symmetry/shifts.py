@@ -9,11 +9,11 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti.data.history import Completion
 from definetti.data.windows import Windows, windows_at
-from definetti.symmetry.base import Generator, Reference, candidate_key
+from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
 @dataclass(frozen=True)
-class Shifts:
+class Shifts(Symmetry, name="shifts"):
     """Compare with the windows that end at every time; **only approximately valid**.
 
     After Chernozhukov, Wüthrich and Zhu (2018). Shifted windows of a Markov chain are not
@@ -22,9 +22,7 @@ class Shifts:
     """
 
     exact = False
-
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return candidate_key(completion)
+    reads_observations = False
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

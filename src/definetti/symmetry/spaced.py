@@ -9,11 +9,11 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion
-from definetti.symmetry.base import Generator, Reference
+from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
 @dataclass(frozen=True)
-class Spaced:
+class Spaced(Symmetry, name="spaced"):
     """Rearrange blocks of at least ``h`` steps that end with the last state; exactly valid.
 
     Backwards from the end, the next cut is the latest visit to the last state at least ``h``
@@ -23,6 +23,7 @@ class Spaced:
 
     exact = True
     by_last_state = True
+    reads_observations = False
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,)

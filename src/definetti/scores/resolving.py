@@ -1,4 +1,4 @@
-"""Scores by their names."""
+"""Scores by what the user gives."""
 
 from __future__ import annotations
 
@@ -6,18 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from definetti.scores.base import Score
-from definetti.scores.joint import Joint
-from definetti.scores.marginal import Band, Filter, Smoother
 from definetti.scores.own import OnWindows
-from definetti.scores.path import Path
-
-NAMED: dict[str, type[Score]] = {
-    "path": Path,
-    "filter": Filter,
-    "smoother": Smoother,
-    "joint": Joint,
-    "band": Band,
-}
 
 
 def resolve(score: str | Score | Callable[..., Any]) -> Score:
@@ -28,11 +17,12 @@ def resolve(score: str | Score | Callable[..., Any]) -> Score:
     """
     if isinstance(score, Score):
         return score
-    if isinstance(score, str) and score in NAMED:
-        return NAMED[score]()
+    if isinstance(score, str) and score in Score.named:
+        found: Score = Score.named[score]()
+        return found
     if callable(score) and not isinstance(score, type):
         return OnWindows(score)
     raise ValueError(
-        f"score must be one of {', '.join(map(repr, NAMED))}, a definetti.scores.Score or a "
+        f"score must be one of {', '.join(map(repr, Score.named))}, a definetti.scores.Score or a "
         f"function of windows, got {score!r}"
     )

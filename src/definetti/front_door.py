@@ -1,0 +1,159 @@
+"""The front door: how a labelled history is taken in and asked, the same for all estimators."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_limit, checked_number, entropy_of
+from definetti.data.labelled import Labelled
+from definetti.data.labels import checked_states, readable
+from definetti.models.base import GivesModel, Model
+from definetti.models.resolving import resolve as resolve_model
+from definetti.question import Question
+from definetti.scores import Score
+from definetti.scores import resolve as resolve_score
+
+Self = TypeVar("Self", bound="FrontDoor")
+
+
+class FrontDoor(BaseEstimator, GivesModel):
+    """An estimator for what follows one labelled history.
+
+    Attributes
+    ----------
+    states_ : the labels of the states, in the order in which they were declared or first met
+    score_, model_ : what is used
+    """
+
+    model: Any
+    score: Any
+    states: Iterable[Hashable] | None
+    random_state: Any
+    _data: Labelled
+
+    def fit(self: Self, observations: Any, states: Any, lengths: Any = None) -> Self:
+        """Take in a labelled sequence, or several one after the other.
+
+        Parameters
+        ----------
+        observations : (T,) symbols, None or NaN where missing; None for a plain Markov chain
+        states : (T,) labels, any hashable values
+        lengths : list of int, optional
+            The lengths of the sequences, if there are several. What is to be predicted follows
+            the last.
+        """
+        observations = readable(observations)
+        self._check_parameters()
+        score = self._resolve_score()
+        model = resolve_model(self.model, observations)
+        model.check()
+        entropy = entropy_of(self.random_state)
+        fitted = self._take_in(model, observations, states, lengths, entropy)
+        # Only now, with nothing left that could fail, does the new fit replace an old one.
+        used = fitted["_data"].model
+        self.__dict__.update(fitted, score_=score, model_=used, _entropy=entropy)
+        return self
+
+    def partial_fit(self: Self, observations: Any, states: Any) -> Self:
+        """Let the labelled sequence go on with labels that came in later.
+
+        Parameters
+        ----------
+        observations : (L,) the observations that follow the labelled ones
+        states : (L,) their labels
+        """
+        if not self._is_fitted():
+            return self.fit(observations, states)
+        observations = readable(observations)
+        data = self._data.choose_again(observations, "observations")
+        data.append(observations, states)
+        self._data, self.model_ = data, data.model
+        return self
+
+    @property
+    def states_(self) -> tuple[Hashable, ...]:
+        self._check_fitted()
+        labels: tuple[Hashable, ...] = self._data.alphabet.labels
+        return labels
+
+    def fixed_model(self) -> Model:
+        self._check_fitted()
+        data = self._data
+        if data.model.fixed:
+            return deepcopy(data.model)
+        return data.model.trained(data.history.pool, data.table, data.alphabet.labels)
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Check what is read at every prediction, and may have been changed since `fit`."""
+
+    @abstractmethod
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+    ) -> dict[str, Any]:
+        """Take labelled data in; return what is to be remembered, the data as ``_data``."""
+
+    @abstractmethod
+    def _question(
+        self,
+        new_observations: Any,
+        horizon: int | None,
+        lag: int = 0,
+        *,
+        listing: bool = True,
+        ranking: bool = False,
+    ) -> Question:
+        """Gather all that a prediction depends on.
+
+        Parameters
+        ----------
+        listing : whether all candidates are asked about, not one of them
+        ranking : whether each of them is wanted by itself, so that no lattice will do
+        """
+
+    def _resolve_score(self) -> Score:
+        return resolve_score(self.score)
+
+    def _ask_about(
+        self, new_observations: Any, states: Any, horizon: int | None = None, lag: int = 0
+    ) -> tuple[Question, IntArray]:
+        """Read one state sequence of any labels, with the question that it answers."""
+        self._check_fitted()
+        labels = checked_states(states)
+        if not labels:
+            raise ValueError("states is empty; give one label per new observation")
+        checked_limit(lag, "lag")
+        if new_observations is None and horizon is None:
+            horizon = len(labels) + lag
+        if horizon is not None and checked_number(horizon, "horizon") > lag:
+            check_length(labels, horizon - lag)  # before anything so long is made
+        alphabet = self._data.alphabet.extended(labels)
+        question = self._question(new_observations, horizon, lag, listing=False)
+        check_length(labels, question.steps)
+        return replace(question, labels=alphabet.labels), alphabet.encode(labels, "states")
+
+    def _is_fitted(self) -> bool:
+        return "_data" in self.__dict__
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet; call fit(observations, states)"
+            )
+
+
+def check_length(labels: list[Any], length: int) -> None:
+    """Refuse labels that are not as many as the steps that they are for."""
+    if len(labels) != length:
+        raise ValueError(
+            f"states has {len(labels)} labels for {length} new_observations; give one label "
+            "per observation"
+        )

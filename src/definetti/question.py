@@ -1,0 +1,165 @@
+"""What is asked: all that a prediction depends on but the candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.digest import digest
+from definetti.data.history import Completion, History
+from definetti.data.labels import MISSING
+from definetti.data.windows import Windows, windows_at
+from definetti.models.base import Model
+from definetti.models.estimate import Estimate
+from definetti.ranks.pvalue import Rank
+from definetti.scores.base import Score, evaluate
+from definetti.symmetry.base import Reference, Symmetry
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Question:
+    """All that a prediction depends on but the candidates.
+
+    Attributes
+    ----------
+    history, table, statistics : the labelled sequence, its distinct observations and their sums
+    observations : (h,) codes of the new observations
+    unseen : (h,) which of them are not there yet, and are to be left out of every window
+    labels : the labels of the states, those of the candidates included
+    n_resamples, entropy : how many rearrangements to draw where they are drawn, and from what seed
+    smoothing : whether ties are broken at random
+    lag : how many of the new steps are not asked about, because their labels never come
+    """
+
+    history: History
+    table: Any
+    statistics: FloatArray
+    observations: IntArray
+    unseen: npt.NDArray[np.bool_]
+    labels: tuple[Hashable, ...]
+    model: Model
+    score: Score
+    symmetry: Symmetry
+    n_resamples: int
+    entropy: int
+    smoothing: bool = False
+    lag: int = 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps, the last ones, are asked about."""
+        return len(self.observations) - self.lag
+
+    @property
+    def by_last_state(self) -> bool:
+        """Whether a candidate is compared with the past through its last state alone."""
+        return self.model.fixed and self.symmetry.by_last_state
+
+    @property
+    def setting(self) -> tuple[Hashable, ...]:
+        """All that the score of a stretch depends on under a fixed model, but the stretch.
+
+        A state that comes up for the first time may change a fixed model; a symbol does not.
+        """
+        steps = len(self.unseen), int(np.count_nonzero(self.unseen)), self.lag
+        return self.score.key, len(self.labels), *steps
+
+    def describe(self) -> str:
+        """Say of a set how it was made."""
+        within, number = "", self.history.stretches
+        if number > 1:
+            within = f" within the last of {number} stretches"
+            if self.symmetry.pools and self.history.pool is not self.history:
+                within += ", observations from all"
+        way = f"{self.score.name} score, {self.symmetry.describe()} symmetry{within}"
+        return f"{way}{', smoothed' * self.smoothing}"
+
+    def generator(self, use: int = 0) -> np.random.Generator:
+        """Return the stream of this prediction, from its beginning.
+
+        All candidates draw the same stream, so a p-value does not depend on who else is asked
+        about; each by itself compares with independent draws, which is all that validity needs.
+        Other data have another stream: one seed serves many histories.
+        """
+        place = (len(self.history), len(self.observations), use, *self._digest)
+        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
+
+    @cached_property
+    def _digest(self) -> tuple[int, int]:
+        """Return a number for the history and one for the new observations."""
+        past, emission = self.history.pool, self.model.emission_
+        done, number = past.digest
+        if done < len(past):
+            new = past.observations[done:]
+            number = digest(emission, self.table, new, past.states[done:], number)
+            past.digest = len(past), number
+        nothing = np.zeros(len(self.observations), dtype=np.int64)
+        return number, digest(emission, self.table, self.observations, nothing)
+
+    def uniform(self) -> float:
+        """Return the one uniform number that breaks the ties of this prediction."""
+        return float(self.generator(use=1).random())
+
+    def tie_breakers(self, ranks: list[Rank]) -> list[float | None]:
+        """Return the number that breaks the ties of each rank, if it is to: the same for all."""
+        ties = [self.smoothing or one.randomised for one in ranks]
+        uniform = self.uniform() if any(ties) else None
+        return [uniform if one else None for one in ties]
+
+    def complete(self, states: IntArray) -> Completion:
+        """Complete the history with one candidate: Step 1 of Algorithm 1."""
+        return Completion(self.history, states, self.observations, len(self.labels))
+
+    def complete_with(self, last: int) -> Completion:
+        """Complete the history with some candidate that has a given last state."""
+        return self.complete(np.full(len(self.observations), last))
+
+    def estimate(self, completion: Completion) -> Estimate:
+        """Estimate the model from a completed sequence: Step 2."""
+        return self.model.estimate(completion, self.table, self.statistics, self.labels)
+
+    def rearrange(self, completion: Completion) -> Reference:
+        """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
+        return self.symmetry.reference(completion, self.n_resamples, self.generator)
+
+    def past_ends(self, last: int) -> IntArray:
+        """Return the times at which the stretches end that a last state is compared with."""
+        ends = self.rearrange(self.complete_with(last)).ends
+        assert ends is not None
+        return ends
+
+    def windows(self, candidates: IntArray) -> Windows:
+        """Return candidates as windows: what is being judged."""
+        number = len(candidates)
+        observations = self.observations[None].repeat(number, axis=0)
+        # Steps that are not asked about have some state, which no score looks at.
+        states = np.pad(candidates, [(0, 0), (self.lag, 0)]) if self.lag else candidates
+        return Windows(np.full(number, self.history.last), states, observations)
+
+    def windows_of(self, reference: Reference) -> Windows:
+        """Return the windows of a reference, cut out of the history where they are named only."""
+        if reference.windows is not None:
+            return reference.windows
+        assert reference.ends is not None
+        return self.windows_ending(reference.ends)
+
+    def windows_ending(self, ends: IntArray) -> Windows:
+        """Return the windows of the history that end at given times."""
+        past = self.history
+        return windows_at(ends, past.states, past.observations, len(self.observations))
+
+    def hide_unseen(self, windows: Windows) -> Windows:
+        """Leave out of all windows what the new ones do not have."""
+        if not self.unseen.any():
+            return windows
+        return windows._replace(observations=np.where(self.unseen, MISSING, windows.observations))
+
+    def score_windows(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        """Tell how strange windows are."""
+        return evaluate(self.score, estimate, self.hide_unseen(windows))
