@@ -18,6 +18,7 @@ from rich.console import Console
 from definetti import HMM, ConformalHMM
 from definetti.contest.recordings import Recording, read_sleep, read_words
 from definetti.emissions import Gaussian, Words
+from definetti.symmetry import Symmetry
 from studies.calibration import AllWindows
 from studies.data import SLEEP, WORDS, missing
 from studies.report import explain, print_table
@@ -57,11 +58,11 @@ def methods(data: Data, horizon: int) -> list[list[StudiedMethod]]:
     """List the ways to make sets; those in one list differ in how they treat ties only."""
     labels = sorted({state for history in data.histories for state in history.states})
 
-    def split(symmetry: object) -> StudiedMethod:
+    def split(symmetry: str | Symmetry) -> StudiedMethod:
         def make(length: int) -> ConformalHMM:
             return ConformalHMM(
                 data.model,
-                symmetry=symmetry,  # type: ignore[arg-type]
+                symmetry=symmetry,
                 train_size=int(TRAINED * length),
                 states=labels,
                 random_state=0,
