@@ -12,7 +12,7 @@ from benchmarks.tables import goal, show, span, table, times
 from benchmarks.timing import race
 from definetti.data.windows import Windows
 from definetti.emissions import Categorical
-from definetti.models.estimate import Parameters
+from definetti.models.hmm import Parameters
 
 STATES, SYMBOLS, STEPS, ROUNDS = 5, 5, 100_000, 60
 GOAL = 3

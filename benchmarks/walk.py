@@ -1,7 +1,8 @@
 """How far a reader has to walk: files of the package that one prediction and one backtest pass.
 
 What is counted are calls of Python functions whose source stands in the package; functions of other
-libraries, compiled kernels and the running of modules, which happens once, are not. A *file* is
+libraries, compiled kernels with what enters them (`ENTRIES`), and the running of modules, which
+happens once, are not. A *file* is
 passed if one of its functions is called. A *switch* is a call whose file is not that of the call
 before it, so a return counts only through what is called next. Lambdas and generators count by
 their file, as do comprehensions where Python calls them (up to 3.11). Everything is run once before
@@ -21,6 +22,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
+from numba.core.registry import CPUDispatcher
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -31,6 +33,7 @@ from definetti.cli import app
 from definetti.simulate import weather
 
 ROOT = str(Path(definetti.__file__).parent)
+ENTRIES = ("models/kernels/", "_system/compiled.py", "_system/signals.py")
 NEW = ["umbrella", "hat"]
 LENGTH, WINDOWS = 500, 20
 GOALS = {"prediction": "≤ 20 files, ≤ 131 switches", "backtest": "≤ 35 files"}
@@ -52,10 +55,21 @@ def walked(walk: Callable[[], Any]) -> list[str]:
 
     def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(ROOT) and code.co_name != "<module>":
-            calls.append(code.co_filename[len(ROOT) + 1 :])
+        known = code.co_filename, code.co_name
+        if event != "call" or code.co_name == "<module>" or known in kernels:
+            return
+        name = code.co_filename.removeprefix(f"{ROOT}/")
+        if name != code.co_filename and not name.startswith(ENTRIES):
+            calls.append(name)
 
     walk()
+    # Numba tells of its compiled functions as if they were Python's.
+    kernels = {
+        (one.py_func.__code__.co_filename, one.__name__)
+        for module in list(sys.modules.values())
+        for one in vars(module).values()
+        if isinstance(one, CPUDispatcher)
+    }
     before = sys.getprofile()
     sys.setprofile(note)
     try:

@@ -61,9 +61,9 @@ def test_bit_by_bit_is_as_all_at_once(kind, lengths, monkeypatch):
         monkeypatch.setattr(
             law, "encode", lambda *args, encode=encode: (reading.append(1), encode(*args))[1]
         )
-    found = cp._data.chosen(new)
+    found = cp._data.choose_again(new)
     assert len(reading) <= 4  # not once for each time that something came
-    assert equal(found, fresh._data.chosen(new))
+    assert equal(found, fresh._data.choose_again(new))
     assert cp.predict_p(new) == fresh.predict_p(new)
     cp.partial_fit(new, ["sun"])
     fresh.partial_fit(new, ["sun"])

@@ -6,11 +6,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from definetti import ConformalHMM
+from definetti import ConformalHMM, question
 from definetti.data.history import Completion, History, padded
 from definetti.models import hmm
-from definetti.models.estimate import Parameters
-from definetti.models.hmm import probabilities, refitted
+from definetti.models.hmm import Parameters, probabilities, refitted
 from definetti.models.kernels import forward
 from definetti.scores import Band, Filter, Joint, Path, Smoother, base
 
@@ -93,10 +92,10 @@ def test_a_row_of_states_for_each_step_is_room_enough(score, monkeypatch):
         return taken(self, observations)
 
     monkeypatch.setattr(Parameters, "log_likelihood", counted)
-    monkeypatch.setattr(base, "ROOM", 100 * N)
+    monkeypatch.setattr(question, "ROOM", 100 * N)
     assert cp.predict_ranks(["symbol 0"]) == found
     assert len(calls) == N
-    monkeypatch.setattr(base, "ROOM", 7 * N)
+    monkeypatch.setattr(question, "ROOM", 7 * N)
     assert cp.predict_ranks(["symbol 0"]) == found
 
 

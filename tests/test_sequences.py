@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from definetti import HMM, FromHmmlearn, given_hmm
 from definetti.emissions import Classifier, Gaussian
 from definetti.exceptions import FewBlocksWarning, GapWarning
-from definetti.models.whole import Smoother
+from definetti.models.whole import WholeSmoother
 from definetti.ranks.units import after_errors, weighted_limit
 from definetti.sequences import ConformalSequences
 from definetti.simulate import weather
@@ -63,7 +63,7 @@ def clustered(longest=1, law=(1.0,)):
 
 
 def strangeness(model, unit):
-    smoother = Smoother.given(model)
+    smoother = WholeSmoother.from_fixed(model)
     found = []
     for observations, states in unit:
         marginals = smoother.marginals(list(observations), "observations")
@@ -279,7 +279,7 @@ def test_marginals_are_sums_over_paths(seed):
     found = Smoother(model, model.states, initial).marginals(observations, "observations")
     np.testing.assert_allclose(found, by_hand(initial, transition, seen), atol=1e-12)
     # A given model has no law of the first state but the one that it keeps.
-    found = Smoother.given(model)
+    found = WholeSmoother.from_fixed(model)
     np.testing.assert_allclose(found.initial @ transition, found.initial, atol=1e-9)
 
 

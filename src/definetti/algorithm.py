@@ -7,14 +7,19 @@ Step 5 ranks the candidate's own window among them. Candidates share what work t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import watched
+from definetti.data.windows import Windows
 from definetti.question import Question
 from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank, ranks, ranks_among
 
+Item = TypeVar("Item")
 Ranked = tuple[list[Rank], FloatArray]
 
 
@@ -26,25 +31,27 @@ def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ran
 
 def rank_refitted(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidates with the model estimated anew for each, as the paper has it."""
-    windows = question.windows(candidates)
-    completions = [question.complete(states) for states in windows.states]  # Step 1
+    start, states, observations = question.windows(candidates)
+    completions = [question.complete(candidate) for candidate in states]  # Step 1
     # Those of one estimate after each other, so that one at a time is enough.
     groups: dict[tuple[int, ...], dict[tuple[int, ...], list[int]]] = {}
     for index, completion in enumerate(completions):
-        alike = groups.setdefault(completion.counts_key, {})
-        alike.setdefault(question.symmetry.orbit(completion), []).append(index)
+        orbit = question.symmetry.orbit(completion)
+        groups.setdefault(completion.counts_key, {}).setdefault(orbit, []).append(index)
     todo = [(key, members) for key, alike in groups.items() for members in alike.values()]
     found, scores = [Rank(0, 0, 1)] * len(candidates), np.empty(len(candidates))
     known = None
-    for key, members in watched(todo, len(todo), "ranking candidates", verbose):
+    for key, members in _watch(todo, verbose):
         completion = completions[members[0]]
         if key != known:
             estimate, known = question.estimate(completion), key  # Step 2
         reference = question.rearrange(completion)  # Steps 3 and 4
-        judged = windows.at(members) + question.windows_of(reference)
-        values = question.score_windows(estimate, judged)  # in one go, which costs less than two
-        scores[members], others = values[: len(members)], values[len(members) :]
-        placed = ranks(others, reference.weights, scores[members], reference.joins)  # Step 5
+        own = Windows(start[members], states[members], observations[members])
+        values = question.score_windows(estimate, own, question.windows_of(reference))
+        scores[members] = values[: len(members)]
+        placed = ranks(  # Step 5
+            values[len(members) :], reference.weights, scores[members], reference.joins
+        )
         for index, place in zip(members, placed, strict=True):
             found[index] = place._replace(randomised=reference.randomised)
     return found, scores
@@ -60,7 +67,7 @@ def rank_fixed(question: Question, candidates: IntArray, verbose: bool = False) 
     for index, completion in enumerate(completions):
         orbits.setdefault(question.symmetry.orbit(completion), []).append(index)
     found = [Rank(0, 0, 1)] * len(candidates)
-    for orbit, members in watched(orbits.items(), len(orbits), "ranking candidates", verbose):
+    for orbit, members in _watch(list(orbits.items()), verbose):
         reference = question.rearrange(completions[members[0]])  # Steps 3 and 4
         if reference.ends is not None:
             past = past_scores(question, estimate, reference.ends, orbit)
@@ -71,3 +78,7 @@ def rank_fixed(question: Question, candidates: IntArray, verbose: bool = False) 
         for index, place in zip(members, placed, strict=True):
             found[index] = place._replace(randomised=reference.randomised)
     return found, scores
+
+
+def _watch(work: list[Item], verbose: bool) -> Iterable[Item]:
+    return watched(work, len(work), "ranking candidates", verbose) if verbose else work

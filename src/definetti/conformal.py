@@ -8,13 +8,13 @@ from typing import Any
 
 from definetti._system.caller import warn_caller
 from definetti._system.checks import (
+    checked_choice,
     checked_flag,
     checked_guarantee,
     checked_number,
 )
 from definetti.algorithm import rank
-from definetti.asking import check_exact, check_listing, check_size
-from definetti.data.candidates import is_long
+from definetti.data.candidates import check_listing, check_size, is_long
 from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states, readable
 from definetti.exceptions import NotExactWarning
@@ -26,7 +26,6 @@ from definetti.scores import Score
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
 from definetti.symmetry import Symmetry
-from definetti.symmetry import resolve as resolve_symmetry
 
 
 class ConformalHMM(FrontDoor):
@@ -306,10 +305,16 @@ class ConformalHMM(FrontDoor):
         return len(self._data.history.pool)
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+        self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         data = Labelled(model, observations, states, self.states, self.train_size, lengths)
-        return {"_data": data, "symmetry_": resolve_symmetry(self.symmetry, data.model.fixed)}
+        # Nothing valid gives smaller sets than the whole class; blocks of a fixed model's windows
+        # are scored once.
+        wanted = self.symmetry
+        if isinstance(wanted, str) and wanted == "auto":
+            wanted = "spaced" if data.model.fixed else "full"
+        symmetry = checked_choice(wanted, Symmetry, "symmetry", ", 'auto'")
+        return {"_data": data, "symmetry_": symmetry}
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`.
@@ -338,13 +343,12 @@ class ConformalHMM(FrontDoor):
         new_observations = readable(new_observations, "new_observations")
         data = self._data.choose_again(new_observations)
         fixed = data.model.fixed and self.symmetry_.by_last_state
-        n, most = len(data.alphabet), self.max_candidates
+        n, most = data.history.n_states, self.max_candidates
         check_size(n, horizon, lag, fixed, most, listing)
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), data.model.fixed, fixed, most)
         new = data.read_new(new_observations, horizon)
-        check_exact(new, horizon, lag, data, self.symmetry_, fixed)
-        return Question(
+        question = Question(
             history=data.history,
             table=new.table,
             statistics=data.statistics,
@@ -359,6 +363,8 @@ class ConformalHMM(FrontDoor):
             smoothing=bool(self.smoothing),
             lag=int(lag),
         )
+        question.check_exact()
+        return question
 
     def _set(self, question: Question, alpha: Fraction | None) -> PredictionSet | LatticeSet:
         """List the set where that is feasible; else go by the lattice, if there is one."""

@@ -12,14 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from definetti._system.arrays import IntArray
-from definetti._system.checks import checked_limit, checked_number, entropy_of
+from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
 from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states, readable
+from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
-from definetti.models.resolving import resolve as resolve_model
 from definetti.question import Question
-from definetti.scores import Score
-from definetti.scores import resolve as resolve_score
+from definetti.scores import OnWindows, Score
 
 Self = TypeVar("Self", bound="FrontDoor")
 
@@ -50,15 +49,14 @@ class FrontDoor(BaseEstimator, GivesModel):
             The lengths of the sequences, if there are several. What is to be predicted follows
             the last.
         """
-        observations = readable(observations)
-        self._check_parameters()
         score = self._resolve_score()
+        self._check_parameters()
+        observations = readable(observations)
         model = resolve_model(self.model, observations)
-        model.check()
-        entropy = entropy_of(self.random_state)
-        fitted = self._take_in(model, observations, states, lengths, entropy)
+        fitted = self._take_in(model, observations, states, lengths)
         # Only now, with nothing left that could fail, does the new fit replace an old one.
-        used = fitted["_data"].model
+        used, entropy = fitted["_data"].model, entropy_of(self.random_state)
+        self._draw(fitted, entropy)
         self.__dict__.update(fitted, score_=score, model_=used, _entropy=entropy)
         return self
 
@@ -97,9 +95,12 @@ class FrontDoor(BaseEstimator, GivesModel):
 
     @abstractmethod
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+        self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         """Take labelled data in; return what is to be remembered, the data as ``_data``."""
+
+    def _draw(self, fitted: dict[str, Any], entropy: int) -> None:
+        """Add to what is remembered that which is drawn at random."""
 
     @abstractmethod
     def _question(
@@ -120,7 +121,10 @@ class FrontDoor(BaseEstimator, GivesModel):
         """
 
     def _resolve_score(self) -> Score:
-        return resolve_score(self.score)
+        if callable(self.score) and not isinstance(self.score, (type, Score)):
+            return OnWindows(self.score)
+        found: Score = checked_choice(self.score, Score, "score", ", a function of windows")
+        return found
 
     def _ask_about(
         self, new_observations: Any, states: Any, horizon: int | None = None, lag: int = 0

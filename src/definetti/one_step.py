@@ -16,8 +16,8 @@ from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
+from definetti.question import evaluate
 from definetti.ranks.pvalue import tied
-from definetti.scores.base import evaluate
 from definetti.symmetry import Returns, Spaced
 
 if TYPE_CHECKING:

@@ -18,8 +18,11 @@ from definetti.data.windows import Windows, windows_at
 from definetti.models.base import Model
 from definetti.models.estimate import Estimate
 from definetti.ranks.pvalue import Rank
-from definetti.scores.base import Score, evaluate
+from definetti.scores.base import Score, blamed
 from definetti.symmetry.base import Reference, Symmetry
+
+# Numbers that a score may work on at once, a row or a square of states for every step.
+ROOM = 2**23
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,7 +80,7 @@ class Question:
             within = f" within the last of {number} stretches"
             if self.symmetry.pools and self.history.pool is not self.history:
                 within += ", observations from all"
-        way = f"{self.score.name} score, {self.symmetry.describe()} symmetry{within}"
+        way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
         return f"{way}{', smoothed' * self.smoothing}"
 
     def generator(self, use: int = 0) -> np.random.Generator:
@@ -160,6 +163,57 @@ class Question:
             return windows
         return windows._replace(observations=np.where(self.unseen, MISSING, windows.observations))
 
-    def score_windows(self, estimate: Estimate, windows: Windows) -> FloatArray:
-        """Tell how strange windows are."""
-        return evaluate(self.score, estimate, self.hide_unseen(windows))
+    def score_windows(self, estimate: Estimate, *batches: Windows) -> FloatArray:
+        """Tell how strange windows are, all in one go."""
+        return evaluate(self.score, estimate, *map(self.hide_unseen, batches))
+
+    def check_exact(self) -> None:
+        """Refuse a question to which the answer would not be exact."""
+        unseen, steps = int(np.count_nonzero(self.unseen)), len(self.unseen)
+        if self.lag >= steps:
+            raise ValueError(
+                f"lag={self.lag} leaves none of the {steps} new steps to ask about; give "
+                "observations up to the present"
+            )
+        if 0 < unseen < steps and not self.by_last_state:
+            # What is not seen yet would be dealt out to times that must have an observation.
+            raise ValueError(
+                f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which is "
+                "exact with a fixed model and symmetry='spaced' only; set train_size=0.5, or leave "
+                "horizon out"
+            )
+        gappy = self.history.gaps and bool((self.history.observations != MISSING).any())
+        if unseen and gappy and self.symmetry.reads_observations:
+            raise ValueError(
+                f"symmetry={self.symmetry.known_as!r} takes a step that is not observed yet for a "
+                "gap, and the history has gaps; use symmetry='returns' or 'full' with horizon="
+            )
+
+
+def evaluate(score: Score, estimate: Estimate, *batches: Windows) -> FloatArray:
+    """Score windows, not too many at once, and refuse an answer that cannot be ranked."""
+    windows = batches[0]
+    if len(batches) > 1:
+        windows = Windows(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
+    cells = len(estimate.labels) ** (2 if score.squares else 1)
+    most = max(1, ROOM // (windows.states.shape[1] * cells))
+    if len(windows.start) > most:
+        parts = range(0, len(windows.start), most)
+        chunks = [Windows(*(part[k : k + most] for part in windows)) for k in parts]
+        return np.concatenate([evaluate(score, estimate, chunk) for chunk in chunks])
+    found = score(estimate, windows)
+    try:
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise blamed(error) from error
+    if values.shape != windows.start.shape:
+        raise ValueError(
+            f"score returned shape {values.shape} for {len(windows.start)} windows; "
+            f"return one number per window, shape {windows.start.shape}"
+        )
+    if np.isnan(values).any():
+        raise ValueError(
+            f"score returned NaN for window {int(np.isnan(values).argmax())}; "
+            "return a number, or infinity for the strangest"
+        )
+    return values

@@ -16,8 +16,8 @@ from definetti._system.checks import checked_guarantee, entropy_of
 from definetti.data.labels import MISSING, Alphabet, checked_states, piece, readable
 from definetti.data.splitting import read_lengths, training_length
 from definetti.exceptions import FewBlocksWarning, GapWarning
+from definetti.models.auto import resolve_model
 from definetti.models.base import Model
-from definetti.models.resolving import resolve as resolve_model
 from definetti.models.whole import WholeSmoother
 from definetti.ranks.limits import blocks_needed
 from definetti.ranks.pvalue import miscoverage
@@ -117,7 +117,6 @@ class ConformalSequences(BaseEstimator):
         self._check_parameters()
         observations = _readable(observations, "observations")
         model = resolve_model(self.model, observations)
-        model.check()
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; give at least two labelled sequences")

@@ -190,7 +190,7 @@ def test_a_choice_takes_what_is_new_into_account():
 def test_what_stretches_hold_is_what_they_hold_together(values):
     whole = kinds_of(values)
     for cut in range(len(values) + 1):
-        parts = kinds_of(values[:cut]).joined(kinds_of(values[cut:]))
+        parts = kinds_of(values[:cut]).join(kinds_of(values[cut:]))
         assert parts.emission() == whole.emission()
         if whole.shape != "rows":
             assert (parts.shape, dict(parts.kinds)) == (whole.shape, dict(whole.kinds))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,24 @@ def checked_guarantee(guarantee: Any, max_errors: Any) -> None:
         )
 
 
+def checked_choice(value: Any, contract: Any, name: str, others: str = "") -> Any:
+    """Return an object that fulfils a contract, given by its name or as it is.
+
+    Parameters
+    ----------
+    contract : a class with a registry, see `definetti._system.registry`
+    others : what else the parameter may be, in words, for the error
+    """
+    if isinstance(value, contract):
+        return value
+    if isinstance(value, str) and value in contract.named:
+        return contract.named[value]()
+    raise ValueError(
+        f"{name} must be one of {', '.join(map(repr, contract.named))}{others} or a "
+        f"{contract.__module__.rpartition('.')[0]}.{contract.__name__}, got {value!r}"
+    )
+
+
 def checked_flag(value: Any, name: str) -> None:
     """Refuse anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
@@ -52,3 +72,13 @@ def entropy_of(random_state: Any) -> int:
     raise ValueError(
         f"random_state must be None, a whole number ≥ 0 or a NumPy Generator, got {random_state!r}"
     )
+
+
+def checked_prior(value: Any, name: str = "prior") -> None:
+    """Refuse what cannot be a number of pseudo-observations."""
+    number = np.nan
+    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
+        with suppress(OverflowError):
+            number = float(value)
+    if not 0.0 <= number < np.inf:
+        raise ValueError(f"{name} must be a finite number ≥ 0, got {value!r}; try 0.5")

@@ -15,7 +15,7 @@ class Named:
     Attributes
     ----------
     named : the classes that fulfil the contract, by their names
-    known_as : the name of a class; empty for one that has none, which is used as an object
+    known_as : what to call a class in a result: its name, or that of the class in small letters
 
     Examples
     --------
@@ -23,20 +23,20 @@ class Named:
     >>> class Round(Shape, name="round"): ...
     >>> class Oval(Round): ...
     >>> Shape.named["round"] is Round, Oval.known_as
-    (True, '')
+    (True, 'oval')
     >>> class Ball(Shape, name="round"): ...
     Traceback (most recent call last):
     ValueError: name='round' is taken by Round; choose another
     """
 
     named: ClassVar[dict[str, type[Any]]]
-    known_as: ClassVar[str] = ""
+    known_as: ClassVar[str]
 
     def __init_subclass__(cls, *, name: str = "", **others: Any) -> None:
         super().__init_subclass__(**others)
         if Named in cls.__bases__:
             cls.named = {}
-        cls.known_as = name
+        cls.known_as = name or cls.__name__.lower()
         taken = cls.named.get(name)
         # A module that is run again defines its classes again.
         if taken is not None and taken.__qualname__ != cls.__qualname__:

@@ -11,7 +11,8 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
 from definetti.baselines.union import UnionBaseline, chain_scores
 from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate, Parameters, at_states
+from definetti.models.estimate import Estimate, at_states
+from definetti.models.hmm import Parameters
 from definetti.question import Question
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Score

@@ -12,7 +12,7 @@ from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
-from definetti.models.estimate import Parameters
+from definetti.models.hmm import Parameters
 from definetti.question import Question
 from definetti.symmetry.base import Symmetry
 

@@ -68,7 +68,7 @@ def _rows(
 
     from definetti import ConformalHMM
     from definetti.exceptions import NotExactWarning
-    from definetti.symmetry import resolve
+    from definetti.symmetry import Symmetry
     from definetti.verify import enumerate_ranks
 
     with warnings.catch_warnings():
@@ -83,7 +83,7 @@ def _rows(
             predictor, 2, 2, length, horizon + ahead, verbose=True, observed=horizon
         )
     broken = everything._replace(smoothing=True)
-    proved = bool(resolve(predictor.symmetry).exact)
+    proved = bool(Symmetry.named[str(predictor.symmetry)]().exact)
     rows = []
     for name, parts in MODELS.items():
         initial, steps, emitted = (np.array(part) for part in parts)

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.checks import checked_number
+from definetti._system.checks import checked_limit, checked_number
 
 PER_WINDOW = 20_000  # candidates that may be listed for each of many windows
+# Cells of a trellis, a square of states for each step: 4 GB at eight bytes each. A sequence asked
+# about by itself has a row of them.
+MOST_CELLS = 2**29
 
 
 def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
@@ -19,7 +22,7 @@ def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
     >>> is_long(2, 3, 8), is_long(2, 4, 8), is_long(1, 9, 8)
     (False, True, True)
     """
-    most = checked_number(max_candidates, "max_candidates")
+    most = int(max_candidates)
     if horizon > most or n_states == 1:
         return horizon > most
     return horizon >= most.bit_length() or n_states**horizon > most
@@ -29,9 +32,9 @@ def check_budget(
     n_states: int, horizon: Any, max_candidates: Any, remedy: str | None = None
 ) -> None:
     """Refuse to list more candidates than were allowed, before any memory is taken."""
-    steps = checked_number(horizon, "horizon")
-    if not is_long(n_states, steps, max_candidates):
+    if not is_long(n_states, horizon, max_candidates):
         return
+    steps = checked_number(horizon, "horizon")
     if n_states == 1:
         raise ValueError(
             f"horizon is {steps:,}, more steps than max_candidates={max_candidates:,}; shorten it"
@@ -61,3 +64,44 @@ def all_candidates(n_states: int, horizon: int) -> IntArray:
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
     return np.array(list(product(range(n_states), repeat=horizon)), dtype=np.int64)
+
+
+def check_size(
+    n_states: int, horizon: Any, lag: Any, fixed: bool, max_candidates: Any, listing: bool
+) -> None:
+    """Refuse steps that there is no room for, before any memory is taken.
+
+    Parameters
+    ----------
+    fixed : whether the model is fixed and candidates are compared by their last state alone
+    listing : whether all candidates are asked about, not one of them
+    """
+    checked_limit(lag, "lag")
+    if lag and not fixed:
+        raise ValueError(
+            f"lag={lag} is exact with a fixed model and symmetry='spaced' only; set "
+            "train_size=0.5, or ask about all new steps"
+        )
+    if horizon is None:
+        return
+    checked_number(horizon, "horizon")
+    if not fixed and listing:
+        check_budget(n_states, horizon, max_candidates)
+    cells = n_states ** (2 if listing else 1)
+    if fixed and horizon * cells > MOST_CELLS:
+        raise ValueError(
+            f"horizon={horizon:,} with {n_states} states takes more memory than there is; ask for "
+            f"at most {MOST_CELLS // cells:,} steps at once"
+        )
+
+
+def check_listing(
+    n_states: int, steps: int, model_fixed: bool, by_last_state: bool, max_candidates: Any
+) -> None:
+    """Refuse to rank more candidates than may be listed, with what to do instead."""
+    remedy = None
+    if model_fixed:
+        remedy = "use symmetry='spaced', which needs no list"
+    if by_last_state:
+        remedy = "ask predict_set with a score that goes step by step, such as 'path'"
+    check_budget(n_states, steps, max_candidates, remedy)

@@ -8,7 +8,7 @@ past is worked out once and kept until the history grows.
 from __future__ import annotations
 
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -67,11 +67,17 @@ class History:
         self.pool = self  # all stretches, where the history is the last of several
         self.stretches = 1  # how many there were, those that a model was fixed on included
         self.digest = 0, 0  # up to which step it was taken, and what it is
-        self.present = Memory()  # of the history as it is, forgotten when it grows
-        self.lasting = Memory()  # of what no growth changes
+        # States, prior and transition matrix of the last estimate from its counts alone.
+        self.estimate: tuple[int, float, FloatArray] | None = None
+        self._present: Memory | None = None
+        self._lasting: Memory | None = None
 
     def __len__(self) -> int:
         return self.length
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out of pickles and copies what can be worked out again."""
+        return {**self.__dict__, "estimate": None, "_present": None, "_lasting": None}
 
     @property
     def states(self) -> IntArray:
@@ -80,6 +86,20 @@ class History:
     @property
     def observations(self) -> IntArray:
         return self._observations[: self.length]
+
+    @property
+    def present(self) -> Memory:
+        """What was worked out of the history as it is, forgotten when it grows."""
+        if self._present is None:
+            self._present = Memory()
+        return self._present
+
+    @property
+    def lasting(self) -> Memory:
+        """What was worked out that no growth changes."""
+        if self._lasting is None:
+            self._lasting = Memory()
+        return self._lasting
 
     @property
     def first(self) -> int:
@@ -117,7 +137,8 @@ class History:
         self.length = end
         if not self.shelves.add(states, times, n):
             self.shelves = Shelves(self.states, n)
-        self.present.forget()
+        self.estimate = None
+        self._present = None
 
     def visits(self, state: int) -> IntArray:
         """Times at which the chain was in a state, in order."""

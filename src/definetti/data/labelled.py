@@ -44,7 +44,7 @@ class Labelled:
     Attributes
     ----------
     rule : the model as it was given, which may choose by what is observed
-    model : the model that is used, fixed on the first stretch where the sequence is split
+    model, emission : what is used, fixed on the first stretch where the sequence is split
     kinds : what is observed, where the model was chosen by it
     alphabet, table : labels and observations, in the order of their codes
     history : the sequence, without the stretch that the model was fixed on
@@ -64,7 +64,10 @@ class Labelled:
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
-        each = self._lengths = read_lengths(lengths, len(labels), "states")
+        each = np.array([len(labels)])
+        if lengths is not None:
+            each = read_lengths(lengths, len(labels), "states")
+        self._lengths = each
         self.rule = model
         if kinds is None:
             seen = observations
@@ -101,7 +104,9 @@ class Labelled:
                 "states is not declared, and the model's columns have no names; give "
                 "ConformalHMM(…, states=[…]) the labels in the order of the columns"
             )
-        self.model = model = model.told_states(self.alphabet.labels)
+        if model.ordered:
+            model = model.told_states(self.alphabet.labels)
+        self.model, self.emission = model, model.emission_
         self.table, observed = self._encoded(observations, model.table, len(labels))
         begins = (each.cumsum() - each).tolist()
         if train_size is not None:
@@ -115,11 +120,13 @@ class Labelled:
                 observed = np.concatenate([trained, later])
             stretch = self._history(codes[:cut], observed[:cut], begins)
             self.model = model.trained(stretch.pool, self.table, self.alphabet.labels)
+            self.emission = self.model.emission_
             codes, observed, begins = codes[cut:], observed[cut:], [0]
-        self.model.check_ready()
+        if self.model.fixed:
+            self.model.check_ready()
         self.history = self._history(codes, observed, begins)
         self.history.stretches = len(each)
-        self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet))
+        self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet.codes))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Labelled:
         """Copy all but what came in, which is never changed, and may be a million labels."""
@@ -136,15 +143,15 @@ class Labelled:
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
             return self
         found = self.rule.look(observations)
-        kinds = self.kinds if found is None else self.kinds.joined(found)
-        if self.rule.choose(kinds).emission_ == self.model.emission_:
+        kinds = self.kinds if found is None else self.kinds.join(found)
+        if kinds == self.kinds or self.rule.choose(kinds).emission_ == self.emission:
             return self
         try:
             return self._again(kinds)
         except (TypeError, ValueError) as error:
             refused = error
         # All that is there could be read before: it is the new that does not go with it.
-        self.model.emission_.encode(observations, self.table, name)
+        self.emission.encode(observations, self.table, name)
         raise refused
 
     def _again(self, kinds: Kinds) -> Labelled:
@@ -178,7 +185,7 @@ class Labelled:
         if self.kinds is not None and not self.model.fixed:
             found = self.rule.look(observations)
             assert found is not None  # what went by observations does so still
-            self.kinds = self.kinds.joined(found)
+            self.kinds = self.kinds.join(found)
             self._parts.append(Part(_copied(observations), labels, found.shape))
 
     def read_new(self, observations: Any, horizon: int | None) -> New:
@@ -194,7 +201,7 @@ class Labelled:
             table, codes = self.table, np.zeros(0, dtype=np.int64)
         else:
             self.check_plain(observations, "new_observations")
-            table, codes = self.model.emission_.encode(observations, self.table, "new_observations")
+            table, codes = self.emission.encode(observations, self.table, "new_observations")
             if not len(codes):
                 raise ValueError("new_observations is empty; give at least one, or use horizon=")
             if horizon is not None and horizon < len(codes):
@@ -216,7 +223,7 @@ class Labelled:
         """Return the last stretch, with all stretches for its pool."""
 
         def part(begins: list[int]) -> History:
-            history = History(len(self.alphabet), self.model.emission_.symbols)
+            history = History(len(self.alphabet.codes), self.emission.symbols)
             for begin, end in zip(begins, [*begins[1:], len(codes)], strict=True):
                 history.append(codes[begin:end], observed[begin:end], gap=True)
             return history
@@ -232,13 +239,13 @@ class Labelled:
     ) -> FloatArray:
         if self.model.fixed:  # nothing that comes later changes the model
             return np.zeros((n_states, 0))
-        return self.model.emission_.statistics(table, observed, codes, n_states)
+        return self.emission.statistics(table, observed, codes, n_states)
 
     def _encoded(self, observations: Any, table: Any, length: int) -> tuple[Any, IntArray]:
         """Code observations; a plain chain has none, and all are missing."""
         if observations is None:
             observations = [None] * length
-        table, codes = self.model.emission_.encode(observations, table, "observations")
+        table, codes = self.emission.encode(observations, table, "observations")
         if len(codes) != length:
             raise ValueError(
                 f"observations has {len(codes)} elements and states has {length}; "

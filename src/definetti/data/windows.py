@@ -22,10 +22,6 @@ class Windows(NamedTuple):
     states: IntArray
     observations: IntArray
 
-    def at(self, rows: list[int]) -> "Windows":
-        """Return some of the windows."""
-        return Windows(*(part[rows] for part in self))
-
     def __add__(self, other: "Windows") -> "Windows":  # type: ignore[override]
         """Stack two batches of the same horizon."""
         return stacked([self, other])

@@ -8,5 +8,5 @@ from definetti.emissions.gaussian import Gaussian as Gaussian
 from definetti.emissions.likelihood import LogLikelihood as LogLikelihood
 from definetti.emissions.mixed import Mixed as Mixed
 from definetti.emissions.poisson import Poisson as Poisson
-from definetti.emissions.text import Text as Text
+from definetti.emissions.words import Text as Text
 from definetti.emissions.words import Words as Words

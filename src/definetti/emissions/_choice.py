@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
 from definetti.data.labels import all_hashable, is_missing
-from definetti.emissions._kinds import NUMBERS, emission_for, joined, kind
+from definetti.emissions._kinds import NUMBERS, emission_for, kind
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import Categorical
 from definetti.emissions.gaussian import Gaussian
 from definetti.emissions.mixed import Mixed
-from definetti.emissions.text import Text
+from definetti.emissions.words import Text
 
 
 class Kinds(NamedTuple):
@@ -30,7 +31,7 @@ class Kinds(NamedTuple):
     shape: str
     kinds: Mapping[Hashable, str]
 
-    def joined(self, other: Kinds) -> Kinds:
+    def join(self, other: Kinds) -> Kinds:
         """Return what two stretches hold, one put after the other."""
         if "nothing" in (self.shape, other.shape):
             return other if self.shape == "nothing" else self
@@ -48,7 +49,7 @@ class Kinds(NamedTuple):
     def _both(self, other: Kinds) -> dict[Hashable, str]:
         keys = dict.fromkeys([*self.kinds, *other.kinds])
         return {
-            key: joined(self.kinds.get(key, "nothing"), other.kinds.get(key, "nothing"))
+            key: join_kinds(self.kinds.get(key, "nothing"), other.kinds.get(key, "nothing"))
             for key in keys
         }
 
@@ -132,6 +133,27 @@ def choose(observations: Any) -> Emission:
     Gaussian(covariance='full', prior=0.1, shrinkage=None)
     """
     return kinds_of(observations).emission()
+
+
+def join_kinds(*kinds: str) -> str:
+    """Tell what two columns hold, one put after the other.
+
+    >>> (
+    ...     join_kinds("counts", "numbers"),
+    ...     join_kinds("nothing", "text"),
+    ...     join_kinds("switches", "counts"),
+    ... )
+    ('numbers', 'text', 'symbols')
+    """
+
+    def both(one: str, other: str) -> str:
+        if "nothing" in (one, other) or one == other:
+            return other if one == "nothing" else one
+        if one in NUMBERS and other in NUMBERS:
+            return max(one, other, key=NUMBERS.index)
+        return "symbols"
+
+    return reduce(both, kinds, "nothing")
 
 
 def _distinct(values: list[Any]) -> list[Any]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.emissions._pooled import checked_prior, entry_sums
+from definetti._system.checks import checked_prior
+from definetti.emissions._pooled import entry_sums
 from definetti.emissions._reading import Vectors
 from definetti.emissions._rows import CodedRows, Rows
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, time, timedelta
-from functools import reduce
 from typing import Any
 
 import narwhals as nw
@@ -69,23 +68,6 @@ def _array_kind(array: npt.NDArray[Any]) -> str:
     if known.dtype.kind == "f" and (np.floor(known) != known).any():
         return "numbers"
     return "counts" if known.min() >= 0 else "integers"
-
-
-def joined(*kinds: str) -> str:
-    """Tell what two columns hold, one put after the other.
-
-    >>> joined("counts", "numbers"), joined("nothing", "text"), joined("switches", "counts")
-    ('numbers', 'text', 'symbols')
-    """
-
-    def both(one: str, other: str) -> str:
-        if "nothing" in (one, other) or one == other:
-            return other if one == "nothing" else one
-        if one in NUMBERS and other in NUMBERS:
-            return max(one, other, key=NUMBERS.index)
-        return "symbols"
-
-    return reduce(both, kinds, "nothing")
 
 
 def emission_for(found: str) -> Emission:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Lexicon:
     material_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.shape_of)
 
     @property
     def labels(self) -> tuple[Hashable, ...]:
@@ -62,7 +63,7 @@ class Lexicon:
         """Take in an alphabet that goes on where this one ends; only new words are looked at."""
         if words is self.words:
             return self
-        new = [shape(str(word)) for word in words.labels[len(self) :]]
+        new = [shape(str(word)) for word in islice(words.codes, len(self), None)]
         shapes = self.shapes.extended(new)
         shape_of = np.concatenate([self.shape_of, shapes.encode(new, "shapes")])
         material_of = np.zeros(len(shapes), dtype=np.int64)
@@ -70,6 +71,9 @@ class Lexicon:
         for material, end in set(new):
             material_of[shapes.codes[material, end]] = MATERIALS.index(material)
         return Lexicon(words, shapes, shape_of, material_of)
+
+
+EMPTY = Lexicon()
 
 
 def shape(word: str) -> tuple[str, str]:

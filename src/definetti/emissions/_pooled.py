@@ -8,12 +8,11 @@ sequence, so this costs no validity.
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray, as_float
+from definetti._system.arrays import FloatArray, IntArray
 
 
 def summed(values: FloatArray, states: IntArray, n_states: int) -> FloatArray:
@@ -60,10 +59,3 @@ def ratio(numerator: Any, denominator: Any) -> FloatArray:
     """Divide, with 0 where there is nothing to divide by."""
     top, bottom = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
     return np.asarray(np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0))
-
-
-def checked_prior(value: Any, name: str = "prior") -> None:
-    """Refuse what cannot be a number of pseudo-observations."""
-    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not number or not 0.0 <= as_float(value) < np.inf:
-        raise ValueError(f"{name} must be a finite number ≥ 0, got {value!r}; try 0.5")

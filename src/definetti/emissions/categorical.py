@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_prior
 from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING, Alphabet, all_hashable, hashable, listed
-from definetti.emissions._pooled import checked_prior
 from definetti.emissions.base import Emission
 
 
@@ -62,26 +62,19 @@ class Categorical(Emission, name="categorical"):
         return table, table.encode_missing(symbols)
 
     def decode(self, table: Alphabet, codes: IntArray) -> npt.NDArray[Any]:
-        # The code MISSING, −1, finds the last.
-        symbols = np.fromiter([*table.labels, None], dtype=object, count=len(table) + 1)
-        return symbols[codes]
+        return decode_symbols(table, codes)
 
     def statistics(
         self, table: Alphabet, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
         width, symbols = self.cells(table, codes)
-        seen = symbols != MISSING
-        counts = np.bincount(states[seen] * width + symbols[seen], minlength=n_states * width)
-        return counts.reshape(n_states, width).astype(np.float64)
+        return count_symbols(symbols, width, states, n_states)
 
     def log_likelihood(
         self, table: Alphabet, statistics: FloatArray, codes: IntArray
     ) -> FloatArray:
-        width, symbols = self.cells(table, codes)
-        # One row more than cells: the code MISSING, −1, finds the last row, whose logs are 0.
-        logs = np.zeros((width + 1, len(statistics)))
-        logs[:-1] = log_frequencies(statistics, float(self.prior)).T
-        return logs.take(symbols, axis=0)
+        _, symbols = self.cells(table, codes)
+        return judge_symbols(statistics, float(self.prior), symbols)
 
     def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
         """Return how many cells symbols are counted in, and the cell of each."""
@@ -115,6 +108,28 @@ class FixedCategorical(Categorical):
         place[list(self.known)] = np.arange(number)
         place[MISSING] = MISSING
         return number + 1, place[codes]
+
+
+def decode_symbols(table: Alphabet, codes: IntArray) -> npt.NDArray[Any]:
+    """Return symbols by their codes, None where missing."""
+    # The code MISSING, −1, finds the last.
+    symbols = np.fromiter([*table.labels, None], dtype=object, count=len(table) + 1)
+    return symbols[codes]
+
+
+def count_symbols(codes: IntArray, width: int, states: IntArray, n_states: int) -> FloatArray:
+    """Count how often each of so many symbols occurs in each state, ``(n_states, width)``."""
+    seen = codes != MISSING
+    counts = np.bincount(states[seen] * width + codes[seen], minlength=n_states * width)
+    return counts.reshape(n_states, width).astype(np.float64)
+
+
+def judge_symbols(counts: FloatArray, prior: float, codes: IntArray) -> FloatArray:
+    """Judge symbols by how often each occurred in each state: ``codes.shape + (n_states,)``."""
+    # One row more than symbols: the code MISSING, −1, finds the last row, whose logs are 0.
+    logs = np.zeros((counts.shape[1] + 1, len(counts)))
+    logs[:-1] = log_frequencies(counts, prior).T
+    return logs.take(codes, axis=0)
 
 
 @kernel

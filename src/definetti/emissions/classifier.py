@@ -12,8 +12,8 @@ import numpy.typing as npt
 from sklearn.base import clone, is_regressor
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_prior
 from definetti.data.labels import MISSING
-from definetti.emissions._pooled import checked_prior
 from definetti.emissions._raw import Raw, is_raw
 from definetti.emissions._reading import Vectors, place
 from definetti.emissions._rows import Rows

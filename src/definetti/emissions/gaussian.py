@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_prior
 from definetti.emissions._centred import Centred
-from definetti.emissions._pooled import checked_prior, entry_sums, summed
+from definetti.emissions._pooled import entry_sums, summed
 from definetti.emissions._shrinkage import estimate
 from definetti.emissions.base import Emission
 

@@ -1,4 +1,4 @@
-"""Observations that are words of a text, many of them never seen before."""
+"""Observations that are text: words, many of them never seen before, or labels."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.emissions._lexicon import MATERIALS, Lexicon
-from definetti.emissions._pooled import checked_prior
+from definetti._system.checks import checked_prior
+from definetti.emissions._lexicon import EMPTY, MATERIALS, Lexicon
 from definetti.emissions.base import Emission
-from definetti.emissions.categorical import Categorical, log_frequencies
+from definetti.emissions.categorical import (
+    Categorical,
+    FixedCategorical,
+    count_symbols,
+    decode_symbols,
+    judge_symbols,
+    log_frequencies,
+)
 
 
 @dataclass(frozen=True)
@@ -69,16 +76,16 @@ class Words(Emission, name="words"):
     def encode(
         self, observations: Any, table: Lexicon | None, name: str
     ) -> tuple[Lexicon, IntArray]:
-        return (Lexicon() if table is None else table).encoded(observations, name)
+        return (EMPTY if table is None else table).encoded(observations, name)
 
     def decode(self, table: Lexicon, codes: IntArray) -> npt.NDArray[Any]:
-        return Categorical().decode(table.words, codes)
+        return decode_symbols(table.words, codes)
 
     def statistics(
         self, table: Lexicon, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
         """Return how often each word occurs in each state, ``(n_states, number of words)``."""
-        return Categorical().statistics(table.words, codes, states, n_states)
+        return count_symbols(codes, len(table.shape_of), states, n_states)
 
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
@@ -110,6 +117,69 @@ class Words(Emission, name="words"):
         total = counts.sum(axis=1, keepdims=True)
         spare = self.weight + (counts > 0).sum(axis=1, keepdims=True)
         return np.asarray((np.maximum(counts - 1.0, 0.0) + spare * each) / (total + self.weight))
+
+
+@dataclass(frozen=True)
+class Text(Words, name="text"):
+    """Relative frequencies; the rule of `Words` for rare ones where much of the text is rare.
+
+    Which of the two it is depends on how often each word comes in the completed sequence, and on
+    nothing else: a rearrangement does not change it, so that the choice costs no validity.
+
+    Parameters
+    ----------
+    prior, weight : as in `Words`; the prior is that of `Categorical`, too
+    rare : float, default 0.05
+        The share of words met once only above which words are taken for such. It is about the
+        chance that the next word is new (Good 1953).
+    few : int, default 50
+        So many distinct words, or fewer, are labels, however short the sequence.
+
+    Examples
+    --------
+    >>> emission = Text()
+    >>> table, codes = emission.encode(["wet", "dry", "wet"], None, "observations")
+    >>> emission.is_words(emission.statistics(table, codes, np.array([0, 1, 0]), 2))
+    False
+    """
+
+    rare: float = 0.05
+    few: int = 50
+
+    law = "frequencies"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked_prior(self.rare, "rare")
+        checked_prior(self.few, "few")
+
+    def is_words(self, statistics: FloatArray) -> bool:
+        """Tell whether counts, ``(n_states, number of words)``, are those of words."""
+        counts = statistics.sum(axis=0)
+        once = np.count_nonzero(counts == 1)
+        return bool(np.count_nonzero(counts) > self.few and once > self.rare * counts.sum())
+
+    def log_likelihood(self, table: Lexicon, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        if self.is_words(statistics):
+            return super().log_likelihood(table, statistics, codes)
+        return judge_symbols(statistics, float(self.prior), codes)
+
+    def fix(
+        self, table: Lexicon, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Words | FixedLabels:
+        """Settle on a labelled stretch which of the two it is."""
+        if self.is_words(self.statistics(table, codes, states, len(labels))):
+            return Words(self.prior, self.weight)
+        fixed = Categorical(self.prior).fix(table.words, codes, states, labels)
+        return FixedLabels(fixed.prior, fixed.known)
+
+
+@dataclass(frozen=True)
+class FixedLabels(FixedCategorical):
+    """Text that was found to be labels, in a fixed alphabet."""
+
+    def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
+        return Text().encode(observations, table, name)
 
 
 def _distinct(counts: FloatArray, parent: IntArray, size: int) -> FloatArray:

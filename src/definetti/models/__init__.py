@@ -8,4 +8,3 @@ from definetti.models.given import given_hmm as given_hmm
 from definetti.models.hmm import HMM as HMM
 from definetti.models.hmm import TrainedHMM as TrainedHMM
 from definetti.models.hmmlearn import FromHmmlearn as FromHmmlearn
-from definetti.models.resolving import resolve as resolve

@@ -1,17 +1,21 @@
-"""The model that goes by what is observed."""
+"""Models by what the user gives, and by what is observed."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from definetti._system.arrays import FloatArray
 from definetti.data.history import Completion
-from definetti.emissions._choice import Kinds, kinds_of
+from definetti.emissions._choice import Kinds, choose, kinds_of
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import Categorical
-from definetti.models.base import Model
+from definetti.emissions.classifier import Classifier
+from definetti.models.base import GivesModel, Model
 from definetti.models.estimate import Estimate
+from definetti.models.function import Predictor
 from definetti.models.hmm import HMM
+from definetti.models.hmmlearn import FromHmmlearn, is_hmmlearn
 
 
 class Auto(Model):
@@ -40,3 +44,42 @@ class Auto(Model):
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Estimate:
         return HMM().estimate(completion, table, statistics, labels)
+
+
+def resolve_model(model: Any, observations: Any) -> Model:
+    """Find the model that a user means.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> resolve_model(HMM(prior=0), [True, False])
+    HMM(prior=0)
+    >>> resolve_model(GaussianNB(), [[0.5, 1.0]])
+    HMM(emission=Classifier(estimator=GaussianNB(), floor=1e-06))
+    """
+    if isinstance(model, type):
+        raise TypeError(
+            f"model is the class {model.__name__}; pass an instance: model={model.__name__}()"
+        )
+    if isinstance(model, str) and model == "auto":
+        return Auto()
+    if isinstance(model, GivesModel):
+        return model.fixed_model()
+    if isinstance(model, Model):
+        # A copy: what becomes of the user's own later is of no concern to the fit.
+        found = copy.deepcopy(model)
+        found.check()
+        return found
+    if is_hmmlearn(model):
+        fitted = FromHmmlearn(copy.deepcopy(model))
+        fitted.check()
+        return fitted
+    if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+        return HMM(emission=Classifier(copy.deepcopy(model)))
+    if callable(model):
+        return Predictor(model, choose(observations))
+    raise TypeError(
+        "model must be 'auto', a definetti.HMM, a scikit-learn classifier, a fitted hmmlearn "
+        "model, a definetti.models.Model or a function from start states and observations to "
+        f"probabilities, got {model!r}"
+    )

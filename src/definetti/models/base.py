@@ -59,7 +59,7 @@ class Model(ABC):
         """Refuse parameters that make no model."""
 
     def check_ready(self) -> None:
-        """Refuse to be asked what cannot be answered, once all data are read."""
+        """Refuse, of a fixed model, to be asked what it cannot answer, once all data are read."""
 
     def look(self, observations: Any) -> Kinds | None:
         """Return what of observations the choice of a law goes by; None where nothing does."""
@@ -70,7 +70,7 @@ class Model(ABC):
         return self
 
     def told_states(self, labels: tuple[Hashable, ...]) -> Model:
-        """Return the model that knows how many states there are."""
+        """Return the model, one whose columns are ordered, that knows how many states there are."""
         return self
 
     def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> Model:

@@ -5,16 +5,62 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray
+from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion
 from definetti.data.windows import Windows
 from definetti.emissions import Emission
 from definetti.models.base import Model
-from definetti.models.estimate import Marginals
+from definetti.models.estimate import at_states
+
+
+class Marginals(NamedTuple):
+    """Probabilities of each state by itself, from a function that knows no chain.
+
+    A run of states has the product of its probabilities: a poor estimate of the joint law makes
+    larger sets, not invalid ones.
+
+    Attributes
+    ----------
+    probabilities : function from `Windows` to ``(B, h, n)``
+    """
+
+    probabilities: Callable[[Windows], FloatArray]
+    decoded: Callable[[IntArray], npt.NDArray[Any]]
+    labels: tuple[Hashable, ...]
+
+    def filtering(self, windows: Windows) -> FloatArray:
+        return self.probabilities(windows)
+
+    def smoothing(self, windows: Windows) -> FloatArray:
+        return self.probabilities(windows)
+
+    def joint(self, windows: Windows, order: int) -> FloatArray:
+        at = at_states(self.probabilities(windows), windows.states)
+        runs = np.lib.stride_tricks.sliding_window_view(at, order + 1, axis=1)
+        return np.asarray(runs.prod(axis=2))
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        with np.errstate(divide="ignore"):  # an impossible state makes an impossible path
+            logs = np.log(at_states(self.probabilities(windows), windows.states))
+        return np.asarray(logs.sum(axis=1))
+
+    def pairwise(self, windows: Windows) -> FloatArray:
+        p = self.probabilities(windows)
+        return np.asarray(p[:, :-1, :, None] * p[:, 1:, None, :])
+
+    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.probabilities(windows))
+        # No state tells of another.
+        return logs[:, -1], np.repeat(logs[:, :-1, :, None], logs.shape[2], axis=3)
+
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        return self.decoded(codes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,20 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from contextlib import suppress
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_prior
 from definetti.data.history import Completion, History, padded
+from definetti.data.labels import MISSING
+from definetti.data.windows import Windows
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.models.base import Model
-from definetti.models.estimate import Parameters
+from definetti.models.kernels import backward, forward, paths
+
+# Observations from which on it is quicker to judge all symbols than to find the distinct ones.
+MANY = 2**12
+
+
+class Parameters(NamedTuple):
+    """A hidden Markov model.
+
+    Attributes
+    ----------
+    transition : (n, n) row-stochastic matrix
+    emission, table, statistics : the estimate of the law of the observations
+    labels : the labels of the states
+    """
+
+    transition: FloatArray
+    emission: Emission
+    table: Any
+    statistics: FloatArray
+    labels: tuple[Hashable, ...]
+
+    def log_likelihood(self, observations: IntArray) -> FloatArray:
+        """Log-likelihood of coded observations in each state: ``observations.shape + (n,)``."""
+        return self.emission.log_likelihood(self.table, self.statistics, observations)
+
+    def filtering(self, windows: Windows) -> FloatArray:
+        return forward.filtering(*self._seen(windows))
+
+    def smoothing(self, windows: Windows) -> FloatArray:
+        return backward.smoothing(*self._seen(windows))
+
+    def joint(self, windows: Windows, order: int) -> FloatArray:
+        return backward.joint(*self._seen(windows), windows.states, order)
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        return paths.log_posterior(*self._seen(windows), windows.states)
+
+    def pairwise(self, windows: Windows) -> FloatArray:
+        return backward.pairwise(*self._seen(windows))[:, 1:]
+
+    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
+        return paths.log_kernels(*self._seen(windows))
+
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        return self.emission.decode(self.table, codes)
+
+    def _seen(self, windows: Windows) -> tuple[FloatArray, forward.Coded, IntArray]:
+        # Each distinct observation is judged once.
+        size = windows.observations.size
+        if size > MANY and self.emission.symbols and len(self.table) < size:
+            distinct, places = np.arange(len(self.table) + 1), windows.observations
+            distinct[-1] = MISSING  # −1, which finds the last row
+        else:
+            distinct, places = np.unique(windows.observations, return_inverse=True)
+        logs = self.log_likelihood(distinct)
+        coded = forward.Coded(logs, places.reshape(windows.observations.shape))
+        return self.transition, coded, windows.start
 
 
 class HMM(BaseEstimator, Model):
@@ -41,12 +100,7 @@ class HMM(BaseEstimator, Model):
         self.emission = emission
 
     def check(self) -> None:
-        prior = np.nan
-        if isinstance(self.prior, Real) and not isinstance(self.prior, bool):
-            with suppress(OverflowError):
-                prior = float(self.prior)
-        if not 0 <= prior < np.inf:
-            raise ValueError(f"prior must be a finite number ≥ 0, got {self.prior!r}; try 0.5")
+        checked_prior(self.prior)
         if isinstance(self.emission, type):
             name = self.emission.__name__
             raise TypeError(f"emission is the class {name}; pass an instance: emission={name}()")
@@ -60,6 +114,10 @@ class HMM(BaseEstimator, Model):
     def emission_(self) -> Emission:
         return Categorical(float(self.prior)) if self.emission is None else self.emission
 
+    @property
+    def ordered(self) -> bool:
+        return self.emission_.ordered
+
     def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
         emission = self.emission_.fix(table, history.observations, history.states, labels)
         statistics = emission.statistics(
@@ -72,10 +130,11 @@ class HMM(BaseEstimator, Model):
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Parameters:
         n, emission = completion.n_states, self.emission_
-        added = emission.statistics(table, completion.observations, completion.states, n)
-        statistics = padded(statistics, *added.shape) + added
         transition = refitted(completion, float(self.prior))
-        return Parameters(transition, emission, table, statistics, labels)
+        added = emission.statistics(table, completion.observations, completion.states, n)
+        if statistics.shape != added.shape:
+            statistics = padded(statistics, *added.shape)
+        return Parameters(transition, emission, table, statistics + added, labels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,13 +186,13 @@ def refitted(completion: Completion, prior: float) -> FloatArray:
     All candidates share the rows of the states that they do not leave.
     """
     pool, n = completion.history.pool, completion.n_states
-
-    def shared() -> FloatArray:
-        return probabilities(padded(pool.transitions, n, n).astype(np.float64), prior)
-
-    transition = pool.present.recall(("counts", n), ("transition", prior), shared).copy()
+    known = pool.estimate  # read once: another thread may put another in its place
+    if known is None or known[:2] != (n, prior):
+        counts = padded(pool.transitions, n, n).astype(np.float64)
+        known = pool.estimate = n, prior, probabilities(counts, prior)
+    transition = known[2].copy()
     states, counts = completion.left
-    transition[states] = probabilities(counts, prior)
+    transition[states] = np.exp(log_frequencies(counts, prior))
     return transition
 
 

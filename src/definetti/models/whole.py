@@ -11,8 +11,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
 from definetti.models.base import Model
-from definetti.models.estimate import Parameters
-from definetti.models.hmm import HMM, NONE, probabilities
+from definetti.models.hmm import HMM, NONE, Parameters, probabilities
 from definetti.models.hmmlearn import HmmlearnEmission
 from definetti.models.kernels.backward import smoothing
 

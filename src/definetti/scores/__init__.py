@@ -8,5 +8,4 @@ from definetti.scores.joint import Joint as Joint
 from definetti.scores.own import LabelledWindows as LabelledWindows
 from definetti.scores.own import OnWindows as OnWindows
 from definetti.scores.path import Path as Path
-from definetti.scores.resolving import resolve as resolve
 from definetti.scores.smoother import Smoother as Smoother

@@ -5,17 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, field, fields, replace
-
-import numpy as np
+from typing import Any
 
 from definetti._system.arrays import FloatArray
 from definetti._system.registry import Named
 from definetti.data.windows import Windows
 from definetti.models.estimate import Estimate
 from definetti.trellis.trellis import Trellis
-
-# Numbers that a score may work on at once, a row or a square of states for every step.
-ROOM = 2**23
 
 
 class Score(Named, ABC):
@@ -28,10 +24,11 @@ class Score(Named, ABC):
     matter of size. Whoever writes `__call__` has a score; all else has a default that is safe.
     """
 
-    @property
-    def name(self) -> str:
-        """What to call it in a result."""
-        return type(self).__name__.lower()
+    name: str  # what to call it in a result
+
+    def __init_subclass__(cls, *, name: str = "", **others: Any) -> None:
+        super().__init_subclass__(name=name, **others)
+        cls.name = cls.known_as
 
     @property
     def key(self) -> Hashable:
@@ -96,32 +93,6 @@ class Itself:
 
     def __hash__(self) -> int:
         return id(self.thing)
-
-
-def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
-    """Score windows, not too many at once, and refuse an answer that cannot be ranked."""
-    cells = len(estimate.labels) ** (2 if score.squares else 1)
-    most = max(1, ROOM // (windows.states.shape[1] * cells))
-    if len(windows.start) > most:
-        parts = range(0, len(windows.start), most)
-        chunks = [Windows(*(part[k : k + most] for part in windows)) for k in parts]
-        return np.concatenate([evaluate(score, estimate, chunk) for chunk in chunks])
-    found = score(estimate, windows)
-    try:
-        values = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise blamed(error) from error
-    if values.shape != windows.start.shape:
-        raise ValueError(
-            f"score returned shape {values.shape} for {len(windows.start)} windows; "
-            f"return one number per window, shape {windows.start.shape}"
-        )
-    if np.isnan(values).any():
-        raise ValueError(
-            f"score returned NaN for window {int(np.isnan(values).argmax())}; "
-            "return a number, or infinity for the strangest"
-        )
-    return values
 
 
 def blamed(error: Exception) -> Exception:

@@ -44,7 +44,7 @@ class OnWindows(StepScore):
     squares = False
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:

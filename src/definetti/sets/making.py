@@ -11,8 +11,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
 from definetti.algorithm import rank
-from definetti.asking import check_listing
-from definetti.data.candidates import all_candidates
+from definetti.data.candidates import all_candidates, check_listing
 from definetti.exceptions import FewBlocksWarning
 from definetti.models.estimate import Estimate
 from definetti.question import Question
@@ -51,9 +50,9 @@ def all_ranked(
     question: Question, max_candidates: Any, verbose: bool = False
 ) -> tuple[IntArray, list[Rank], FloatArray]:
     """Return all candidates with their ranks and their scores."""
-    n, fixed = len(question.labels), question.model.fixed
-    check_listing(n, question.steps, fixed, question.by_last_state, max_candidates)
-    candidates = all_candidates(len(question.labels), question.steps)
+    n, steps, by_last_state = len(question.labels), question.steps, question.by_last_state
+    check_listing(n, steps, question.model.fixed, by_last_state, max_candidates)
+    candidates = all_candidates(n, steps)
     return candidates, *rank(question, candidates, verbose)
 
 

@@ -6,7 +6,6 @@ from definetti.symmetry.full import Full as Full
 from definetti.symmetry.group import BlockGroup as BlockGroup
 from definetti.symmetry.pairs import Pairs as Pairs
 from definetti.symmetry.published import Published as Published
-from definetti.symmetry.resolving import resolve as resolve
 from definetti.symmetry.returns import Returns as Returns
 from definetti.symmetry.shifts import Shifts as Shifts
 from definetti.symmetry.spaced import Spaced as Spaced

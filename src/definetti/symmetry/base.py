@@ -92,10 +92,6 @@ class Symmetry(Named, ABC):
         """
         return candidate_key(completion)
 
-    def describe(self) -> str:
-        """Return what to call it in a result."""
-        return type(self).__name__.lower()
-
 
 def candidate_key(completion: Completion) -> tuple[int, ...]:
     """Name a candidate by itself, for symmetries that share nothing between candidates."""

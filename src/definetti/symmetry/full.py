@@ -49,32 +49,37 @@ class Full(Symmetry, name="full"):
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:
-        if _once(completion) or _alike(completion):
-            # All members end in a state seen nowhere else, or have the same window: there is
-            # nothing to compare it with.
+        history, states = completion.history, completion.states
+        horizon, last = len(states), int(states[-1])
+        if _once(completion):
+            # All members end in a state seen nowhere else: there is nothing to compare it with.
             return Reference.alone(completion)
-        history = completion.history
-        if self._countable(completion):
-            windows, weights = count_windows(
-                completion.transitions.T,
-                history.first,
-                completion.last,
-                completion.horizon,
-                completion.emissions,
-            )
-            return Reference(windows, weights, joins=False)
+        most = 10 * self.max_windows
+        visited = int(np.count_nonzero(history.pool.shelves.sizes))
+        if history.symbols and (visited ** min(horizon + 3, DEEP) <= most or horizon > DEEP):
+            emissions, transitions = completion.emissions, completion.transitions
+            first = history.first
+            # How many states there are, and how many symbols the one of most has.
+            n = int(np.count_nonzero(emissions.any(axis=1)))
+            m = int(np.count_nonzero(emissions, axis=1).max())
+            if horizon > DEEP and n == m == 1:  # all members have the same window
+                return Reference.alone(completion)
+            # The bound is for the determinants, one of n³ operations for each state path.
+            if (n * m) ** horizon <= self.max_windows and n ** (horizon + 3) <= most:
+                windows, weights = count_windows(transitions.T, first, last, horizon, emissions)
+                return Reference(windows, weights, joins=False)
         exits = exits_of(completion)
         # A state's observations may be dealt to it in any stretch.
         shelves = history.pool.shelves
         # In an order that all candidates of the class share: so are the draws.
         order = np.lexsort((completion.observations, completion.states))
-        rng, horizon = generator(), completion.horizon
+        rng = generator()
         drawn = (
             draw_windows(
                 rng,
                 exits,
                 history.first,
-                completion.last,
+                last,
                 horizon,
                 shelves.times,
                 shelves.begins,
@@ -88,33 +93,10 @@ class Full(Symmetry, name="full"):
         )
         return Reference.drawn(stacked(Windows(*windows) for windows in drawn))
 
-    def _countable(self, completion: Completion) -> bool:
-        horizon = completion.horizon
-        visited = int(np.count_nonzero(completion.history.pool.shelves.sizes))
-        # The bound is for the determinants, one of n³ operations for each state path.
-        if not completion.history.symbols or visited ** (horizon + 3) > 10 * self.max_windows:
-            return False
-        n, m = _kinds(completion)
-        return bool((n * m) ** horizon <= self.max_windows) and bool(
-            n ** (horizon + 3) <= 10 * self.max_windows
-        )
-
-
-def _kinds(completion: Completion) -> tuple[int, int]:
-    """Return how many states there are, and how many symbols the one of most has."""
-    emissions = completion.emissions
-    states = np.count_nonzero(emissions.any(axis=1))
-    return int(states), int(np.count_nonzero(emissions, axis=1).max())
-
-
-def _alike(completion: Completion) -> bool:
-    """Tell whether a window too long to be counted has one state and one symbol all over."""
-    if completion.horizon <= DEEP or not completion.history.symbols:
-        return False
-    return _kinds(completion) == (1, 1)
-
 
 def _once(completion: Completion) -> bool:
     """Tell whether the last state occurs nowhere else: the same for all members of the class."""
-    elsewhere = completion.states[:-1] == completion.last
-    return not len(completion.history.visits(completion.last)) and not elsewhere.any()
+    last = int(completion.states[-1])
+    if (completion.states[:-1] == last).any():
+        return False
+    return not len(completion.history.visits(last))
