@@ -288,9 +288,9 @@ class ConformalHMM(FrontDoor):
             check_length(truth, len(data.read_new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
-        from definetti.judging.rolling import judged
+        from definetti.judging.rolling import judge_windows
 
-        return judged(
+        return judge_windows(
             self, new_observations, truth, confidence_level, step, lag, bool(self.verbose)
         )
 

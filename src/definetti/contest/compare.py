@@ -12,8 +12,10 @@ from typing import Any
 
 from definetti._system.files import replace_file
 from definetti.contest.contestants import CONTESTANTS, Contestant, chosen
+from definetti.contest.recordings import Recording
 from definetti.contest.standings import Rows, Standings, marked, picture, row, verdicts
-from definetti.contest.worlds import Drawn, History, Recorded, World, selected
+from definetti.contest.worlds import ContestWorld, Drawn, Recorded, selected
+from definetti.judging.rolling import roll_windows
 from definetti.paper.cells import Cell
 from definetti.paper.reproduction import check_experiment
 from definetti.paper.running import run_cells
@@ -89,7 +91,7 @@ def compare(
                     chunk=chunk)  # fmt: skip
         records = dict(zip([c.name for c in able], found, strict=True))
         rows += [row(world, c, records.get(c.name, [])) for c in contestants]
-    return written(Standings(marked(rows), verdicts(rows), left_out, []), folder)
+    return write_standings(Standings(marked(rows), verdicts(rows), left_out, []), folder)
 
 
 def work(world: Drawn | Recorded, cell: Cell, part: range) -> list[list[Any]]:
@@ -101,21 +103,23 @@ def work(world: Drawn | Recorded, cell: Cell, part: range) -> list[list[Any]]:
             rng = cell.generator(repetition)
             history = world.history(rng)
             seed = int(rng.integers(2**32))
-            records += judged(contestant, world, history, [world.length], range(1), seed)
+            records += judge_contestant(contestant, world, history, [world.length], range(1), seed)
         return records
     for k, history in enumerate(world.histories):
         first = k * world.each
         wanted = range(max(part.start - first, 0), min(part.stop - first, world.each))
         if wanted:
             seed = int(cell.generator(k).integers(2**32))
-            records += judged(contestant, world, history, world.begins(history), wanted, seed)
+            records += judge_contestant(
+                contestant, world, history, world.begins(history), wanted, seed
+            )
     return records
 
 
-def judged(
+def judge_contestant(
     contestant: Contestant,
-    world: World,
-    history: History,
+    world: ContestWorld,
+    history: Recording,
     begins: list[int],
     wanted: range,
     seed: int,
@@ -130,8 +134,8 @@ def judged(
     """
     from definetti.exceptions import NotExactWarning
 
-    horizon = world.horizon
-    total = len(history.states) if isinstance(world, Recorded) else begins[0]
+    horizon, recorded = world.horizon, isinstance(world, Recorded)
+    total = len(history.states) if recorded else begins[0]
     # What learns from its misses needs some before the first window is judged.
     rounds = min(int(ROUNDS * begins[0]) // horizon, MOST) if contestant.rounds else 0
     known = begins[0] - rounds * horizon
@@ -141,22 +145,22 @@ def judged(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotExactWarning)  # it is what the table shows
         cp.fit(*history.piece(0, known))
-    for number in wanted:
-        begin = begins[number]
-        step = horizon if contestant.rounds else max(begin - known, 1)
-        for at in range(known, begin, step):
-            started = time.perf_counter()
-            cp.partial_fit(*history.piece(at, at + step))
-        known = begin
-        seen, states = history.piece(begin, begin + horizon)
-        found = cp.predict_set(seen, horizon=horizon if seen is None else None)
-        seconds = time.perf_counter() - started
-        truth = tuple(states)
-        yield [int(truth in found), len(found), labels.index(truth[-1]), seconds]
+    if recorded:
+        started = time.perf_counter()
+    judged = [begins[number] for number in wanted]
+    # A round is a window, judged here or not; all others take in what came since at once.
+    stops = range(known, judged[-1] + 1, horizon) if contestant.rounds else judged
+    for window in roll_windows(cp, history.observations, history.states, stops, horizon, known):
+        if window.begin in judged:
+            seen = window.observations
+            found = cp.predict_set(seen, horizon=horizon if seen is None else None)
+            seconds = time.perf_counter() - started
+            last = labels.index(window.truth[-1])
+            yield [int(window.truth in found), len(found), last, seconds]
         started = time.perf_counter()
 
 
-def written(standings: Standings, folder: Path) -> Standings:
+def write_standings(standings: Standings, folder: Path) -> Standings:
     """Write the table and the picture."""
     table, drawing = folder / "compare.csv", folder / "compare.png"
     best = {(v["world"], v["horizon"], v["smallest"]) for v in standings.verdicts}
@@ -177,5 +181,5 @@ def written(standings: Standings, folder: Path) -> Standings:
     return Standings(rows, standings.verdicts, standings.left_out, [table, drawing])
 
 
-def _candidates(world: World) -> int:
+def _candidates(world: ContestWorld) -> int:
     return int(len(world.labels) ** world.horizon)

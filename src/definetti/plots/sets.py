@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
-from definetti.sets._face import coded
 from definetti.sets._wording import short
+from definetti.sets.listed import coded
 
 MOST_EDGES = 400  # lines that an eye can follow
 
