@@ -13,7 +13,7 @@ import pytest
 from definetti._system import files
 from definetti.report import Report
 
-SOURCE = str(Path(__file__).parents[1] / "src")
+SOURCE = str(Path(__file__).parents[2] / "src")
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals as POSIX has them")
 
 

@@ -16,7 +16,7 @@ from studies.rows import Row
 from definetti import HMM, ConformalHMM
 from definetti.simulate import weather
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 CONLLU = """\
 # text = I don't. None
 1\tI\tI\tPRON\t_

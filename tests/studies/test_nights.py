@@ -8,7 +8,7 @@ from studies import nights
 from studies.data import SLEEP
 from studies.nights import STAGES, Night
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def test_missing_data_are_named_with_their_source(
