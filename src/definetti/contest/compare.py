@@ -12,7 +12,10 @@ from typing import Any
 
 from definetti._system.files import replace
 from definetti.contest.contestants import CONTESTANTS, Contestant, chosen
-from definetti.contest.standings import Rows, Standings, marked, picture, row, verdicts
+from definetti.contest.picture import picture
+from definetti.contest.rows import Rows, marked, row
+from definetti.contest.standings import Standings
+from definetti.contest.verdicts import verdicts
 from definetti.contest.worlds import Drawn, History, Recorded, World, selected
 from definetti.paper.cells import Cell
 from definetti.paper.reproduction import checked
