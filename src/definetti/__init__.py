@@ -29,9 +29,9 @@ _HOMES = {
 }
 _ROOMS = frozenset(
     {
-        "algorithm", "baselines", "contest", "data", "emissions", "exceptions", "hmm", "judging",
-        "models", "one_step", "oracle", "paper", "plots", "ranks", "report", "scores", "sets",
-        "simulate", "symmetry", "trellis", "verify",
+        "algorithm", "asking", "baselines", "cli", "conformal", "contest", "data", "emissions",
+        "exceptions", "hmm", "judging", "models", "one_step", "oracle", "paper", "plots", "ranks",
+        "report", "scores", "sequences", "sets", "simulate", "symmetry", "trellis", "verify",
     }
 )  # fmt: skip
 
