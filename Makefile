@@ -26,7 +26,7 @@ test: $(VENV)/.dev ## format, lint and type checks, then the fast tests and ever
 	$(RUN) mypy
 	$(RUN) pytest -n $(WORKERS)
 
-test-slow: $(VENV)/.dev ## the long tests
+test-slow: $(VENV)/.dev ## the long tests: whole products and grids, many moments, the source distribution
 	$(RUN) pytest -n $(WORKERS) -m slow
 
 bench: $(VENV)/.dev ## run the benchmarks

@@ -1,7 +1,13 @@
-"""Property-based tests are the same in every run, and never fail for being slow."""
+"""What all tests share: steady property-based tests, and the way to the data folder."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
+# Property-based tests are the same in every run, and never fail for being slow.
 settings.register_profile(
     "steady",
     deadline=None,
@@ -10,3 +16,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("steady")
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"  # beside the project, not in it: the data have other owners
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """Find a file or folder of the data folder, or skip and say what is missing where."""
+
+    def find(name):
+        path = SHARED / name
+        if not path.exists():
+            pytest.skip(f"needs real data that are not part of the project: no {name} in {SHARED}")
+        return path
+
+    return find

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -27,13 +28,6 @@ _HOMES = {
     "compare_predictors": "judging",
     "given_hmm": "models",
 }
-_ROOMS = frozenset(
-    {
-        "algorithm", "baselines", "contest", "data", "emissions", "exceptions", "hmm", "judging",
-        "models", "one_step", "oracle", "paper", "plots", "ranks", "report", "scores", "sets",
-        "simulate", "symmetry", "trellis", "verify",
-    }
-)  # fmt: skip
 
 __all__ = [
     "HMM",
@@ -52,10 +46,15 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"definetti.{_HOMES[name]}"), name)
-    if name in _ROOMS:
+    if name in _rooms():
         return import_module(f"definetti.{name}")
     raise AttributeError(f"module 'definetti' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_ROOMS})
+    return sorted({*globals(), *_HOMES, *_rooms()})
+
+
+def _rooms() -> set[str]:
+    """The modules of the package, as they lie in its folder: none can be forgotten here."""
+    return {one.name for one in iter_modules(__path__) if not one.name.startswith("_")}

@@ -70,7 +70,7 @@ ABOUT_OPTIONS = {"seen twice", "share", "no folder", "odd ending", "no ending", 
                  "this folder"}  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["predict", "backtest"])
+@pytest.mark.parametrize("command", ["predict", pytest.param("backtest", marks=pytest.mark.slow)])
 def test_what_is_wrong_is_one_line_that_says_where(ask_all, tmp_path, command):
     (tmp_path / "folder.csv").mkdir()
     commands = {}

@@ -59,6 +59,8 @@ LONG = {
     "predict_set": [],
 }
 LINE = {"predict_set": "KeyboardInterrupt\n"}
+# One that writes, one that has processes, and one without a command; the slow tests have them all.
+FEW = {"predict": 4, "reproduce": 3, "predict_set": 3}
 
 
 @pytest.fixture
@@ -120,12 +122,12 @@ def check(name, outcome, number):
     print(f"{name}: {stopped} of {number} stopped over {took:.1f} s")
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", FEW)
 def test_a_few_moments(outcome, name):
-    check(name, outcome, 4)
+    check(name, outcome, FEW[name])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_many_moments(outcome, name):
-    check(name, outcome, 50)
+    check(name, outcome, 20)

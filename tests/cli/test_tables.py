@@ -2,12 +2,11 @@
 
 import gzip
 import json
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.cli import forked
 
 from definetti import ConformalHMM
 from definetti.simulate import weather
@@ -15,11 +14,8 @@ from definetti.simulate import weather
 Y, X = weather(203, random_state=4)
 
 
-def run(*arguments, stdin=None, code=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "definetti", *map(str, arguments)],
-        input=stdin, capture_output=True, timeout=1200,
-    )  # fmt: skip
+def run(*arguments, stdin=b"", code=0):
+    done = forked.run(arguments, stdin)
     assert done.returncode == code, done.stderr.decode()
     assert b"Traceback" not in done.stderr
     return done.stdout.decode(), done.stderr.decode()

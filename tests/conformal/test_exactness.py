@@ -75,9 +75,11 @@ SCORES = {
     "band": "band",
     "callable": strangest_symbol,
 }
-# States, symbols, labelled steps, horizon.
-SHAPES = [(2, 2, 4, 1), (2, 2, 4, 2), (2, 2, 3, 3), (3, 2, 3, 1), (2, 3, 2, 2), (3, 1, 4, 2)]
-PRIORS = {0.5: SHAPES, 0: [(2, 2, 4, 2)]}
+# States, symbols, labelled steps, horizon. Of the small ones there are a few hundred sequences.
+SMALL = [(2, 2, 3, 1), (2, 2, 2, 2), (3, 2, 2, 1), (2, 3, 2, 1), (3, 1, 3, 2)]
+LARGE = [(2, 2, 4, 1), (2, 2, 4, 2), (2, 2, 3, 3), (3, 2, 3, 1), (2, 3, 2, 2), (3, 1, 4, 2)]
+SMALL_BY_PRIOR = {0.5: SMALL, 0: [(2, 2, 3, 1)]}
+LARGE_BY_PRIOR = {0.5: LARGE, 0: [(2, 2, 4, 2)]}
 
 
 def fitting(n, m):
@@ -92,25 +94,46 @@ def test_models_are_many():
     assert len(MODELS) >= 20
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("symmetry", SYMMETRIES)
-@pytest.mark.parametrize("prior", PRIORS)
-def test_coverage_is_exact(symmetry, score, prior):
+def check(symmetry, score, prior, shape):
     predictor = ConformalHMM(
         model=HMM(prior=prior), symmetry=SYMMETRIES[symmetry], score=SCORES[score]
     )
-    for shape in PRIORS[prior]:
-        everything = enumerate_ranks(predictor, *shape)
-        for name, *model in fitting(*shape[:2]):
-            for level in LEVELS:
-                conservative = everything.coverage(*model, level)
-                assert conservative >= level - 1e-12, (name, shape, level)
-                given = everything.coverage_given_last(*model, level)
-                assert np.nanmin(given) >= level - 1e-12, (name, shape, level, given)
-                smoothed = everything._replace(smoothing=True)
-                assert smoothed.coverage(*model, level) == pytest.approx(level, abs=1e-9)
-                given = smoothed.coverage_given_last(*model, level)
-                assert given[~np.isnan(given)] == pytest.approx(level, abs=1e-9)
+    everything = enumerate_ranks(predictor, *shape)
+    for name, *model in fitting(*shape[:2]):
+        for level in LEVELS:
+            conservative = everything.coverage(*model, level)
+            assert conservative >= level - 1e-12, (name, shape, level)
+            given = everything.coverage_given_last(*model, level)
+            assert np.nanmin(given) >= level - 1e-12, (name, shape, level, given)
+            smoothed = everything._replace(smoothing=True)
+            assert smoothed.coverage(*model, level) == pytest.approx(level, abs=1e-9)
+            given = smoothed.coverage_given_last(*model, level)
+            assert given[~np.isnan(given)] == pytest.approx(level, abs=1e-9)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+@pytest.mark.parametrize("prior", SMALL_BY_PRIOR)
+def test_coverage_is_exact(symmetry, score, prior):
+    for shape in SMALL_BY_PRIOR[prior]:
+        check(symmetry, score, prior, shape)
+
+
+# Each large shape, each score and each symmetry once; all with all are for the slow tests.
+@pytest.mark.parametrize(
+    ("symmetry", "score", "shape"), zip(itertools.cycle(SYMMETRIES), SCORES, LARGE, strict=False)
+)
+def test_coverage_is_exact_with_more_sequences(symmetry, score, shape):
+    check(symmetry, score, 0.5, shape)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+@pytest.mark.parametrize("prior", LARGE_BY_PRIOR)
+def test_coverage_is_exact_for_all(symmetry, score, prior):
+    for shape in LARGE_BY_PRIOR[prior]:
+        check(symmetry, score, prior, shape)
 
 
 @pytest.mark.parametrize("symmetry", ["full", "returns"])

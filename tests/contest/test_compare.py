@@ -15,7 +15,7 @@ from definetti.baselines import Baseline
 from definetti.cli.compare import compare as command
 from definetti.contest.compare import compare, work
 from definetti.contest.contestants import CONTESTANTS
-from definetti.contest.standings import told, verdicts
+from definetti.contest.verdicts import told, verdicts
 from definetti.contest.worlds import DRAWN, SLEEP, WORDS, selected
 from definetti.paper.cells import Cell
 
@@ -115,8 +115,9 @@ def test_what_a_method_cannot_do_is_said_in_its_row(tmp_path):
     assert "needs symbols" in str(found)
 
 
-def test_the_four_series_are_chains_without_observations(data):
-    worlds, left_out = selected(["Delhi", "Punjab", "household", "SPY"], data.parent, [1], 30)
+def test_the_four_series_are_chains_without_observations(shared):
+    data = shared("data/paper/D202.csv").parents[1]
+    worlds, left_out = selected(["Delhi", "Punjab", "household", "SPY"], data, [1], 30)
     assert left_out == []
     assert [(w.name, len(w.labels), w.each) for w in worlds] == [
         ("Delhi", 5, 30), ("Punjab", 5, 30), ("household", 7, 30), ("SPY", 2, 30),

@@ -43,6 +43,9 @@ except ImportError:  # joblib 1.6 has it no longer inside
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Pages that compare with other packages run these, too.
+LONG = {f"docs/{name}.md" for name in ("from-crepes", "from-hmmlearn", "from-mapie")}
+LONG |= {"docs/gallery/comparison.md"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PRINTED = "<!-- printed -->"
 
@@ -189,7 +192,12 @@ def run_command(words: list[str], folder: Path, where: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def named(page: Path):
+    name = page.relative_to(ROOT).as_posix()
+    return pytest.param(page, id=name, marks=pytest.mark.slow if name in LONG else ())
+
+
+@pytest.mark.parametrize("page", map(named, PAGES))
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(page, tmp_path, monkeypatch)
 

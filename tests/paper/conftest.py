@@ -13,30 +13,24 @@ import pytest
 from definetti.paper import _pictures
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared"
+REFERENCE = Path(__file__).with_name("reference")
 
 
 @pytest.fixture(scope="session")
 def reference():
-    """Read a table of reference numbers, or skip."""
+    """Read a table of reference numbers; `reference/README.md` says where they are from."""
 
     def read(name):
-        path = SHARED / "reference" / name
-        if not path.exists():
-            pytest.skip(f"no reference numbers at {path}")
-        with path.open() as lines:
+        with REFERENCE.joinpath(name).open(encoding="utf-8") as lines:
             return list(csv.DictReader(lines))
 
     return read
 
 
 @pytest.fixture(scope="session")
-def data():
+def data(shared):
     """The folder of the real series, or skip."""
-    folder = SHARED / "data" / "paper"
-    if not (folder / "D202.csv").exists():
-        pytest.skip(f"no real series at {folder}")
-    return folder
+    return shared("data/paper/D202.csv").parent
 
 
 @pytest.fixture(scope="module")

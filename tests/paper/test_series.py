@@ -1,4 +1,4 @@
-"""Table 1 and figure 3: the real series, their settings, and the numbers of THEORY, section 7."""
+"""Table 1 and figure 3: the real series, their settings, and what the authors' program gives."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,6 @@ import pytest
 from studies import nights
 from studies.data import SLEEP
 from studies.nights import STAGES, ScaledNight
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def test_missing_data_are_named_with_their_source(
@@ -41,10 +40,9 @@ def test_every_unit_is_tested_and_none_is_fitted_on_itself(tmp_path: Path) -> No
     assert (tmp_path / "night.png").stat().st_size > 1000
 
 
-def test_nights(capsys: pytest.CaptureFixture[str]) -> None:
-    if not (DATA / SLEEP).is_file():
-        pytest.skip(f"the data are not in {DATA}")
-    assert nights.main(["--data", str(DATA), "--splits", "1"]) == 0
+def test_nights(shared: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
+    shared(f"data/{SLEEP}")
+    assert nights.main(["--data", str(shared("data")), "--splits", "1"]) == 0
     said = capsys.readouterr().out
     assert "20 nights of 10 subjects" in said
     assert "7 of 9" in said

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ from definetti import HMM, ConformalHMM
 from definetti.contest.recordings import Recording, read_nights, read_sleep, read_words
 from definetti.simulate import weather
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 CONLLU = """\
 # text = I don't. None
 1\tI\tI\tPRON\t_
@@ -116,11 +116,13 @@ def test_departures_are_found_where_they_are_and_not_elsewhere() -> None:
     assert (lingering(drift) or 0.0) > 0.9
 
 
-def test_real_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if message := missing(DATA):
-        pytest.skip(message)
-    output = tmp_path / "table.csv"
-    assert real_data.main(["--data", str(DATA), "--windows", "4", "--output", str(output)]) == 0
+def test_real_data(
+    shared: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in (SLEEP, WORDS):
+        shared(f"data/{name}")
+    data, output = str(shared("data")), tmp_path / "table.csv"
+    assert real_data.main(["--data", data, "--windows", "4", "--output", str(output)]) == 0
     with output.open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     assert tuple(table[0]) == StudyRow._fields

@@ -58,8 +58,8 @@ def backtest(
         if find_begin(len(table.states), horizon, start, windows) is None:
             raise ValueError(
                 f"{name_source(data)}: {len(table.states)} labelled rows are too few for a "
-                f"window of {horizon} after a share of {start:g}; give more rows, or lower --start or "
-                "--horizon"
+                f"window of {horizon} after a share of {start:g}; give more rows, or lower "
+                "--start or --horizon"
             )
         cp = ConformalHMM(
             confidence_level=confidence, train_size=choose_share(table, horizon, train_size),

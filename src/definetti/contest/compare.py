@@ -12,8 +12,11 @@ from typing import Any
 
 from definetti._system.files import replace_file
 from definetti.contest.contestants import CONTESTANTS, Contestant, chosen
+from definetti.contest.picture import picture
 from definetti.contest.recordings import Recording
-from definetti.contest.standings import Rows, Standings, marked, picture, row, verdicts
+from definetti.contest.rows import Rows, marked, row
+from definetti.contest.standings import Standings
+from definetti.contest.verdicts import verdicts
 from definetti.contest.worlds import ContestWorld, Drawn, Recorded, selected
 from definetti.judging.rolling import roll_windows
 from definetti.paper.cells import Cell

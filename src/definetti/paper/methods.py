@@ -46,7 +46,8 @@ class Method:
         return (self.name, f"{self.name}, smoothed") if self.smoothed else (self.name,)
 
 
-# The authors' program breaks no ties, and estimates without a prior (THEORY, section 7).
+# The authors' public program breaks no ties, and estimates without a prior: docs/reproduction.md
+# has what else it does.
 PUBLISHED = Method("as published", "published", "filter", 0.0, smoothed=False)
 PAIRS = Method("Algorithm 1", "pairs", "filter", 0.0)
 OURS = Method("ours", "full", "path", 0.5)

@@ -84,7 +84,8 @@ def read_series(data: Path | str) -> list[Series]:
     -----
     The settings are those that gave the published numbers, not those that the paper tells: the
     mean and the deviation that make states of electricity are over the whole series, what is to
-    be predicted included, and "SP500" is the SPY fund (THEORY, section 7).
+    be predicted included, and "SP500" is the SPY fund. With them the published numbers come out
+    again, as docs/reproduction.md shows.
     """
     folder = Path(data)
     states = _read_columns(folder, STATES)

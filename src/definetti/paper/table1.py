@@ -16,10 +16,10 @@ from definetti.paper.running import run_cells
 from definetti.paper.series import Series, read_series
 from definetti.paper.shortfalls import mark_short
 
-# The published numbers came from alpha = 0.8 where 0.2 was meant (THEORY, section 7): both are
-# run. The "observation" of a step is the state before it, which depends on more than its own
-# state, so the whole class would not be exact with it. It tells nothing that a chain does not
-# know either: ours sees the states alone.
+# The published numbers came from alpha = 0.8 in the rule "include if q > alpha", where 0.2 was
+# meant (docs/reproduction.md shows it): both are run. The "observation" of a step is the state
+# before it, which depends on more than its own state, so the whole class would not be exact with
+# it. It tells nothing that a chain does not know either: ours sees the states alone.
 SERIES_METHODS = (
     replace(PUBLISHED, name="as published, alpha 0.8", level=0.2),
     replace(PUBLISHED, name="as published, alpha 0.2"),

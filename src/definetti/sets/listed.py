@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -68,10 +69,10 @@ class PredictionSet:
     method: str
     exact: bool
     all_p_values: FloatArray | None = None
-    _rows: dict[Sequence, int] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_rows", {s: k for k, s in enumerate(self.sequences)})
+    @cached_property
+    def _rows(self) -> dict[Sequence, int]:
+        return {s: k for k, s in enumerate(self.sequences)}
 
     def __len__(self) -> int:
         return len(self.sequences)
