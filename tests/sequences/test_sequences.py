@@ -276,7 +276,7 @@ def test_marginals_are_sums_over_paths(seed):
     model = given_hmm(transition, emission)
     seen = np.where(codes[:, None] < 0, 1.0, emission[:, codes].T)
     observations = [None if code < 0 else int(code) for code in codes]
-    found = Smoother(model, model.states, initial).marginals(observations, "observations")
+    found = WholeSmoother(model, model.states, initial).marginals(observations, "observations")
     np.testing.assert_allclose(found, by_hand(initial, transition, seen), atol=1e-12)
     # A given model has no law of the first state but the one that it keeps.
     found = WholeSmoother.from_fixed(model)
