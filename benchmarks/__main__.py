@@ -39,13 +39,13 @@ def main() -> None:
     # Where the output is kept in a file there is no terminal to fit, and tables stay whole.
     if not console.is_terminal:
         console = Console(width=140)
-    _machine(console)
+    _print_machine(console)
     for name in names or MODULES:
         more = {"listed": True} if name == "walk" and asked.list else {}
         import_module(f"benchmarks.{MODULES[name]}").run(console, **more)
 
 
-def _machine(console: Console) -> None:
+def _print_machine(console: Console) -> None:
     system = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     console.print(f"{system}, Python {platform.python_version()}, {libraries}", highlight=False)

@@ -6,8 +6,8 @@ import numpy as np
 from crepes import ConformalClassifier
 from rich.console import Console
 
-from benchmarks.models import drawn, random_model
-from benchmarks.tables import goal, show, span, table, times
+from benchmarks.models import draw_sample, random_model
+from benchmarks.tables import format_goal, format_ratio, format_seconds, make_table, show_table
 from benchmarks.timing import race
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.one_step import step_ranks
@@ -18,15 +18,15 @@ GOAL, ROUNDS = 50, 10
 
 
 def run(console: Console) -> None:
-    data = drawn(random_model(STATES, SYMBOLS, seed=3), LABELLED + NEW, seed=4)
+    data = draw_sample(random_model(STATES, SYMBOLS, seed=3), LABELLED + NEW, seed=4)
     past, symbols = data.states[:LABELLED], data.observations[:LABELLED]
     previous, new = data.states[LABELLED - 1 : -1], data.observations[LABELLED:]
-    scores = _scores(_counts(past, symbols))
+    scores = _score_cells(_count_steps(past, symbols))
     calibration = scores[past[:-1], past[1:], symbols[1:]]
     candidates = scores[previous, :, new]  # (NEW, STATES): each new step, each state
 
     def ours() -> FloatArray:
-        greater, equal, total = step_ranks(_counts(past, symbols), scores)
+        greater, equal, total = step_ranks(_count_steps(past, symbols), scores)
         return ((greater + equal) / total[:, None])[previous, :, new]
 
     def theirs() -> FloatArray:
@@ -38,11 +38,11 @@ def run(console: Console) -> None:
         return np.stack(columns, axis=1)
 
     np.testing.assert_allclose(ours(), theirs(), rtol=0, atol=1e-12)
-    _check_ranks(_counts(past, symbols), scores)
+    _check_ranks(_count_steps(past, symbols), scores)
 
     mine, others = race(ours, theirs, rounds=ROUNDS)
     ratio = others / mine
-    made = table(
+    made = make_table(
         f"One step ahead, {LABELLED:,} labelled steps",
         "p-values",
         "definetti",
@@ -51,8 +51,14 @@ def run(console: Console) -> None:
         "goal",
     )
     cells = f"{NEW:,} steps × {STATES} states"
-    made.add_row(cells, span(mine), span(others), times(ratio), goal(ratio, GOAL))
-    show(
+    made.add_row(
+        cells,
+        format_seconds(mine),
+        format_seconds(others),
+        format_ratio(ratio),
+        format_goal(ratio, GOAL),
+    )
+    show_table(
         console,
         made,
         "Ours: count the labelled steps, rank every cell of the table, look the new steps up.",
@@ -64,7 +70,7 @@ def run(console: Console) -> None:
     )
 
 
-def _counts(states: IntArray, symbols: IntArray) -> IntArray:
+def _count_steps(states: IntArray, symbols: IntArray) -> IntArray:
     """Count the labelled steps: previous state, state, symbol.
 
     All of them, as crepes does; `definetti.one_step.step_counts` leaves out the first into each
@@ -74,7 +80,7 @@ def _counts(states: IntArray, symbols: IntArray) -> IntArray:
     return np.bincount(cells, minlength=STATES**2 * SYMBOLS).reshape(STATES, STATES, SYMBOLS)
 
 
-def _scores(counts: IntArray) -> FloatArray:
+def _score_cells(counts: IntArray) -> FloatArray:
     """One minus the posterior of each state, given the one before and the symbol; then fixed."""
     transition = counts.sum(axis=2) + 0.5
     emission = counts.sum(axis=0) + 0.5

@@ -9,16 +9,14 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
-from benchmarks.models import Floats
-from definetti._system.compiled import kernel, unrolled
+from benchmarks.models import Floats, Ints
+from definetti._system.compiled import kernel, unroll_size
 
-Ints = npt.NDArray[np.int64]
 TIED = 1e-9
 
 
-def p_values(
+def rank_candidates(
     x: Ints, y: Ints, new: Ints, n_states: int, n_symbols: int
 ) -> tuple[dict[tuple[int, ...], float], int]:
     """Return the p-value of each candidate, and how many arrangements were scored in all."""
@@ -26,17 +24,17 @@ def p_values(
     observations = np.concatenate([y, new])
     for candidate in product(range(n_states), repeat=len(new)):
         states = np.concatenate([x, candidate])  # Step 1
-        transition, emission = _estimated(states, observations, n_states, n_symbols)  # Step 2
+        transition, emission = _estimate(states, observations, n_states, n_symbols)  # Step 2
         last = (states == states[-1]) & (observations == observations[-1])
         cuts = np.flatnonzero(last)  # Step 3
-        model = (transition, emission, len(new), unrolled(n_states))
-        stranger, total = enumerated(cuts, states, observations, *model)
+        model = (transition, emission, len(new), unroll_size(n_states))
+        stranger, total = count_arrangements(cuts, states, observations, *model)
         found[candidate] = stranger / total  # Step 5
         arrangements += total
     return found, arrangements
 
 
-def _estimated(x: Ints, y: Ints, n_states: int, n_symbols: int) -> tuple[Floats, Floats]:
+def _estimate(x: Ints, y: Ints, n_states: int, n_symbols: int) -> tuple[Floats, Floats]:
     """Relative frequencies; both benchmarked histories show every state, so that no row is 0."""
     transition, emission = np.zeros((n_states, n_states)), np.zeros((n_states, n_symbols))
     np.add.at(transition, (x[:-1], x[1:]), 1)
@@ -48,7 +46,7 @@ def _estimated(x: Ints, y: Ints, n_states: int, n_symbols: int) -> tuple[Floats,
 
 
 @kernel
-def enumerated(
+def count_arrangements(
     cuts: Ints,
     x: Ints,
     y: Ints,
@@ -64,14 +62,14 @@ def enumerated(
     filtered = np.empty((2, len(transition)))
     for k in range(horizon + 1):
         window[k] = len(x) - 1 - horizon + k
-    observed = _strangeness(window, x, y, transition, emission, filtered, each)
+    observed = _score_window(window, x, y, transition, emission, filtered, each)
     chosen = np.full(depth, -1, dtype=np.int64)  # blocks, from the end of the sequence
     used = np.zeros(blocks, dtype=np.bool_)
     stranger, total, place = 0, 0, 0
     while place >= 0:
         if place == depth:
-            _read(chosen, cuts, len(x) - 1, window)
-            score = _strangeness(window, x, y, transition, emission, filtered, each)
+            _read_window(chosen, cuts, len(x) - 1, window)
+            score = _score_window(window, x, y, transition, emission, filtered, each)
             stranger += score >= observed - TIED
             total += 1
             place -= 1
@@ -91,7 +89,7 @@ def enumerated(
 
 
 @kernel
-def _read(chosen: Ints, cuts: Ints, end: int, window: Ints) -> None:
+def _read_window(chosen: Ints, cuts: Ints, end: int, window: Ints) -> None:
     """Read the times that an arrangement puts last, before the trailing pair."""
     window[-1] = end
     block, time, begin = 0, -1, 0
@@ -107,7 +105,7 @@ def _read(chosen: Ints, cuts: Ints, end: int, window: Ints) -> None:
 
 
 @kernel
-def _strangeness(
+def _score_window(
     window: Ints,
     x: Ints,
     y: Ints,

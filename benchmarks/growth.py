@@ -6,9 +6,9 @@ import tracemalloc
 
 from rich.console import Console
 
-from benchmarks.models import drawn, random_model
-from benchmarks.tables import memory, show, span, table, times
-from benchmarks.timing import best
+from benchmarks.models import draw_sample, random_model
+from benchmarks.tables import format_memory, format_ratio, format_seconds, make_table, show_table
+from benchmarks.timing import time_best
 from definetti import ConformalHMM
 
 STATES, SYMBOLS = 5, 5
@@ -17,8 +17,8 @@ HORIZON = 1
 
 
 def run(console: Console) -> None:
-    data = drawn(random_model(STATES, SYMBOLS, seed=5), LENGTHS[-1] + HORIZON, seed=6)
-    made = table(
+    data = draw_sample(random_model(STATES, SYMBOLS, seed=5), LENGTHS[-1] + HORIZON, seed=6)
+    made = make_table(
         f"Growth with T, {STATES} states, {SYMBOLS} symbols, the default estimator, "
         f"horizon {HORIZON}",
         "T",
@@ -35,14 +35,14 @@ def run(console: Console) -> None:
     for length in LENGTHS:
         y, x = data.observations[:length], data.states[:length]
         new = data.observations[length : length + HORIZON]
-        figures = _measured(x, y, new, rounds=max(3, min(20, 300_000 // length)))
-        growth = [times(now / then) for now, then in zip(figures, before, strict=False)]
+        figures = _measure(x, y, new, rounds=max(3, min(20, 300_000 // length)))
+        growth = [format_ratio(now / then) for now, then in zip(figures, before, strict=False)]
         growth = growth or [""] * len(figures)
-        written = [*map(span, figures[:3]), memory(int(figures[3]))]
+        written = [*map(format_seconds, figures[:3]), format_memory(int(figures[3]))]
         pairs = zip(written, growth, strict=True)
         made.add_row(f"{length:,}", *(cell for pair in pairs for cell in pair))
         before = figures
-    show(
+    show_table(
         console,
         made,
         "Growth is the ratio to the row above, whose history is a tenth as long.",
@@ -51,7 +51,7 @@ def run(console: Console) -> None:
     )
 
 
-def _measured(x: object, y: object, new: object, rounds: int) -> list[float]:
+def _measure(x: object, y: object, new: object, rounds: int) -> list[float]:
     model = ConformalHMM(random_state=0)
     model.fit(y, x).predict_set(new)  # compiles
 
@@ -61,9 +61,9 @@ def _measured(x: object, y: object, new: object, rounds: int) -> list[float]:
     def predict() -> None:
         model.predict_set(new)
 
-    fitting = best(fit, rounds)
-    first = best(predict, rounds, before=fit)
-    later = best(predict, 30)
+    fitting = time_best(fit, rounds)
+    first = time_best(predict, rounds, before=fit)
+    later = time_best(predict, 30)
     tracemalloc.start()
     fit()
     _, peak = tracemalloc.get_traced_memory()

@@ -7,7 +7,7 @@ import sys
 
 from rich.console import Console
 
-from benchmarks.tables import show, span, table
+from benchmarks.tables import format_seconds, make_table, show_table
 
 ROUNDS = 7
 STATEMENTS = (
@@ -25,12 +25,12 @@ ConformalHMM(random_state=0).fit(observations[:298], states[:298]).predict_set(o
 
 
 def run(console: Console) -> None:
-    made = table("Import time, in a fresh process", "statement", "best", "worst")
+    made = make_table("Import time, in a fresh process", "statement", "best", "worst")
     for statement in STATEMENTS:
-        made.add_row(statement, *_spans(statement))
+        made.add_row(statement, *_time_imports(statement))
     made.add_section()
-    made.add_row("import, fit and predict_set", *_spans(FIRST_PREDICTION))
-    show(
+    made.add_row("import, fit and predict_set", *_time_imports(FIRST_PREDICTION))
+    show_table(
         console,
         made,
         f"Best and worst of {ROUNDS}, after one that fills the disk cache; the start of Python "
@@ -39,11 +39,11 @@ def run(console: Console) -> None:
     )
 
 
-def _spans(program: str) -> tuple[str, str]:
+def _time_imports(program: str) -> tuple[str, str]:
     timed = f"import time\nbegin = time.perf_counter()\n{program}\n"
     command = [sys.executable, "-c", f"{timed}\nprint(time.perf_counter() - begin)"]
     found = [
         float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         for _ in range(ROUNDS + 1)
     ][1:]
-    return span(min(found)), span(max(found))
+    return format_seconds(min(found)), format_seconds(max(found))

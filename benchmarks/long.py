@@ -13,8 +13,9 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.tables import show, span, table, times
-from benchmarks.timing import best, race
+from benchmarks.models import draw_states
+from benchmarks.tables import format_ratio, format_seconds, make_table, show_table
+from benchmarks.timing import race, time_best
 from definetti import ConformalHMM
 from definetti.exceptions import FewBlocksWarning
 from definetti.sets import LatticeSet
@@ -40,21 +41,21 @@ def run(console: Console) -> None:
     with warnings.catch_warnings():
         # 100,000 steps have blocks enough for what is timed here, but for rare states.
         warnings.simplefilter("ignore", FewBlocksWarning)
-        _first_and_later(console)
-        _growth(console)
-        _bounds(console)
-        _against_a_list(console)
+        _time_first_and_later(console)
+        _time_growth(console)
+        _time_bounds(console)
+        _race_a_list(console)
 
 
-def _first_and_later(console: Console) -> None:
-    data = _drawn(STATES, LABELLED + HORIZON)
-    made = table(
+def _time_first_and_later(console: Console) -> None:
+    data = _draw_symbols(STATES, LABELLED + HORIZON)
+    made = make_table(
         f"Horizon {HORIZON:,}, {STATES} states, {LABELLED:,} labelled steps, train_size=0.5",
         "score",
         "fit",
         "first prediction",
         "later prediction",
-        f"goal < {span(SECONDS)}",
+        f"goal < {format_seconds(SECONDS)}",
         "is it a member?",
         "first member",
         "100 members",
@@ -62,22 +63,22 @@ def _first_and_later(console: Console) -> None:
     )
     truth = tuple(data.states[LABELLED:].tolist())
     for score in SCORES:
-        asked = Asked(data, HORIZON, score)
-        fitting, first = best(asked.fit, 3), best(asked.steps, 3, before=asked.fit)
-        later = best(asked.steps, ROUNDS)
+        asked = TimedQuestion(data, HORIZON, score)
+        fitting, first = time_best(asked.fit, 3), time_best(asked.steps, 3, before=asked.fit)
+        later = time_best(asked.steps, ROUNDS)
         s = asked.predict()
         made.add_row(
             score,
-            span(fitting),
-            span(first),
-            span(later),
+            format_seconds(fitting),
+            format_seconds(first),
+            format_seconds(later),
             "✓" if later < SECONDS else "✗",
-            span(best(partial(contains, s, truth), ROUNDS)),
-            span(best(partial(_best_members, s, 1), 3)),
-            span(best(partial(_best_members, s, 100), 3)),
+            format_seconds(time_best(partial(contains, s, truth), ROUNDS)),
+            format_seconds(time_best(partial(_take_members, s, 1), 3)),
+            format_seconds(time_best(partial(_take_members, s, 100), 3)),
             f"{s.widths.mean():.2f}",
         )
-    show(
+    show_table(
         console,
         made,
         "A prediction is predict_set and its steps: the states that are possible at each. "
@@ -87,8 +88,8 @@ def _first_and_later(console: Console) -> None:
     )
 
 
-def _growth(console: Console) -> None:
-    made = table(
+def _time_growth(console: Console) -> None:
+    made = make_table(
         "Growth of a later prediction, path score",
         "states n",
         "horizon h",
@@ -96,12 +97,12 @@ def _growth(console: Console) -> None:
         "growth",
         "each / (h n²)",
     )
-    data = _drawn(STATES, LABELLED + HORIZON)
-    _grow(made, [(data, STATES, horizon) for horizon in GROWING_HORIZONS])
+    data = _draw_symbols(STATES, LABELLED + HORIZON)
+    _add_growth(made, [(data, STATES, horizon) for horizon in GROWING_HORIZONS])
     made.add_section()
     length = LABELLED + THEIR_HORIZON
-    _grow(made, [(_drawn(n, length), n, THEIR_HORIZON) for n in GROWING_STATES])
-    show(
+    _add_growth(made, [(_draw_symbols(n, length), n, THEIR_HORIZON) for n in GROWING_STATES])
+    show_table(
         console,
         made,
         "Growth is the ratio to the row above, at half the horizon or half the states: 2× and 4× "
@@ -112,23 +113,25 @@ def _growth(console: Console) -> None:
     )
 
 
-def _grow(made: Table, cases: list[tuple[Data, int, int]]) -> None:
+def _add_growth(made: Table, cases: list[tuple[Data, int, int]]) -> None:
     before = None
     for data, number, horizon in cases:
-        spent = best(Asked(data, horizon, "path").steps, ROUNDS)
+        spent = time_best(TimedQuestion(data, horizon, "path").steps, ROUNDS)
         made.add_row(
             str(number),
             f"{horizon:,}",
-            span(spent),
-            times(spent / before) if before else "",
+            format_seconds(spent),
+            format_ratio(spent / before) if before else "",
             f"{spent / (horizon * number**2) * 1e9:.1f} ns",
         )
         before = spent
 
 
-def _bounds(console: Console) -> None:
-    asked = Asked(_drawn(COUNTED_STATES, LABELLED + COUNTED_HORIZON), COUNTED_HORIZON, "path")
-    made = table(
+def _time_bounds(console: Console) -> None:
+    asked = TimedQuestion(
+        _draw_symbols(COUNTED_STATES, LABELLED + COUNTED_HORIZON), COUNTED_HORIZON, "path"
+    )
+    made = make_table(
         f"How many members, {COUNTED_STATES} states, horizon {COUNTED_HORIZON}, path score",
         "ratio asked for",
         "at least",
@@ -145,10 +148,10 @@ def _bounds(console: Console) -> None:
             f"{float(high):.4g}",
             f"{high / low:.3f}",
             "✓" if high <= RATIO * low else "✗",
-            span(best(partial(asked.size, ratio), 3)),
+            format_seconds(time_best(partial(asked.size, ratio), 3)),
         )
     every = COUNTED_STATES**COUNTED_HORIZON
-    show(
+    show_table(
         console,
         made,
         f"Both bounds are proved; there are {float(every):.2g} candidates. The time is that of "
@@ -156,10 +159,10 @@ def _bounds(console: Console) -> None:
     )
 
 
-def _against_a_list(console: Console) -> None:
-    data = _drawn(LISTED_STATES, LABELLED + LISTED_HORIZON)
+def _race_a_list(console: Console) -> None:
+    data = _draw_symbols(LISTED_STATES, LABELLED + LISTED_HORIZON)
     number = f"{LISTED_STATES**LISTED_HORIZON:,}"
-    made = table(
+    made = make_table(
         f"Per-step sets, {LISTED_STATES} states, horizon {LISTED_HORIZON}, path and band",
         "score",
         "candidates",
@@ -168,15 +171,19 @@ def _against_a_list(console: Console) -> None:
         "ratio",
     )
     for score in SCORES:
-        lattice = Asked(data, LISTED_HORIZON, score, max_candidates=1)
-        listed = Asked(data, LISTED_HORIZON, score)
+        lattice = TimedQuestion(data, LISTED_HORIZON, score, max_candidates=1)
+        listed = TimedQuestion(data, LISTED_HORIZON, score)
         assert lattice.steps() == listed.steps()
         ours, theirs = race(lattice.steps, listed.steps, rounds=3)
-        made.add_row(score, number, span(theirs), span(ours), times(theirs / ours))
-    show(console, made, "Both give the same sets; a step more makes the list three times as long.")
+        made.add_row(
+            score, number, format_seconds(theirs), format_seconds(ours), format_ratio(theirs / ours)
+        )
+    show_table(
+        console, made, "Both give the same sets; a step more makes the list three times as long."
+    )
 
 
-class Asked:
+class TimedQuestion:
     """A question asked once beforehand, so that nothing is compiled on the clock."""
 
     def __init__(self, data: Data, horizon: int, score: str, max_candidates: int = 100_000) -> None:
@@ -201,18 +208,15 @@ class Asked:
         return self.predict().size(ratio)
 
 
-def _best_members(s: LatticeSet, number: int) -> object:
+def _take_members(s: LatticeSet, number: int) -> object:
     return list(islice(s, number))
 
 
-def _drawn(n_states: int, length: int, seed: int = 7) -> Data:
+def _draw_symbols(n_states: int, length: int, seed: int = 7) -> Data:
     """Draw a chain that stays half of the time, seen right four times in five."""
     rng = np.random.default_rng(seed)
     own = np.eye(n_states)
     transition = 0.5 * own + 0.5 * rng.dirichlet(np.full(n_states, 2.0), n_states)
-    heights, uniform = transition.cumsum(axis=1), rng.random(length)
-    states = np.zeros(length, dtype=np.int64)
-    for t in range(1, length):
-        states[t] = min(heights[states[t - 1]].searchsorted(uniform[t]), n_states - 1)
+    states = draw_states(transition, length, rng)
     seen = rng.random(length) < 0.8
     return Data(np.where(seen, states, rng.integers(n_states, size=length)), states)

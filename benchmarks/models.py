@@ -8,6 +8,7 @@ import numpy.typing as npt
 from definetti.simulate import Sample, sample
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def random_model(n_states: int, n_symbols: int, seed: int) -> tuple[Floats, Floats]:
@@ -23,6 +24,15 @@ def paper_model(p: float, b: float) -> tuple[Floats, Floats]:
     return np.array([[p, 1 - p], [1 - p, p]]), np.array([[b, 1 - b], [1 - b, b]])
 
 
-def drawn(model: tuple[Floats, Floats], length: int, seed: int) -> Sample:
+def draw_sample(model: tuple[Floats, Floats], length: int, seed: int) -> Sample:
     n = len(model[0])
     return sample(np.full(n, 1 / n), *model, length, np.random.default_rng(seed))
+
+
+def draw_states(transition: Floats, length: int, rng: np.random.Generator) -> Ints:
+    """Draw a chain that begins in the first state."""
+    heights, uniform = transition.cumsum(axis=1), rng.random(length)
+    states = np.zeros(length, dtype=np.int64)
+    for t in range(1, length):
+        states[t] = min(heights[states[t - 1]].searchsorted(uniform[t]), len(transition) - 1)
+    return states

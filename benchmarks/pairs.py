@@ -6,9 +6,9 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks import enumeration
-from benchmarks.models import drawn, paper_model
-from benchmarks.tables import goal, show, span, table, times
-from benchmarks.timing import best
+from benchmarks.models import draw_sample, paper_model
+from benchmarks.tables import format_goal, format_ratio, format_seconds, make_table, show_table
+from benchmarks.timing import time_best
 from definetti import HMM, ConformalHMM
 
 LENGTH, LASTING, ACCURATE = 200, 0.9, 0.9
@@ -19,7 +19,7 @@ HISTORIES = {2: range(10), 3: (2,)}
 
 
 def run(console: Console) -> None:
-    made = table(
+    made = make_table(
         f"pairs, the paper's two states with p = {LASTING}, b = {ACCURATE}, T = {LENGTH}",
         "horizon",
         "histories",
@@ -30,20 +30,20 @@ def run(console: Console) -> None:
         "goal",
     )
     for horizon, seeds in HISTORIES.items():
-        _compared(horizon, seed=0, length=20)  # compiles
-        rows = [_compared(horizon, seed, LENGTH) for seed in seeds]
+        _compare(horizon, seed=0, length=20)  # compiles
+        rows = [_compare(horizon, seed, LENGTH) for seed in seeds]
         arrangements, mine, others = (sum(column) / len(rows) for column in zip(*rows, strict=True))
         ratio = others / mine
         made.add_row(
             str(horizon),
             str(len(rows)),
             f"{arrangements:,.0f}",
-            span(mine),
-            span(others),
-            times(ratio),
-            goal(ratio, GOALS[horizon]),
+            format_seconds(mine),
+            format_seconds(others),
+            format_ratio(ratio),
+            format_goal(ratio, GOALS[horizon]),
         )
-    show(
+    show_table(
         console,
         made,
         "Means over the histories. One prediction ranks all 2^h candidates; ours is the first one "
@@ -54,16 +54,16 @@ def run(console: Console) -> None:
     )
 
 
-def _compared(horizon: int, seed: int, length: int) -> tuple[int, float, float]:
+def _compare(horizon: int, seed: int, length: int) -> tuple[int, float, float]:
     """Return the number of arrangements, our time and that of the enumeration."""
-    data = drawn(paper_model(LASTING, ACCURATE), length + horizon, seed)
+    data = draw_sample(paper_model(LASTING, ACCURATE), length + horizon, seed)
     x, y, new = data.states[:length], data.observations[:length], data.observations[length:]
     model = ConformalHMM(model=HMM(prior=0), score="filter", symmetry="pairs").fit(y, x)
     # A fit forgets what an earlier prediction worked out, so each round is a first one.
-    mine = best(lambda: model.predict_set(new), 60, before=lambda: model.fit(y, x))
+    mine = time_best(lambda: model.predict_set(new), 60, before=lambda: model.fit(y, x))
     found: list[tuple[dict[tuple[int, ...], float], int]] = []
     rounds = 5 if horizon < max(GOALS) else 1  # the longest takes many seconds
-    others = best(lambda: found.append(enumeration.p_values(x, y, new, 2, 2)), rounds)
+    others = time_best(lambda: found.append(enumeration.rank_candidates(x, y, new, 2, 2)), rounds)
 
     listed, (expected, arrangements) = model.predict_p(new), found[0]
     assert len(expected) == len(listed)

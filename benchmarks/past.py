@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from rich.console import Console
 
-from benchmarks.tables import show, span, table, times
+from benchmarks.tables import format_ratio, format_seconds, make_table, show_table
 from benchmarks.timing import race
 from definetti.ranks.pvalue import ranks, ranks_among
 
@@ -13,7 +13,9 @@ LENGTHS, CANDIDATES = (10_000, 100_000, 1_000_000), 4
 
 
 def run(console: Console) -> None:
-    made = table("Ranking a window's candidates among its past", "scores", "kept", "anew", "ratio")
+    made = make_table(
+        "Ranking a window's candidates among its past", "scores", "kept", "anew", "ratio"
+    )
     for length in LENGTHS:
         rng = np.random.default_rng(length)
         past, candidates = np.sort(rng.normal(size=length)), rng.normal(size=CANDIDATES)
@@ -24,5 +26,7 @@ def run(console: Console) -> None:
             lambda past=past, ones=ones, new=candidates: ranks(past, ones, new, joins=True),
             rounds=10,
         )
-        made.add_row(f"{length:,}", span(kept), span(anew), times(anew / kept))
-    show(console, made)
+        made.add_row(
+            f"{length:,}", format_seconds(kept), format_seconds(anew), format_ratio(anew / kept)
+        )
+    show_table(console, made)

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
-from benchmarks.models import random_model
-from benchmarks.tables import show, span, table, times
+from benchmarks.models import draw_states, random_model
+from benchmarks.tables import format_ratio, format_seconds, make_table, show_table
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Gaussian
 
@@ -22,8 +22,8 @@ Data = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
 
 def run(console: Console) -> None:
-    data = _drawn(LONG + LONG_STEPS, seed=11)
-    made = table(
+    data = _draw_features(LONG + LONG_STEPS, seed=11)
+    made = make_table(
         f"{STEPS:,} rolling one-step predictions, {STATES} states, {FEATURES} features, "
         "predict_set + partial_fit",
         "model",
@@ -35,24 +35,24 @@ def run(console: Console) -> None:
         f"growth, T × {LONG // SHORT}",
     )
     for name, train_size in SIDES.items():
-        short = _rolled(data, SHORT, STEPS, train_size)
-        long = _rolled(data, LONG, LONG_STEPS, train_size)
+        short = _time_steps(data, SHORT, STEPS, train_size)
+        long = _time_steps(data, LONG, LONG_STEPS, train_size)
         # Medians: a pause of the machine is not the cost of a step.
         first, last = np.median(short[:STRETCH]), np.median(short[-STRETCH:])
         far = np.median(long)
         made.add_row(
             name,
-            span(float(short.sum())),
-            span(float(first)),
-            span(float(last)),
-            times(float(last / first)),
-            span(float(far)),
-            times(float(far / first)),
+            format_seconds(float(short.sum())),
+            format_seconds(float(first)),
+            format_seconds(float(last)),
+            format_ratio(float(last / first)),
+            format_seconds(float(far)),
+            format_ratio(float(far / first)),
         )
-    show(console, made, "Each is the median of its stretch. Growth of 1× is no growth.")
+    show_table(console, made, "Each is the median of its stretch. Growth of 1× is no growth.")
 
 
-def _rolled(
+def _time_steps(
     data: Data, length: int, steps: int, train_size: float | None
 ) -> npt.NDArray[np.float64]:
     """Time each of so many steps after a history of some length, in seconds."""
@@ -69,13 +69,10 @@ def _rolled(
     return spent
 
 
-def _drawn(length: int, seed: int) -> Data:
+def _draw_features(length: int, seed: int) -> Data:
     """Draw a chain whose states are a few standard deviations apart."""
     rng = np.random.default_rng(seed)
     transition, _ = random_model(STATES, 1, seed)
-    heights, steps = transition.cumsum(axis=1), rng.random(length)
-    states = np.zeros(length, dtype=np.int64)
-    for t in range(1, length):
-        states[t] = min(np.searchsorted(heights[states[t - 1]], steps[t]), STATES - 1)
+    states = draw_states(transition, length, rng)
     means = rng.normal(size=(STATES, FEATURES))
     return means[states] + rng.normal(size=(length, FEATURES)), states

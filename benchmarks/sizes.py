@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from rich.console import Console
 
-from benchmarks.tables import show, table
+from benchmarks.tables import make_table, show_table
 from definetti import HMM, ConformalHMM
 from definetti.exceptions import NotExactWarning
 from definetti.judging.intervals import exact_interval
@@ -32,7 +32,7 @@ def run(console: Console) -> None:
     emission = np.array([[B, 1 - B], [1 - B, B]])
     start = np.array([0.5, 0.5])
     oracle = oracle_size(start, transition, emission, HORIZON, LEVEL)
-    made = table(
+    made = make_table(
         f"Sets at level {LEVEL}: p = {P}, b = {B}, T = {LENGTH}, horizon {HORIZON}",
         "symmetry, score", "coverage", "95 % interval", "scaled size", "size / oracle",
     )  # fmt: skip
@@ -55,4 +55,4 @@ def run(console: Console) -> None:
             f"{size / oracle:.2f}",
         )  # fmt: skip
     made.add_row("oracle, knows the model", f"{LEVEL:.3f}", "", f"{oracle:.3f}", "1.00")
-    show(console, made, f"{REPETITIONS} repetitions; no valid method is smaller on average.")
+    show_table(console, made, f"{REPETITIONS} repetitions; no valid method is smaller on average.")

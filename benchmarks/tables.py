@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 
-def table(title: str, *columns: str) -> Table:
+def make_table(title: str, *columns: str) -> Table:
     """Make a table whose first column is text and whose others are numbers."""
     made = Table(title=title, title_justify="left", title_style="bold")
     for k, column in enumerate(columns):
@@ -14,7 +14,7 @@ def table(title: str, *columns: str) -> Table:
     return made
 
 
-def show(console: Console, made: Table, *notes: str) -> None:
+def show_table(console: Console, made: Table, *notes: str) -> None:
     """Print a table, and below it what was compared with what."""
     console.print(made)
     for note in notes:
@@ -22,33 +22,33 @@ def show(console: Console, made: Table, *notes: str) -> None:
     console.print()
 
 
-def span(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Write a time with three digits and the unit that suits it.
 
-    >>> span(0.00123), span(12.3)
+    >>> format_seconds(0.00123), format_seconds(12.3)
     ('1.23 ms', '12.3 s')
     """
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
-            return f"{_three(seconds / size)} {unit}"
-    return f"{_three(seconds / 1e-6)} µs"
+            return f"{_format_digits(seconds / size)} {unit}"
+    return f"{_format_digits(seconds / 1e-6)} µs"
 
 
-def times(ratio: float) -> str:
+def format_ratio(ratio: float) -> str:
     """Write a ratio: 3.2×, 1,234×."""
-    return f"{_three(ratio)}×"
+    return f"{_format_digits(ratio)}×"
 
 
-def memory(size: int) -> str:
-    return f"{_three(size / 2**20)} MiB"
+def format_memory(size: int) -> str:
+    return f"{_format_digits(size / 2**20)} MiB"
 
 
-def goal(ratio: float, least: float) -> str:
+def format_goal(ratio: float, least: float) -> str:
     """Say what was hoped for and whether it was reached."""
     return f"≥ {least:,.0f}× {'✓' if ratio >= least else '✗'}"
 
 
-def _three(value: float) -> str:
+def _format_digits(value: float) -> str:
     """Write a number with three digits, or all of its whole ones."""
     places = 2 if value < 10 else 1 if value < 100 else 0
     return f"{value:,.{places}f}"

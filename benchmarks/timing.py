@@ -13,7 +13,7 @@ from collections.abc import Callable
 Task = Callable[[], object]
 
 
-def seconds(task: Task) -> float:
+def time_once(task: Task) -> float:
     begin = time.process_time()
     task()
     return time.process_time() - begin
@@ -30,17 +30,17 @@ def race(*sides: Task, rounds: int) -> list[float]:
     gc.collect()
     gc.disable()
     try:
-        times = [[seconds(side) for side in sides] for _ in range(rounds)]
+        times = [[time_once(side) for side in sides] for _ in range(rounds)]
     finally:
         gc.enable()
     return [min(column) for column in zip(*times, strict=True)]
 
 
-def best(task: Task, rounds: int, before: Task | None = None) -> float:
+def time_best(task: Task, rounds: int, before: Task | None = None) -> float:
     """Return the best time of a task, with something done, off the clock, before each round."""
     times = []
     for _ in range(rounds):
         if before is not None:
             before()
-        times.append(seconds(task))
+        times.append(time_once(task))
     return min(times)

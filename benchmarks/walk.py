@@ -27,7 +27,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import definetti
-from benchmarks.tables import show, table
+from benchmarks.tables import make_table, show_table
 from definetti import ConformalHMM
 from definetti.cli import app
 from definetti.simulate import weather
@@ -40,16 +40,18 @@ GOALS = {"prediction": "≤ 20 files, ≤ 131 switches", "backtest": "≤ 35 fil
 
 
 def run(console: Console, listed: bool = False) -> None:
-    made = table("Files of the package that are passed", "walk", "files", "switches", "goal")
-    found = {name: walked(walk) for name, walk in _walks().items()}
+    made = make_table("Files of the package that are passed", "walk", "files", "switches", "goal")
+    found = {name: record_calls(walk) for name, walk in _make_walks().items()}
     for name, calls in found.items():
-        made.add_row(name, str(len(set(calls))), f"{switches(calls):,}", GOALS.get(name, ""))
-    show(console, made, "A switch is a call into another file than that of the call before it.")
+        made.add_row(name, str(len(set(calls))), f"{count_switches(calls):,}", GOALS.get(name, ""))
+    show_table(
+        console, made, "A switch is a call into another file than that of the call before it."
+    )
     for name, calls in found.items() if listed else ():
         console.print(f"{name}:", *sorted(set(calls)), sep="\n  ", highlight=False)
 
 
-def walked(walk: Callable[[], Any]) -> list[str]:
+def record_calls(walk: Callable[[], Any]) -> list[str]:
     """Return the file of every call of a function of the package, in order, once it is warm."""
     calls: list[str] = []
 
@@ -79,33 +81,33 @@ def walked(walk: Callable[[], Any]) -> list[str]:
     return calls
 
 
-def switches(calls: list[str]) -> int:
+def count_switches(calls: list[str]) -> int:
     """Count the calls into another file than that of the call before.
 
-    >>> switches(["a.py", "a.py", "b.py", "a.py"])
+    >>> count_switches(["a.py", "a.py", "b.py", "a.py"])
     2
     """
     return sum(here != there for here, there in pairwise(calls))
 
 
-def _walks() -> dict[str, Callable[[], Any]]:
+def _make_walks() -> dict[str, Callable[[], Any]]:
     y, x = weather(LENGTH, random_state=0)
     cut = LENGTH - WINDOWS
     rows = [f"{sky},{thing}" for thing, sky in zip(y, x, strict=True)]
-    fitted, earlier = _estimator().fit(y, x), _estimator().fit(y[:cut], x[:cut])
+    fitted, earlier = _make_estimator().fit(y, x), _make_estimator().fit(y[:cut], x[:cut])
     return {
-        "prediction": lambda: _estimator().fit(y, x).predict_set(NEW),
+        "prediction": lambda: _make_estimator().fit(y, x).predict_set(NEW),
         "prediction, its predict_set alone": lambda: fitted.predict_set(NEW),
-        "backtest": lambda: _backtest("\n".join(["state,carried", *rows])),
+        "backtest": lambda: _run_backtest("\n".join(["state,carried", *rows])),
         "backtest by evaluate alone": lambda: earlier.evaluate(y[cut:], x[cut:], horizon=1),
     }
 
 
-def _estimator() -> ConformalHMM:
+def _make_estimator() -> ConformalHMM:
     return ConformalHMM(confidence_level=0.9, random_state=0)
 
 
-def _backtest(history: str) -> None:
+def _run_backtest(history: str) -> None:
     with TemporaryDirectory() as folder:
         days = Path(folder) / "days.csv"
         days.write_text(history, encoding="utf-8")

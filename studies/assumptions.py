@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from studies.data import History
+from definetti.contest.recordings import Recording
 
 Codes = npt.NDArray[np.int64]
 SHUFFLES = 100
@@ -37,7 +37,7 @@ def half(states: Codes) -> Codes:
     return (2 * np.arange(1, len(states) - 1) >= len(states)).astype(np.int64)
 
 
-def departure(histories: Sequence[History], context: Callable[[Codes], Codes]) -> Departure:
+def departure(histories: Sequence[Recording], context: Callable[[Codes], Codes]) -> Departure:
     """Measure what a context tells, averaged over the steps of all histories."""
     rng = np.random.default_rng(0)
     values = np.zeros(SHUFFLES + 1)
@@ -73,7 +73,7 @@ def _entropy(*columns: Codes) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def lingering(histories: Sequence[History]) -> float | None:
+def lingering(histories: Sequence[Recording]) -> float | None:
     """Correlate successive observations once the means of their states are taken off.
 
     Nought in a hidden Markov model; None where observations are not numbers.

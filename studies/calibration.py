@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti.data.history import Completion
-from definetti.symmetry import Reference
+from definetti.symmetry import Reference, Symmetry
 from definetti.symmetry.base import Generator
 
 
 @dataclass(frozen=True)
-class Classical:
+class AllWindows(Symmetry):
     """Split conformal prediction that ignores time: **not valid** for a Markov chain.
 
     All windows of the calibration stretch, overlapping ones too, are taken for exchangeable with
@@ -20,6 +20,7 @@ class Classical:
     """
 
     exact = False
+    reads_observations = False
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return ()

@@ -48,7 +48,7 @@ METHODS: dict[str, dict[str, Any]] = {
 BONFERRONI = "Bonferroni"
 
 
-class Outcome(NamedTuple):
+class HorizonOutcome(NamedTuple):
     """What one set was like.
 
     Attributes
@@ -69,7 +69,7 @@ class Outcome(NamedTuple):
     short: bool
 
 
-class Row(NamedTuple):
+class HorizonRow(NamedTuple):
     """A line of the table.
 
     Attributes
@@ -95,7 +95,7 @@ class Row(NamedTuple):
     short: float
 
 
-def simulated(
+def simulate_chain(
     n: int, length: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[Any], IntArray, HMM]:
     """Draw a chain that likes to stay: symbols with three states, numbers with more."""
@@ -119,10 +119,10 @@ def possible(length: int, horizon: int) -> bool:
     return (calibration - 1) // horizon >= blocks_needed(miscoverage(LEVEL))
 
 
-def repetition(n: int, length: int, number: int) -> list[Outcome]:
+def repetition(n: int, length: int, number: int) -> list[HorizonOutcome]:
     """Draw one chain and judge all methods at all horizons by what follows."""
     rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(n, length, number)))
-    y, x, model = simulated(n, length + max(HORIZONS), rng)
+    y, x, model = simulate_chain(n, length + max(HORIZONS), rng)
     found = []
     for name, parameters in METHODS.items():
         cp = ConformalHMM(
@@ -145,13 +145,13 @@ def repetition(n: int, length: int, number: int) -> list[Outcome]:
             at_truth = s.nodes[np.arange(horizon), truth]
             inside = bool(at_truth.all()) if name == "steps" else truth.tolist() in s
             width = float(s.widths.mean())
-            found.append(Outcome(*key, name, inside, at_truth.mean(), width, bool(caught)))
+            found.append(HorizonOutcome(*key, name, inside, at_truth.mean(), width, bool(caught)))
             if name == "band":  # the same model, and the same scores of each step
                 nodes, few = bonferroni(cp, new)
                 at_truth = nodes[np.arange(horizon), truth]
                 width = float(nodes.sum(axis=1).mean())
                 right = bool(at_truth.all()), float(at_truth.mean())
-                found.append(Outcome(*key, BONFERRONI, *right, width, few))
+                found.append(HorizonOutcome(*key, BONFERRONI, *right, width, few))
     return found
 
 
@@ -184,7 +184,7 @@ def bonferroni(cp: ConformalHMM, new: npt.NDArray[Any]) -> tuple[npt.NDArray[np.
     return 1.0 - estimate.smoothing(window)[0] <= limits[:, None], place > len(past)
 
 
-def outcomes(repetitions: int, jobs: int) -> Iterator[Outcome]:
+def outcomes(repetitions: int, jobs: int) -> Iterator[HorizonOutcome]:
     """Run all repetitions; each has a seed of its own, so that it matters not who runs it."""
     tasks = [(n, length, k) for length, n, k in product(LENGTHS[::-1], STATES, range(repetitions))]
     work = Parallel(n_jobs=jobs, return_as="generator")(delayed(repetition)(*t) for t in tasks)
@@ -193,7 +193,7 @@ def outcomes(repetitions: int, jobs: int) -> Iterator[Outcome]:
         yield from found
 
 
-def kept(own: Sequence[Outcome]) -> tuple[float, float, float]:
+def measure_promise(own: Sequence[HorizonOutcome]) -> tuple[float, float, float]:
     """Return how well one method kept its promise, and the interval."""
     shares = [one.right if one.method == "steps" else one.all_right for one in own]
     # Shares between 0 and 1 vary no more than yes and no do: the interval is wide enough.
@@ -203,7 +203,7 @@ def kept(own: Sequence[Outcome]) -> tuple[float, float, float]:
     return total / len(own), low, high
 
 
-def rows(found: Sequence[Outcome]) -> list[Row]:
+def rows(found: Sequence[HorizonOutcome]) -> list[HorizonRow]:
     """Sum up, a row for each chain, length, horizon and method."""
     table = []
     for n, length, horizon, method in product(STATES, LENGTHS, HORIZONS, (*METHODS, BONFERRONI)):
@@ -212,11 +212,11 @@ def rows(found: Sequence[Outcome]) -> list[Row]:
         if not own:
             continue
         table.append(
-            Row(
+            HorizonRow(
                 *key,
                 "share" if method == "steps" else "all",
                 len(own),
-                *kept(own),
+                *measure_promise(own),
                 float(np.mean([one.right for one in own])),
                 float(np.mean([one.width for one in own])),
                 float(np.mean([one.short for one in own])),
@@ -225,7 +225,7 @@ def rows(found: Sequence[Outcome]) -> list[Row]:
     return table
 
 
-def shown(console: Console, table: Sequence[Row]) -> None:
+def print_table(console: Console, table: Sequence[HorizonRow]) -> None:
     """Print the table, and say what it leaves out."""
     made = Table(title=f"Long horizons at level {LEVEL}", title_justify="left", title_style="bold")
     columns = ("states", "T", "h", "method", "promised", "runs", "kept", "95 % interval",
@@ -275,10 +275,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     if not console.is_terminal:  # nothing to fit into: tables stay whole
         console = Console(width=140)
-    shown(console, table)
+    print_table(console, table)
     if given.output:
         with given.output.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([Row._fields, *table])
+            csv.writer(file).writerows([HorizonRow._fields, *table])
     return 0
 
 

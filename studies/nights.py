@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from definetti.contest.recordings import read_nights
 from definetti.emissions import Gaussian
 from definetti.exceptions import FewBlocksWarning
 from definetti.judging.intervals import exact_interval
@@ -36,7 +37,7 @@ COLUMNS = ("unit", "level", "promise", "calibrate", "tests", "epochs right", "wo
            "nights as promised", "95 % interval", "stages per epoch")  # fmt: skip
 
 
-class Night(NamedTuple):
+class ScaledNight(NamedTuple):
     """One night: its subject, when each epoch was, what was measured, and the stages."""
 
     subject: str
@@ -46,7 +47,7 @@ class Night(NamedTuple):
     stages: list[str]
 
 
-class Row(NamedTuple):
+class NightRow(NamedTuple):
     """A line of the table; what depends on nights is the mean over the nights of a unit."""
 
     unit: str
@@ -62,27 +63,22 @@ class Row(NamedTuple):
     width: float
 
 
-def read(path: Path) -> list[Night]:
+def read_scaled(path: Path) -> list[ScaledNight]:
     """Read nights one by one.
 
     Each band is centred and scaled by the night's own median and quartiles, which is a function of
     what is observed in it. Epochs that were not scored are left out.
     """
-    import pandas as pd  # type: ignore[import-untyped]
-
-    epochs = pd.read_csv(path).sort_values(["night", "epoch"], kind="stable")
-    bands = [name for name in epochs.columns if name not in ("night", "epoch", "stage")]
     nights = []
-    for name, rows in epochs.groupby("night"):
-        low, middle, high = np.percentile(rows[bands], [25, 50, 75], axis=0)
-        hours = (rows["epoch"] - rows["epoch"].iloc[0]).to_numpy() / 120
-        scaled = (rows[bands].to_numpy() - middle) / (high - low)
-        # Of a night such as SC4012E0 the first five letters are the subject.
-        nights.append(Night(str(name)[:5], str(name), hours, scaled, rows["stage"].tolist()))
+    for night in read_nights(path):
+        low, middle, high = np.percentile(night.observations, [25, 50, 75], axis=0)
+        hours = (night.epochs - night.epochs[0]) / 120
+        scaled = (night.observations - middle) / (high - low)
+        nights.append(ScaledNight(night.subject, night.name, hours, scaled, night.stages))
     return nights
 
 
-def joined(nights: Sequence[Night]) -> tuple[Any, list[str], list[int]]:
+def join_nights(nights: Sequence[ScaledNight]) -> tuple[Any, list[str], list[int]]:
     """Put nights one after the other, with their lengths."""
     stages = [stage for night in nights for stage in night.stages]
     return (
@@ -93,8 +89,8 @@ def joined(nights: Sequence[Night]) -> tuple[Any, list[str], list[int]]:
 
 
 def splits(
-    nights: Sequence[Night], unit: str, number: int
-) -> Iterator[tuple[ConformalSequences, list[Night]]]:
+    nights: Sequence[ScaledNight], unit: str, number: int
+) -> Iterator[tuple[ConformalSequences, list[ScaledNight]]]:
     """Fit on all units but one, each in turn, so many times; which of them train is drawn."""
     names = [night.subject if unit == "subject" else night.name for night in nights]
     rng = np.random.default_rng(0)
@@ -107,11 +103,11 @@ def splits(
                 states=STAGES,
                 random_state=rng,
             )
-            cp.fit(*joined([nights[k] for k in known]), groups=[names[k] for k in known])
+            cp.fit(*join_nights([nights[k] for k in known]), groups=[names[k] for k in known])
             yield cp, [night for night, other in zip(nights, names, strict=True) if other == name]
 
 
-def run(nights: Sequence[Night], number: int) -> list[Row]:
+def run(nights: Sequence[ScaledNight], number: int) -> list[NightRow]:
     """Test every unit so many times."""
     typical = float(np.median([len(night.stages) for night in nights]))
     promises = {"steps": 0, "all": 0, "errors": round(ALLOWED * typical)}
@@ -126,7 +122,7 @@ def run(nights: Sequence[Night], number: int) -> list[Row]:
                     cp.set_params(guarantee=promise, max_errors=errors)
                     with warnings.catch_warnings():  # the table says it
                         warnings.simplefilter("ignore", FewBlocksWarning)
-                        tested = cp.evaluate(*joined(unseen), confidence_level=level)
+                        tested = cp.evaluate(*join_nights(unseen), confidence_level=level)
                     found.setdefault((level, promise), []).append(tested)
         for (level, promise), tests in found.items():
             named = f"at most {promises[promise]} wrong" if promise == "errors" else promise
@@ -136,10 +132,10 @@ def run(nights: Sequence[Night], number: int) -> list[Row]:
 
 def summed(
     unit: str, level: float, promise: str, units: int, tests: list[Evaluation], trials: int
-) -> Row:
+) -> NightRow:
     """Sum up tests; the interval takes each unit for one trial, however often it was tested."""
     kept = float(np.mean([e.coverage for e in tests]))
-    return Row(
+    return NightRow(
         unit,
         level,
         promise,
@@ -153,7 +149,7 @@ def summed(
     )
 
 
-def shown(console: Console, nights: Sequence[Night], table: Sequence[Row]) -> None:
+def print_table(console: Console, nights: Sequence[ScaledNight], table: Sequence[NightRow]) -> None:
     """Print the table, and what it rests on."""
     subjects = len({night.subject for night in nights})
     made = Table(title="Stages of whole unseen nights", title_justify="left", title_style="bold")
@@ -189,7 +185,7 @@ def shown(console: Console, nights: Sequence[Night], table: Sequence[Row]) -> No
     )
 
 
-def drawn(night: Night, s: StepSets, path: Path) -> None:
+def draw_night(night: ScaledNight, s: StepSets, path: Path) -> None:
     """Draw a night: the stages in the set, the true one and the most probable one."""
     import matplotlib as mpl
 
@@ -242,14 +238,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    nights = read(path)
+    nights = read_scaled(path)
     console = Console()
     if not console.is_terminal:  # nothing to fit into: tables stay whole
         console = Console(width=140)
-    shown(console, nights, run(nights, given.splits))
+    print_table(console, nights, run(nights, given.splits))
     if given.picture:
         cp, unseen = next(splits(nights, "subject", 1))
-        drawn(
+        draw_night(
             unseen[0], cp.predict_set(unseen[0].observations, confidence_level=0.8), given.picture
         )
     return 0

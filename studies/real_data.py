@@ -16,12 +16,14 @@ from typing import NamedTuple
 from rich.console import Console
 
 from definetti import HMM, ConformalHMM
+from definetti.contest.recordings import Recording, read_sleep, read_words
 from definetti.emissions import Gaussian, Words
-from studies.calibration import Classical
-from studies.data import SLEEP, WORDS, History, missing, sleep, words
-from studies.report import explained, shown
-from studies.rolling import TRAINED, Method, rolled
-from studies.rows import Row, rows
+from definetti.symmetry import Symmetry
+from studies.calibration import AllWindows
+from studies.data import SLEEP, WORDS, missing
+from studies.report import explain, print_table
+from studies.rolling import TRAINED, StudiedMethod, rank_windows
+from studies.rows import StudyRow, sum_up_windows
 
 HERE = Path(__file__).resolve().parents[1]
 HORIZONS = (1, 3)
@@ -37,7 +39,7 @@ class Data(NamedTuple):
     """
 
     name: str
-    histories: list[History]
+    histories: list[Recording]
     model: HMM
     refitted: tuple[int, ...]
     fewer: int
@@ -45,30 +47,30 @@ class Data(NamedTuple):
 
 def read(folder: Path) -> list[Data]:
     """Read both data sets."""
-    nights, text = sleep(folder / SLEEP), words(folder / WORDS)
+    nights, text = read_sleep(folder / SLEEP), read_words(folder / WORDS)
     return [
         Data("sleep", nights, HMM(emission=Gaussian("full")), HORIZONS, 1),
         Data("words", text, HMM(emission=Words()), HORIZONS[:1], 2),
     ]
 
 
-def methods(data: Data, horizon: int) -> list[list[Method]]:
+def methods(data: Data, horizon: int) -> list[list[StudiedMethod]]:
     """List the ways to make sets; those in one list differ in how they treat ties only."""
     labels = sorted({state for history in data.histories for state in history.states})
 
-    def split(symmetry: object) -> Method:
+    def split(symmetry: str | Symmetry) -> StudiedMethod:
         def make(length: int) -> ConformalHMM:
             return ConformalHMM(
                 data.model,
-                symmetry=symmetry,  # type: ignore[arg-type]
+                symmetry=symmetry,
                 train_size=int(TRAINED * length),
                 states=labels,
                 random_state=0,
             )
 
-        return Method("", make)
+        return StudiedMethod("", make)
 
-    ours, classical = split("spaced"), split(Classical())
+    ours, classical = split("spaced"), split(AllWindows())
     found = [
         [ours._replace(name="spaced"), ours._replace(name="spaced, smoothed", smoothed=True)],
         [classical._replace(name="classical")],
@@ -78,11 +80,11 @@ def methods(data: Data, horizon: int) -> list[list[Method]]:
             refit = partial(
                 ConformalHMM, data.model, symmetry=symmetry, states=labels, random_state=0
             )
-            found.append([Method(f"{symmetry}, refitted", lambda _, refit=refit: refit())])
+            found.append([StudiedMethod(f"{symmetry}, refitted", lambda _, refit=refit: refit())])
     return found
 
 
-def run(every: Sequence[Data], windows: int) -> list[Row]:
+def run(every: Sequence[Data], windows: int) -> list[StudyRow]:
     """Evaluate all methods on all data, on about so many windows each."""
     table = []
     for data in every:
@@ -93,10 +95,10 @@ def run(every: Sequence[Data], windows: int) -> list[Row]:
                 outcomes = [
                     outcome
                     for history in data.histories
-                    for outcome in rolled(history, group[0], horizon, each)
+                    for outcome in rank_windows(history, group[0], horizon, each)
                 ]
                 for method in group:
-                    table += rows(data.name, method, horizon, outcomes)
+                    table += sum_up_windows(data.name, method, horizon, outcomes)
     return table
 
 
@@ -115,12 +117,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     if not console.is_terminal:  # nothing to fit into: tables stay whole
         console = Console(width=140)
-    shown(console, table)
+    print_table(console, table)
     for data in every:
-        console.print(explained(data.name, data.histories, table), highlight=False)
+        console.print(explain(data.name, data.histories, table), highlight=False)
     if given.output:
         with given.output.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([Row._fields, *table])
+            csv.writer(file).writerows([StudyRow._fields, *table])
     return 0
 
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from definetti.contest.recordings import Recording
 from studies.assumptions import departure, half, lingering, two_back
-from studies.data import History
-from studies.rows import ENOUGH, Row
+from studies.rows import ENOUGH, StudyRow
 
 COLUMNS = ("data", "method", "horizon", "level", "windows", "coverage", "95 % interval",
            "worst given last state", "mean size", "s per prediction")  # fmt: skip
 
 
-def shown(console: Console, table: Sequence[Row]) -> None:
+def print_table(console: Console, table: Sequence[StudyRow]) -> None:
     """Print the table."""
     made = Table(title="Rolling sets on real data", title_justify="left", title_style="bold")
     for k, column in enumerate(COLUMNS):
@@ -43,7 +43,7 @@ def shown(console: Console, table: Sequence[Row]) -> None:
     )
 
 
-def explained(name: str, histories: Sequence[History], table: Sequence[Row]) -> str:
+def explain(name: str, histories: Sequence[Recording], table: Sequence[StudyRow]) -> str:
     """Say which rows keep their promise, and how far the data are from what it rests on."""
     own = [row for row in table if row.data == name]
     short = [_named(row) for row in own if row.high < row.level]
@@ -77,12 +77,12 @@ def explained(name: str, histories: Sequence[History], table: Sequence[Row]) -> 
     return " ".join(parts) + "\n"
 
 
-def _named(row: Row) -> str:
+def _named(row: StudyRow) -> str:
     steps = f"{row.horizon} step{'s' * (row.horizon > 1)}"
     return f"{row.method}, {steps}, {row.coverage:.3f} for {row.level:.2f}"
 
 
-def _smaller(row: Row, own: Sequence[Row]) -> str | None:
+def _smaller(row: StudyRow, own: Sequence[StudyRow]) -> str | None:
     """Say what another method's smaller sets cost in the state that it treats worst."""
     same = {r.method: r for r in own if (r.horizon, r.level) == (row.horizon, row.level)}
     ours = same["spaced"]

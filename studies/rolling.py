@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from definetti import ConformalHMM
+from definetti.contest.recordings import Recording
 from definetti.exceptions import NotExactWarning
+from definetti.judging.rolling import roll_windows
 from definetti.ranks.pvalue import Rank
-from studies.data import History
 
 TRAINED, LABELLED = 0.5, 0.75  # shares of a history: trained on, labelled before the first window
 
 
-class Method(NamedTuple):
+class StudiedMethod(NamedTuple):
     """A way to make sets: an estimator for so many labelled steps, and whether to break ties."""
 
     name: str
@@ -29,7 +30,7 @@ class Method(NamedTuple):
 class Outcome(NamedTuple):
     """One window: its true last state, who was ranked where, the truth's rank, and the time."""
 
-    last: str
+    last: Hashable
     ranks: Sequence[Rank]
     truth: Rank | None
     uniform: float
@@ -57,28 +58,24 @@ def begins(length: int, horizon: int, count: int) -> list[int]:
     return [first + horizon * int(slot) for slot in chosen]
 
 
-def rolled(history: History, method: Method, horizon: int, count: int) -> list[Outcome]:
+def rank_windows(
+    history: Recording, method: StudiedMethod, horizon: int, count: int
+) -> list[Outcome]:
     """Rank all candidates for each window; labels are revealed once a window is judged."""
     windows = begins(len(history.states), horizon, count)
     known = windows[0]
     with warnings.catch_warnings():
         # The baseline is not valid; that is what it is here for.
         warnings.simplefilter("ignore", NotExactWarning)
-        cp = method.make(len(history.states)).fit(*_piece(history, 0, known))
+        cp = method.make(len(history.states)).fit(*history.piece(0, known))
     rng = np.random.default_rng(0)
     found = []
-    for begin in windows:
-        started = time.perf_counter()
-        if known < begin:
-            cp.partial_fit(*_piece(history, known, begin))
-            known = begin
-        ranks = cp.predict_ranks(history.observations[begin : begin + horizon])
+    started = time.perf_counter()
+    for window in roll_windows(cp, *history[:2], windows, horizon, known):
+        ranks = cp.predict_ranks(window.observations)
         seconds = time.perf_counter() - started
-        truth = tuple(history.states[begin : begin + horizon])
+        truth = ranks.get(window.truth)
         uniform = float(rng.random())
-        found.append(Outcome(truth[-1], list(ranks.values()), ranks.get(truth), uniform, seconds))
+        found.append(Outcome(window.truth[-1], list(ranks.values()), truth, uniform, seconds))
+        started = time.perf_counter()
     return found
-
-
-def _piece(history: History, begin: int, end: int) -> tuple[object, list[str]]:
-    return history.observations[begin:end], history.states[begin:end]

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from definetti.judging.intervals import exact_interval
+from definetti.judging.summary import find_worst_state, split_by_last_state
 from definetti.ranks.pvalue import miscoverage
-from studies.rolling import Method, Outcome
+from studies.rolling import Outcome, StudiedMethod
 
 LEVELS = (0.8, 0.9)
 ENOUGH = 20  # windows that end in a state, for its own coverage to mean something
 
 
-class Row(NamedTuple):
+class StudyRow(NamedTuple):
     """A line of the table.
 
     Attributes
@@ -42,21 +42,21 @@ class Row(NamedTuple):
     seconds: float
 
 
-def rows(data: str, method: Method, horizon: int, outcomes: Sequence[Outcome]) -> list[Row]:
+def sum_up_windows(
+    data: str, method: StudiedMethod, horizon: int, outcomes: Sequence[Outcome]
+) -> list[StudyRow]:
     """Sum up windows, once for each level."""
     found = []
-    often = [s for s, n in Counter(o.last for o in outcomes).items() if n >= ENOUGH]
-    lasts = np.array([outcome.last for outcome in outcomes])
+    lasts = [outcome.last for outcome in outcomes]
     # The first prediction of all compiles; the median does not see it.
     seconds = float(np.median([outcome.seconds for outcome in outcomes]))
     for level in LEVELS:
         alpha = miscoverage(level)
         covered = np.array([o.covered(alpha, method.smoothed) for o in outcomes])
         size = float(np.mean([o.size(alpha, method.smoothed) for o in outcomes]))
-        given = [(float(covered[lasts == state].mean()), state) for state in often]
-        worst, state = min(given, default=(None, None))
+        worst, state = find_worst_state(split_by_last_state(covered, lasts, ENOUGH))
         found.append(
-            Row(
+            StudyRow(
                 data,
                 method.name,
                 horizon,

@@ -12,13 +12,13 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 def main() -> None:
     """Run the command line; Ctrl-C is heard from here on, before anything large is loaded."""
     try:
-        stopping.listen()
-        terminal.listen()
+        stopping.listen_for_interrupts()
+        terminal.guard_output()
         run()
     except KeyboardInterrupt:  # wherever it came, what follows on an error or an end included
         stopping.leave()
     except Exception:
-        if not stopping.asked():
+        if not stopping.is_stopping():
             raise
         stopping.leave()
 
@@ -32,15 +32,15 @@ def run() -> None:
     except SystemExit as end:
         if end.code == INTERRUPTED:
             stopping.leave()
-        if terminal.failed():  # whatever others made of it
-            sys.exit(terminal.told())
+        if terminal.has_failed():  # whatever others made of it
+            sys.exit(terminal.tell_failure())
         raise
     except OSError:
-        if not terminal.failed():
+        if not terminal.has_failed():
             raise
-        sys.exit(terminal.told())
+        sys.exit(terminal.tell_failure())
     finally:
-        stopping.ended()
+        stopping.prepare_exit()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.progress import watched
+from definetti._system.progress import show_progress
 from definetti.data.windows import Windows
 from definetti.question import Question
 from definetti.ranks.past import past_scores
@@ -81,4 +81,4 @@ def rank_fixed(question: Question, candidates: IntArray, verbose: bool = False) 
 
 
 def _watch(work: list[Item], verbose: bool) -> Iterable[Item]:
-    return watched(work, len(work), "ranking candidates", verbose) if verbose else work
+    return show_progress(work, len(work), "ranking candidates", verbose) if verbose else work

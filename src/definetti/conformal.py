@@ -288,9 +288,9 @@ class ConformalHMM(FrontDoor):
             check_length(truth, len(data.read_new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
-        from definetti.judging.rolling import judged
+        from definetti.judging.rolling import judge_windows
 
-        return judged(
+        return judge_windows(
             self, new_observations, truth, confidence_level, step, lag, bool(self.verbose)
         )
 
@@ -305,7 +305,7 @@ class ConformalHMM(FrontDoor):
         return len(self._data.history.pool)
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+        self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         data = Labelled(model, observations, states, self.states, self.train_size, lengths)
         # Nothing valid gives smaller sets than the whole class; blocks of a fixed model's windows

@@ -49,13 +49,14 @@ class FrontDoor(BaseEstimator, GivesModel):
             The lengths of the sequences, if there are several. What is to be predicted follows
             the last.
         """
-        score, entropy = self._resolve_score(), entropy_of(self.random_state)
+        score = self._resolve_score()
         self._check_parameters()
         observations = readable(observations)
         model = resolve_model(self.model, observations)
-        fitted = self._take_in(model, observations, states, lengths, entropy)
+        fitted = self._take_in(model, observations, states, lengths)
         # Only now, with nothing left that could fail, does the new fit replace an old one.
-        used = fitted["_data"].model
+        used, entropy = fitted["_data"].model, entropy_of(self.random_state)
+        self._draw(fitted, entropy)
         self.__dict__.update(fitted, score_=score, model_=used, _entropy=entropy)
         return self
 
@@ -94,9 +95,12 @@ class FrontDoor(BaseEstimator, GivesModel):
 
     @abstractmethod
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+        self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         """Take labelled data in; return what is to be remembered, the data as ``_data``."""
+
+    def _draw(self, fitted: dict[str, Any], entropy: int) -> None:
+        """Add to what is remembered that which is drawn at random."""
 
     @abstractmethod
     def _question(

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.progress import watched
+from definetti._system.progress import show_progress
 from definetti.ranks.pvalue import Rank, miscoverage
 
 
@@ -111,7 +111,7 @@ def enumerate_ranks(
     )
     states, observations, ranks = [], [], []
     number = (n_states * n_symbols) ** length
-    for past, seen in watched(pasts, number, "enumerating sequences", verbose):
+    for past, seen in show_progress(pasts, number, "enumerating sequences", verbose):
         fitted = predictor.fit(seen, past)
         for symbols in new_symbols:
             found = fitted.predict_ranks(symbols or None, horizon=horizon)

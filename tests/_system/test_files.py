@@ -38,7 +38,7 @@ def test_the_mode_is_kept(tmp_path, umask, mode):
     path = tmp_path / "x.csv"
     path.write_text("old")
     path.chmod(mode)
-    files.replace(path, write())
+    files.replace_file(path, write())
     assert path.stat().st_mode & 0o7777 == mode
     assert path.read_text() == "new"
 
@@ -47,13 +47,13 @@ def test_the_mode_is_kept(tmp_path, umask, mode):
 def test_what_is_private_is_so_while_it_is_written(tmp_path, umask):
     path, seen = tmp_path / "x.csv", []
     path.touch(0o600)
-    files.replace(path, lambda part: seen.append(part.stat().st_mode & 0o777))
+    files.replace_file(path, lambda part: seen.append(part.stat().st_mode & 0o777))
     assert seen == [0o600]
 
 
 @posix
 def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path, umask):
-    files.replace(tmp_path / "x.csv", write())
+    files.replace_file(tmp_path / "x.csv", write())
     assert (tmp_path / "x.csv").stat().st_mode & 0o777 == 0o640
 
 
@@ -67,7 +67,7 @@ def test_a_link_stays_one(tmp_path, target):
         real.write_text("old")
     (tmp_path / "middle.csv").symlink_to(Path("elsewhere") / "real.csv")
     (tmp_path / "x.csv").symlink_to("middle.csv")
-    files.replace(tmp_path / "x.csv", write())
+    files.replace_file(tmp_path / "x.csv", write())
     assert (tmp_path / "x.csv").is_symlink()
     assert (tmp_path / "middle.csv").is_symlink()
     assert (real.read_text(), real.is_symlink()) == ("new", False)
@@ -91,11 +91,11 @@ def test_a_planted_link_is_not_followed(tmp_path, monkeypatch):
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (tmp_path / f"x.csv.{os.getpid()}.part").symlink_to(victim)
-    files.replace(tmp_path / "x.csv", write())
+    files.replace_file(tmp_path / "x.csv", write())
     monkeypatch.setattr(secrets, "token_hex", lambda *_: "known")
     (tmp_path / ".known.part").symlink_to(victim)
     with pytest.raises(FileExistsError):
-        files.replace(tmp_path / "x.csv", write("other"))
+        files.replace_file(tmp_path / "x.csv", write("other"))
     assert (victim.read_text(), (tmp_path / "x.csv").read_text()) == ("precious", "new")
 
 
@@ -113,7 +113,7 @@ def test_many_write_one_path(tmp_path):
         try:
             for _ in range(5):
                 together.wait(timeout=300)
-                files.replace(path, slowly)
+                files.replace_file(path, slowly)
         except Exception as error:
             wrong.append(error)
             together.abort()
@@ -132,13 +132,13 @@ def test_many_write_one_path(tmp_path):
 ENDED = """
 import os, signal, sys, time
 from pathlib import Path
-from definetti._system.files import replace
+from definetti._system.files import replace_file
 end = signal.Signals[sys.argv[1]]
 def half(part):
     part.write_text("half")
     os.kill(os.getpid(), end)
     time.sleep(300)
-replace(Path(sys.argv[2]), half)
+replace_file(Path(sys.argv[2]), half)
 """
 
 
@@ -159,10 +159,10 @@ def test_who_listens_to_signals_goes_on_doing_so(tmp_path):
     heard = []
     before = signal.signal(signal.SIGTERM, lambda *_: heard.append(True))
     try:
-        files.replace(tmp_path / "x", lambda part: os.kill(os.getpid(), signal.SIGTERM))
+        files.replace_file(tmp_path / "x", lambda part: os.kill(os.getpid(), signal.SIGTERM))
         assert heard == [True]
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        files.replace(tmp_path / "x", write())
+        files.replace_file(tmp_path / "x", write())
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -177,7 +177,7 @@ def test_what_is_no_file_is_refused_and_left(tmp_path):
     before = names(tmp_path)
     for name in before:
         with pytest.raises(OSError, match=name):
-            files.replace(tmp_path / name, write())
+            files.replace_file(tmp_path / name, write())
     assert names(tmp_path) == before
     assert (tmp_path / "pipe").is_fifo()
     assert (tmp_path / "null").is_symlink()
@@ -185,5 +185,5 @@ def test_what_is_no_file_is_refused_and_left(tmp_path):
 
 def test_names_as_long_as_can_be(tmp_path):
     path = tmp_path / ("x" * 251 + ".csv")
-    files.replace(path, write())
+    files.replace_file(path, write())
     assert names(tmp_path) == [path.name]

@@ -21,13 +21,13 @@ BOTH = pl.DataFrame({"carried": Y, "heat": NUMBERS})  # a column of symbols, and
 
 def test_the_past_is_scored_once_where_columns_differ_in_kind(monkeypatch):
     scored = []
-    real = Question.scored
+    real = Question.score_windows
 
     def counted(self, estimate, windows):
         scored.append(len(windows.start))
         return real(self, estimate, windows)
 
-    monkeypatch.setattr(Question, "scored", counted)
+    monkeypatch.setattr(Question, "score_windows", counted)
     Classical(random_state=0).fit(BOTH[:350], X[:350]).evaluate(BOTH[350:], X[350:], horizon=1)
     assert sum(scored) < 400 + 50 * 4  # the past, and a few candidates for each window
 

@@ -1,6 +1,6 @@
 """The count of the files that a prediction passes."""
 
-from benchmarks.walk import switches, walked
+from benchmarks.walk import count_switches, record_calls
 
 from definetti import ConformalHMM
 from definetti.simulate import weather
@@ -13,14 +13,14 @@ def predicted():
 
 
 def test_it_counts_the_calls_of_the_package_and_no_others():
-    assert walked(lambda: sorted("others", key=str.lower)) == []
-    calls = walked(lambda: weather(3, random_state=0))
+    assert record_calls(lambda: sorted("others", key=str.lower)) == []
+    calls = record_calls(lambda: weather(3, random_state=0))
     assert set(calls) == {"simulate.py"}
-    assert switches(calls) == 0
+    assert count_switches(calls) == 0
 
 
 def test_it_is_the_same_each_time():
-    calls = walked(predicted)
-    assert calls == walked(predicted)
-    assert 0 < len(set(calls)) <= switches(calls) + 1
+    calls = record_calls(predicted)
+    assert calls == record_calls(predicted)
+    assert 0 < len(set(calls)) <= count_switches(calls) + 1
     assert all(name.endswith(".py") for name in calls)

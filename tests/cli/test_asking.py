@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from definetti.cli.mistakes import OPTION, _as_option
+from definetti.cli.mistakes import OPTION, _write_option
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ def test_errors_that_promise_nothing(ask_all, file, command):
 
 def test_parameters_are_told_as_options():
     said = "horizon=20 with max_errors=2 is for guarantee='errors'; set train_size=0.5, or n=3"
-    assert OPTION.sub(_as_option, said) == (
+    assert OPTION.sub(_write_option, said) == (
         "--horizon 20 with --max-errors 2 is for --guarantee errors; set --train-size 0.5, or n=3"
     )
-    assert OPTION.sub(_as_option, "confidence_level must be; shorten the horizon") == (
+    assert OPTION.sub(_write_option, "confidence_level must be; shorten the horizon") == (
         "--confidence must be; shorten the horizon"
     )

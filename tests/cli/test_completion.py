@@ -2,7 +2,7 @@
 
 import pytest
 
-from definetti.cli.completing import continued
+from definetti.cli.completing import complete_last
 
 # Where a shell is named rather than looked for among the processes above: CI may have none.
 NAMED = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
@@ -70,4 +70,4 @@ def test_a_wrong_choice_is_told_the_right_ones(ask, arguments, choices):
 
 
 def test_names_that_are_taken_are_not_offered():
-    assert continued("rare,", ["rare", "sticky"]) == ["rare,sticky"]
+    assert complete_last("rare,", ["rare", "sticky"]) == ["rare,sticky"]

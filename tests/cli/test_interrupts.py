@@ -26,7 +26,7 @@ READY = "ready\n"
 COMMAND = """
 import os
 from definetti._system import stopping
-stopping.listen()
+stopping.listen_for_interrupts()
 os.write(1, b"ready\\n")
 from definetti.__main__ import main
 main()

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from definetti import paper
 from definetti.cli import reproduce as command
-from definetti.cli.printing import plain
+from definetti.cli.printing import make_plain
 from definetti.paper import OURS, Reproduction, figure1
 from definetti.paper.figure1 import POINTS
 
@@ -62,7 +62,7 @@ def test_all_reproductions_are_one_document(tmp_path, monkeypatch):
     for name in ("figure1", "figure2", "table1", "figure3"):
         one = Reproduction(name, made.rows, made.summary, made.files)
         monkeypatch.setattr(paper, name, lambda *_, one=one, **__: one)
-    monkeypatch.setattr("definetti.paper.series.read", lambda data: None)
+    monkeypatch.setattr("definetti.paper.series.read_series", lambda data: None)
     found = CliRunner().invoke(app, ["all", "--data", ".", "--output", str(tmp_path), "--json"])
     assert found.exit_code == 0, found.output
     assert [one["name"] for one in json.loads(found.stdout)] == [
@@ -71,6 +71,6 @@ def test_all_reproductions_are_one_document(tmp_path, monkeypatch):
 
 
 def test_numbers_that_json_does_not_have():
-    assert plain({"a": [math.inf, -math.inf, math.nan, 1.5, True, None], 2: ("x",)}) == {
+    assert make_plain({"a": [math.inf, -math.inf, math.nan, 1.5, True, None], 2: ("x",)}) == {
         "a": [None, None, None, 1.5, True, None], "2": ["x"],
     }  # fmt: skip

@@ -6,7 +6,7 @@ import json
 import polars as pl
 import pytest
 
-from definetti.cli.columns import given
+from definetti.cli.columns import split_labelled_rows
 from definetti.cli.reading import read_table
 
 
@@ -18,7 +18,9 @@ def table(one, other, new=2, separator=","):
 
 def states(tmp_path, text):
     (tmp_path / "x").write_text(text)
-    return given(read_table(str(tmp_path / "x"), "state"), "x", "state", None)
+    return split_labelled_rows(
+        read_table(str(tmp_path / "x"), "state"), "x", state="state", observed=None
+    )
 
 
 MARKUP = [("[/b]", "[/i]"), ("[bold]", "[red]x"), (":smile:", ":warning:"), ("\\[x]", "[[y]]")]
@@ -59,7 +61,8 @@ def test_typed_files_keep_what_they_hold(tmp_path):
     rows = [{"seen": k % 2, "state": k % 3} for k in range(12)]
     assert states(tmp_path, "\n".join(map(json.dumps, rows))).states[:3] == [0, 1, 2]
     pl.DataFrame(rows).write_parquet(tmp_path / "y")
-    assert given(read_table(str(tmp_path / "y"), "state"), "y", "state", None).states[1] == 1
+    table = read_table(str(tmp_path / "y"), "state")
+    assert split_labelled_rows(table, "y", state="state", observed=None).states[1] == 1
     flags = [{"seen": k % 2, "state": k % 3 == 0} for k in range(12)]
     assert states(tmp_path, json.dumps(flags)).states[:2] == [True, False]
 

@@ -5,11 +5,11 @@ import json
 import polars as pl
 import pytest
 
-from definetti.cli.asking import read_both
-from definetti.cli.columns import given
+from definetti.cli.columns import split_labelled_rows
 from definetti.cli.dates import FIRST
+from definetti.cli.estimators import read_both
+from definetti.cli.fields import find_repeated
 from definetti.cli.reading import read_table
-from definetti.cli.text import repeated
 from definetti.simulate import weather
 
 Y, X = weather(40, random_state=4)
@@ -38,7 +38,7 @@ ODD = {
 def test_it_reads_as_a_plain_file_does(tmp_path, name):
     path = tmp_path / "odd"
     path.write_bytes(ODD[name])
-    found = given(read_table(str(path)), "odd", "state", None)
+    found = split_labelled_rows(read_table(str(path)), "odd", state="state", observed=None)
     assert (found.states, found.new_rows, found.notes) == (X[:38], 2, [])
     assert (list(found.observations), list(found.new)) == (Y[:38], Y[38:])
 
@@ -58,7 +58,9 @@ def read(tmp_path, text, new=None, observed=None):
         (tmp_path / "new.csv").write_text(new)
         later = read_table(str(tmp_path / "new.csv"))
     table = read_table(str(tmp_path / "x.csv"))
-    return given(table, "x.csv", "state", observed, later, "new.csv")
+    return split_labelled_rows(
+        table, "x.csv", state="state", observed=observed, new=later, new_name="new.csv"
+    )
 
 
 def test_quoted_line_ends_are_kept(tmp_path):
@@ -76,7 +78,8 @@ def test_words_for_nothing_are_missing_numbers(tmp_path, word):
 def test_digits_that_are_text_stay_text(tmp_path):
     path = tmp_path / "x.parquet"
     pl.DataFrame({"a": ["01", "2"] * 3, "state": ["sun", "rain"] * 3}).write_parquet(path)
-    assert list(given(read_table(str(path)), "x", "state", None).observations[:2]) == ["01", "2"]
+    found = split_labelled_rows(read_table(str(path)), "x", state="state", observed=None)
+    assert list(found.observations[:2]) == ["01", "2"]
 
 
 def test_json_lines_are_looked_at_to_the_last(tmp_path):
@@ -197,6 +200,6 @@ def test_columns_are_compared_by_their_hash():
         __hash__ = str.__hash__
 
     names = [Name(f"c{k}") for k in range(1_000)]
-    assert repeated(names) == []
+    assert find_repeated(names) == []
     assert Name.compared < 10_000  # and not half a million
-    assert repeated([*names, Name("c7")]) == ["c7"]
+    assert find_repeated([*names, Name("c7")]) == ["c7"]

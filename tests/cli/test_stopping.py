@@ -71,14 +71,14 @@ def test_while_a_file_is_written(tmp_path):
 def test_what_writes_is_never_left_at_once(monkeypatch):
     left = []
     monkeypatch.setattr(stopping, "leave", lambda: left.append(True))
-    monkeypatch.setattr(stopping, "loading", lambda frame: True)
+    monkeypatch.setattr(stopping, "is_loading", lambda frame: True)
     monkeypatch.setattr(stopping, "_state", {"asked": False, "writing": 0})
-    with stopping.writing(), pytest.raises(KeyboardInterrupt):
-        stopping._heard(signal.SIGINT, None)
+    with stopping.mark_writing(), pytest.raises(KeyboardInterrupt):
+        stopping._handle_interrupt(signal.SIGINT, None)
     assert left == []
     with pytest.raises(KeyboardInterrupt):
-        stopping._heard(signal.SIGINT, None)
-    assert (left, stopping.asked()) == ([True], True)
+        stopping._handle_interrupt(signal.SIGINT, None)
+    assert (left, stopping.is_stopping()) == ([True], True)
 
 
 def test_where_it_is_ignored_it_stays_so(monkeypatch):

@@ -68,7 +68,7 @@ def test_a_row_per_world_and_method_in_files_and_a_picture(tmp_path):
         assert len(list(csv.DictReader(lines))) == len(expected)
     assert (tmp_path / "compare.png").read_bytes().startswith(b"\x89PNG")
     assert len(found.verdicts) == 6
-    assert found.kept  # two windows refute nobody
+    assert found.keeps_promise  # two windows refute nobody
 
 
 def test_numbers_do_not_depend_on_jobs_or_on_stopping(tmp_path):
@@ -181,7 +181,7 @@ def test_exactness_is_lost_where_the_law_changes(tmp_path):
                     repetitions=100)  # fmt: skip
     assert [row["guaranteed"] for row in found.rows] == ["lost", "lost"]
     assert max(row["high"] for row in found.rows) < 0.8
-    assert found.kept  # nothing was promised there
+    assert found.keeps_promise  # nothing was promised there
     (line,) = found.summary
     assert (line["worlds"], line["below"], line["smallest"]) == (2, 2, 0)
     assert line["size_over_oracle"] is None  # small sets are no merit if they miss

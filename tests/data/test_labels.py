@@ -349,7 +349,9 @@ def test_what_is_kept_is_made_once_until_the_history_grows():
         made.append(len(history))
         return len(history)
 
-    recall = history.present.recall
+    def recall(*asked):
+        return history.present.recall(*asked)
+
     assert [recall("setting", "key", make), recall("setting", "key", make)] == [2, 2]
     assert recall("setting", "other", make) == recall("other", "key", make) == 2
     assert made == [2, 2, 2]

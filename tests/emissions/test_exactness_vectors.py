@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.emissions import Bernoulli, Gaussian, Mixed, Poisson, Words
+from definetti.emissions import Bernoulli, Emission, Gaussian, Mixed, Poisson, Words
 from definetti.verify import enumerate_ranks
 
 LEVELS = (0.5, 0.75, 0.8, 0.9)
 
 
 @dataclass(frozen=True)
-class OnGrid:
+class OnGrid(Emission):
     """An emission of which symbols show the values of another."""
 
     emission: Any

@@ -300,10 +300,19 @@ def test_a_classifier_that_takes_no_gaps(row):
 
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(), make_pipeline(LinearSVC())])
 def test_a_bare_classifier(model):
-    name = type(model).__name__
-    message = rf"HMM\(emission=Classifier\({name}\(…\)\)\), .*train_size=0\.5"
-    with pytest.raises(TypeError, match=message):
+    """It stands for `HMM(emission=Classifier(…))`, and says what it lacks where it lacks it."""
+    with pytest.raises(ValueError, match=r"classifier cannot be refitted .*train_size=0\.5"):
         ConformalHMM(model).fit(NUMBERS, STATES)
+    wrapped = HMM(emission=Classifier(model))
+    if isinstance(model, LogisticRegression):
+        ours, theirs = (
+            ConformalHMM(one, train_size=0.5).fit(NUMBERS, STATES).predict_p(NUMBERS[:1])
+            for one in (model, wrapped)
+        )
+        assert ours == theirs
+    else:
+        with pytest.raises(TypeError, match="CalibratedClassifierCV"):
+            ConformalHMM(model, train_size=0.5).fit(NUMBERS, STATES)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression, HMM])

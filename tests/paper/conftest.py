@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from definetti.paper import pictures
+from definetti.paper import _pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = Path(__file__).with_name("reference")
@@ -37,8 +37,8 @@ def data(shared):
 def no_pictures():
     """Draw nothing: pictures take longer than the small runs that are to be told apart here."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("figure1", "figure2", "table1", "figure3"):
-            patch.setattr(pictures, name, lambda rows: Blank())
+        for name in ("draw_figure1", "draw_figure2", "draw_table1", "draw_figure3"):
+            patch.setattr(_pictures, name, lambda rows: Blank())
         yield
 
 

@@ -8,11 +8,11 @@ import signal
 import pytest
 from joblib import parallel_config
 
-from definetti.cli import reproduce
-from definetti.cli.reproduce import on_cluster
+from definetti.cli import experiments
+from definetti.cli.experiments import use_cluster
 from definetti.paper import OURS, PAIRS, figure1
+from definetti.paper._store import Store
 from definetti.paper.figure1 import POINTS
-from definetti.paper.store import Store
 
 distributed = pytest.importorskip(
     "dask.distributed", reason="Dask is not installed; pip install 'dask[distributed]'"
@@ -29,7 +29,7 @@ MANY = {"repetitions": 40, "points": POINTS[::15], "methods": [PAIRS, OURS]}
 
 @pytest.mark.slow  # for the processes that load everything
 def test_a_killed_worker_changes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(reproduce, "PATIENCE", 600)  # however busy the machine
+    monkeypatch.setattr(experiments, "PATIENCE", 600)  # however busy the machine
     keep = Store.keep
     figure1(tmp_path / "serial", n_jobs=1, **MANY)
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
@@ -49,7 +49,7 @@ def test_a_killed_worker_changes_nothing(tmp_path, monkeypatch):
             patch.setattr(Store, "keep", kept)
             figure1(tmp_path / "cluster", n_jobs=-1, **MANY)
         # The same by address, as the command does it.
-        with on_cluster(cluster.scheduler_address):
+        with use_cluster(cluster.scheduler_address):
             figure1(tmp_path / "address", n_jobs=-1, **{**MANY, "methods": [OURS]})
     assert len(done) == 2 * len(MANY["points"]) > 3  # it was killed before the end
     tables = [(tmp_path / name / "figure1.csv").read_bytes() for name in ("serial", "cluster")]
@@ -64,6 +64,6 @@ def test_an_address_where_no_one_answers_is_told_of():
     address = "tcp://127.0.0.1:9"
     with (
         pytest.raises(OSError, match=f"no Dask scheduler answers at {address}"),
-        on_cluster(address),
+        use_cluster(address),
     ):
         pass

@@ -51,7 +51,7 @@ def test_json_is_for_programs(small, tmp_path):
 
 
 def test_a_promise_that_is_not_kept_is_exit_code_1(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(paper.Reproduction, "kept", False)
+    monkeypatch.setattr(paper.Reproduction, "keeps_promise", False)
     found = asked("figure1", "--repetitions", 3, "--jobs", 1, "--output", tmp_path)
     assert found.exit_code == 1
 
@@ -89,6 +89,6 @@ def test_without_dask_the_remedy_is_told(monkeypatch, tmp_path):
 
 
 def test_without_matplotlib_the_remedy_is_told(monkeypatch, tmp_path):
-    monkeypatch.setattr(paper.pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr(paper._pictures, "find_spec", lambda name: None)
     found = asked("figure1", "--output", tmp_path)
     assert (found.exit_code, "definetti[plot]" in found.output) == (2, True)

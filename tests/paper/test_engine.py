@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 
 import numpy as np
 import pytest
 
 from definetti.paper import OURS, PAIRS, PUBLISHED, figure1
+from definetti.paper._histories import repeat_cell
+from definetti.paper._store import Store
 from definetti.paper.cells import Cell
-from definetti.paper.figure1 import POINTS, work
-from definetti.paper.running import run
-from definetti.paper.store import Store
+from definetti.paper.figure1 import POINTS, make_matrices
+from definetti.paper.running import run_cells
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
+work = partial(repeat_cell, make_matrices)
 FEW = {"repetitions": 5, "points": POINTS[::40], "methods": [PUBLISHED, PAIRS, OURS]}
 
 
@@ -45,7 +48,7 @@ def cells(**changed):
 
 @pytest.mark.parametrize("chunk", [1, 3, 100])
 def test_the_size_of_chunks_changes_nothing(tmp_path, chunk):
-    assert run(cells(), work, tmp_path, n_jobs=1, chunk=chunk) == [
+    assert run_cells(cells(), work, tmp_path, n_jobs=1, chunk=chunk) == [
         work(cell, range(7)) for cell in cells()
     ]
 
@@ -55,17 +58,17 @@ def refuse(cell, part):
 
 
 def test_finished_cells_are_not_worked_out_again(tmp_path):
-    found = run(cells(), work, tmp_path, n_jobs=1)
-    assert run(cells()[::-1], refuse, tmp_path, n_jobs=1) == found[::-1]
+    found = run_cells(cells(), work, tmp_path, n_jobs=1)
+    assert run_cells(cells()[::-1], refuse, tmp_path, n_jobs=1) == found[::-1]
     with pytest.raises(AssertionError, match="again"):
-        run(cells(), refuse, tmp_path, n_jobs=1, fresh=True)
+        run_cells(cells(), refuse, tmp_path, n_jobs=1, fresh=True)
 
 
 @pytest.mark.parametrize("changed", [{"seed": 4}, {"repetitions": 8}, {"version": "0.0.0"}])
 def test_a_cell_is_known_by_all_that_its_numbers_depend_on(tmp_path, changed):
-    run(cells(), work, tmp_path, n_jobs=1)
+    run_cells(cells(), work, tmp_path, n_jobs=1)
     with pytest.raises(AssertionError, match="again"):
-        run(cells(**changed), refuse, tmp_path, n_jobs=1)
+        run_cells(cells(**changed), refuse, tmp_path, n_jobs=1)
 
 
 @pytest.mark.parametrize("spoil", [
@@ -77,11 +80,11 @@ def test_a_cell_is_known_by_all_that_its_numbers_depend_on(tmp_path, changed):
 ])  # fmt: skip
 def test_a_file_that_is_not_whole_is_worked_out_again(tmp_path, spoil):
     cell = cells()[0]
-    (found,) = run([cell], work, tmp_path, n_jobs=1)
+    (found,) = run_cells([cell], work, tmp_path, n_jobs=1)
     (path,) = tmp_path.glob("*.json")
     path.write_text(spoil(path.read_text()))
     assert Store(tmp_path).find(cell) is None
-    assert run([cell], work, tmp_path, n_jobs=1) == [found]
+    assert run_cells([cell], work, tmp_path, n_jobs=1) == [found]
 
 
 def test_no_half_of_a_file_is_left_when_writing_fails(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from definetti.paper import figure1, figure2
 from definetti.paper.figure1 import POINTS as FIRST
 from definetti.paper.figure2 import POINTS as SECOND
-from definetti.paper.figure2 import matrices
+from definetti.paper.figure2 import make_matrices
 
 # A comparison fails by chance less than once in 100,000; the whole grids make 1,000 of them.
 ERRORS = 4.5
@@ -79,7 +79,7 @@ def test_a_few_cells_of_figure_1(reference, tmp_path):
     # The published procedure falls short where the paper saw "approximately 0.7".
     short = [(row["method"], row["p"]) for row in found.rows if row["short"]]
     assert short == [("as published", 0.1)]
-    assert found.kept
+    assert found.keeps_promise
 
 
 def test_a_few_cells_of_figure_2(reference, tmp_path):
@@ -90,7 +90,7 @@ def test_a_few_cells_of_figure_2(reference, tmp_path):
 def test_the_grids_are_the_papers():
     assert (len(FIRST), len(SECOND)) == (135, 30)
     for chain in ("markov", "iid"):
-        steps, emission = matrices(chain=chain, b=0.6)
+        steps, emission = make_matrices(chain=chain, b=0.6)
         np.testing.assert_allclose(steps.sum(axis=0), 1)  # so all states are equally frequent
         np.testing.assert_allclose(emission.sum(axis=1), 1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from definetti.paper import pictures
+from definetti.paper import _pictures
 from definetti.paper.figure1 import POINTS as FIRST
 from definetti.paper.figure2 import POINTS as SECOND
 
@@ -16,20 +16,21 @@ def titles(figure):
 
 
 def test_figure_1_has_lengths_down_and_horizons_across():
-    figure = pictures.figure1([{**KNOWN, **point} for point in FIRST])
+    figure = _pictures.draw_figure1([{**KNOWN, **point} for point in FIRST])
     assert titles(figure) == [f"$T$ = {T}, $T_1$ = {h}" for T in (50, 100, 200) for h in (1, 2, 3)]
     assert {line.get_marker() for line in figure.axes[0].lines} >= {"s", "o", "^"}  # one for each b
 
 
 def test_figure_2_has_two_panels():
-    figure = pictures.figure2([{**KNOWN, **point} for point in SECOND])
+    figure = _pictures.draw_figure2([{**KNOWN, **point} for point in SECOND])
     assert titles(figure) == ["(a) Markov chain", "(b) independent states"]
     assert figure.axes[0].get_xticks().tolist() == [60, 90, 120, 150, 180]
 
 
 def test_table_1_stands_beside_the_paper():
     rows = [{**KNOWN, "series": name, "paper_coverage": 0.8, "paper_size": 0.3} for name in "ab"]
-    assert [t.get_text() for t in pictures.table1(rows).axes[0].get_xticklabels()] == ["a", "b"]
+    labels = _pictures.draw_table1(rows).axes[0].get_xticklabels()
+    assert [label.get_text() for label in labels] == ["a", "b"]
 
 
 def test_figure_3_shows_truth_set_and_misses(tmp_path):
@@ -39,7 +40,7 @@ def test_figure_3_shows_truth_set_and_misses(tmp_path):
         for name in ("Delhi", "Punjab")
         for t, x, s, c in steps
     ]
-    figure = pictures.figure3(rows)
+    figure = _pictures.draw_figure3(rows)
     assert titles(figure) == ["Delhi", "Punjab"]
     inside, truth, missed = figure.axes[0].lines
     assert list(zip(*inside.get_data(), strict=True)) == [(300, 0), (300, 1), (301, 0)]
@@ -49,6 +50,6 @@ def test_figure_3_shows_truth_set_and_misses(tmp_path):
 
 
 def test_without_matplotlib_nothing_is_begun(monkeypatch):
-    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr(_pictures, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"definetti\[plot\]"):
-        pictures.check()
+        _pictures.check_matplotlib()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from definetti.paper import figure3, table1
-from definetti.paper.series import FUND, HOUSEHOLD, STATES, daily_means, read
+from definetti.paper.series import FUND, HOUSEHOLD, STATES, average_days, read_series
 from definetti.paper.table1 import SERIES_METHODS
 
 NAMES = ["Delhi", "Punjab", "household", "SP500 (SPY)"]
@@ -27,7 +27,7 @@ def numbers(found, method):
 
 
 def test_the_series_are_those_of_the_table(data):
-    series = read(data)
+    series = read_series(data)
     assert [(s.name, s.n_states, s.length, s.windows) for s in series] == [
         ("Delhi", 5, 300, 170),
         ("Punjab", 5, 300, 170),
@@ -76,7 +76,7 @@ def test_a_missing_file_is_told_of_with_its_origin(data, tmp_path, file):
     for name in {STATES.name, HOUSEHOLD.name, FUND.name} - {file.name}:
         shutil.copy(data / name, tmp_path)
     with pytest.raises(FileNotFoundError, match=rf"no {file.name}; get it from .*(Kaggle|Yahoo)"):
-        read(tmp_path)
+        read_series(tmp_path)
 
 
 def write(folder, text):
@@ -86,18 +86,18 @@ def write(folder, text):
 def test_the_layout_of_files_is_checked(tmp_path):
     write(tmp_path, "Delhi\n1\n")
     with pytest.raises(ValueError, match="with the columns Delhi, Punjab"):
-        read(tmp_path)
+        read_series(tmp_path)
     write(tmp_path, "Delhi,Punjab\n1,2\n")
     with pytest.raises(ValueError, match="has 1 rows where 503 are expected"):
-        read(tmp_path)
+        read_series(tmp_path)
     for wrong, message in (("x", "could not convert"), ("nan", "nan in row 503"), ("", "convert")):
         write(tmp_path, "Delhi,Punjab\n" + "1,2\n" * 502 + f"{wrong},2\n")
         with pytest.raises(ValueError, match=message):
-            read(tmp_path)
+            read_series(tmp_path)
     (tmp_path / STATES.name).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="not a text file"):
-        read(tmp_path)
+        read_series(tmp_path)
 
 
 def test_days_are_averaged_in_their_order():
-    assert daily_means(["9/9", "9/10", "9/9"], np.array([1.0, 5.0, 2.0])).tolist() == [1.5, 5.0]
+    assert average_days(["9/9", "9/10", "9/9"], np.array([1.0, 5.0, 2.0])).tolist() == [1.5, 5.0]

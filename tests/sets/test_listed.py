@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from definetti import Evaluation, PredictionSet
+from definetti import ConformalHMM, Evaluation, PredictionSet
 from definetti.sets import listed
 
 SEQUENCES = [("sun", "sun"), ("sun", "rain"), ("rain", "rain")]
@@ -152,6 +152,39 @@ def test_the_p_value_of_a_member():
     assert [made().p_value(sequence) for sequence in SEQUENCES] == P_VALUES.tolist()
     with pytest.raises(KeyError, match=r"rain.*sun.*not in the set.*ConformalHMM\.p_value"):
         made().p_value(("rain", "sun"))
+
+
+def test_the_p_value_of_a_sequence_that_is_not_in_the_set():
+    every = np.array([0.15, 0.05, 0.3, 0.8])  # rain rain, rain sun, sun rain, sun sun
+    s = made(all_p_values=every)
+    assert [s.p_value(sequence) for sequence in SEQUENCES] == P_VALUES.tolist()
+    assert s.p_value(["rain", "sun"]) == 0.05
+    assert s.step_p_values.tolist() == [[0.15, 0.8], [0.3, 0.8]]
+    for nonsense in (("rain", "snow"), ("rain",), "rain", 7, [["rain"], "sun"]):
+        with pytest.raises(KeyError, match=r"not a sequence of 2 known states; ConformalHMM"):
+            s.p_value(nonsense)
+
+
+def test_the_estimator_notes_the_p_values_of_all():
+    cp = ConformalHMM(random_state=0).fit(None, ["sun", "rain", "fog", "sun", "sun"] * 9)
+    s, every = cp.predict_set(horizon=3, confidence_level=0.5), cp.predict_p(horizon=3)
+    assert 0 < len(s) < len(every) == 27
+    assert [s.p_value(one) for one in every] == every.p_values.tolist()
+    assert np.array_equal(s.step_p_values, every.step_p_values)
+    best = [
+        [max(p for one, p in zip(every, every.p_values, strict=True) if one[k] == state)
+         for state in s.states]
+        for k in range(3)
+    ]  # fmt: skip
+    assert s.step_p_values.tolist() == best
+
+
+def test_a_label_that_is_a_tuple_is_not_mistaken_for_a_sequence():
+    labels = ("a", ("a",), ("a", "b"))
+    s = made([(label,) for label in labels], [0.5, 0.3, 0.2], labels, horizon=1,
+             all_p_values=np.array([0.5, 0.3, 0.2]))  # fmt: skip
+    assert [s.p_value((label,)) for label in labels] == [0.5, 0.3, 0.2]
+    assert s.p_value(("a", "b")) == 0.2
 
 
 def test_steps_are_the_states_that_some_member_has_there():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from studies import nights
 from studies.data import SLEEP
-from studies.nights import STAGES, Night
+from studies.nights import STAGES, ScaledNight
 
 
 def test_missing_data_are_named_with_their_source(
@@ -19,11 +19,11 @@ def test_missing_data_are_named_with_their_source(
     assert SLEEP.name in said
 
 
-def made(subject: str, name: str, seed: int) -> Night:
+def made(subject: str, name: str, seed: int) -> ScaledNight:
     rng = np.random.default_rng(seed)
     codes = np.repeat(rng.integers(0, 5, 12), 5)
     observations = rng.normal(size=(60, 2)) + np.stack([codes, codes**2 / 4], axis=1)
-    return Night(subject, name, np.arange(60) / 120, observations, [STAGES[k] for k in codes])
+    return ScaledNight(subject, name, np.arange(60) / 120, observations, [STAGES[k] for k in codes])
 
 
 def test_every_unit_is_tested_and_none_is_fitted_on_itself(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_every_unit_is_tested_and_none_is_fitted_on_itself(tmp_path: Path) -> No
             assert len(unseen) == (2 if unit == "subject" else 1)
             assert cp.n_units_ == number - 1 - nights.TRAINED[unit]
     cp, unseen = found[0]
-    nights.drawn(unseen[0], cp.predict_set(unseen[0].observations, confidence_level=0.8),
+    nights.draw_night(unseen[0], cp.predict_set(unseen[0].observations, confidence_level=0.8),
                  tmp_path / "night.png")  # fmt: skip
     assert (tmp_path / "night.png").stat().st_size > 1000
 

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from studies import real_data
 from studies.assumptions import departure, half, lingering, two_back
-from studies.calibration import Classical
-from studies.data import SLEEP, WORDS, History, missing, sleep, words
-from studies.rolling import Method, begins, rolled
-from studies.rows import Row
+from studies.calibration import AllWindows
+from studies.data import SLEEP, WORDS, missing
+from studies.rolling import StudiedMethod, begins, rank_windows
+from studies.rows import StudyRow
 
 from definetti import HMM, ConformalHMM
+from definetti.contest.recordings import Recording, read_nights, read_sleep, read_words
 from definetti.simulate import weather
 
 CONLLU = """\
@@ -48,16 +49,22 @@ def tiny(tmp_path: Path) -> Path:
 
 
 def test_words_are_those_with_a_number_of_their_own(tiny: Path) -> None:
-    (text,) = words(tiny / WORDS)
+    (text,) = read_words(tiny / WORDS)
     assert text.observations == ["I", "do", "n't", "No"]
     assert text.states == ["PRON", "AUX", "PART", "INTJ"]
 
 
 def test_nights_of_a_subject_are_one_history_in_the_order_of_time(tiny: Path) -> None:
-    first, second = sleep(tiny / SLEEP)
+    first, second = read_sleep(tiny / SLEEP)
     assert (first.name, first.states) == ("SC401", ["W", "N2", "N1"])
     assert first.observations.tolist() == [[1, 2], [3, 4], [5, 6]]
     assert (second.name, second.states) == ("SC402", ["W"])
+    nights = read_nights(tiny / SLEEP)
+    assert [(one.subject, one.name, one.epochs.tolist(), one.stages) for one in nights] == [
+        ("SC401", "SC4011E0", [7, 9], ["W", "N2"]),
+        ("SC401", "SC4012E0", [8], ["N1"]),
+        ("SC402", "SC4021E0", [1], ["W"]),
+    ]
 
 
 def test_missing_data_are_named_with_their_source(
@@ -84,28 +91,28 @@ def test_windows_do_not_overlap_and_stay_inside() -> None:
 
 def test_classical_ranks_among_all_windows_of_the_calibration_stretch() -> None:
     y, x = map(list, weather(120, random_state=1))
-    history = History("weather", y, x)
+    history = Recording(y, x)
 
     def make(length: int) -> ConformalHMM:
-        return ConformalHMM(HMM(), symmetry=Classical(), train_size=60, random_state=0)
+        return ConformalHMM(HMM(), symmetry=AllWindows(), train_size=60, random_state=0)
 
-    outcomes = rolled(history, Method("classical", make), horizon=3, count=2)
+    outcomes = rank_windows(history, StudiedMethod("classical", make), horizon=3, count=2)
     # The new window joins the 90 − 60 − 3 before it; by the second 27 labels have been revealed.
     assert [outcome.truth.total for outcome in outcomes if outcome.truth] == [28, 55]
 
 
 def test_departures_are_found_where_they_are_and_not_elsewhere() -> None:
     rng = np.random.default_rng(0)
-    coin = [History("coin", rng.normal(size=(4000, 2)), list(map(str, rng.integers(2, size=4000))))]
+    coin = [Recording(rng.normal(size=(4000, 2)), list(map(str, rng.integers(2, size=4000))))]
     for context in (two_back, half):
         assert departure(coin, context).bits < 0.003
     assert abs(lingering(coin) or 1.0) < 0.05
-    turns = [History("turns", ["a"] * 400, ["x", "x", "y", "y"] * 100)]
+    turns = [Recording(["a"] * 400, ["x", "x", "y", "y"] * 100)]
     assert departure(turns, two_back).bits > 0.99
     assert lingering(turns) is None
-    changed = [History("changed", ["a"] * 400, ["x", "x"] * 100 + ["x", "y"] * 100)]
+    changed = [Recording(["a"] * 400, ["x", "x"] * 100 + ["x", "y"] * 100)]
     assert departure(changed, half).bits > 10 * departure(changed, half).chance
-    drift = [History("drift", np.arange(400.0)[:, None], ["x"] * 400)]
+    drift = [Recording(np.arange(400.0)[:, None], ["x"] * 400)]
     assert (lingering(drift) or 0.0) > 0.9
 
 
@@ -118,7 +125,7 @@ def test_real_data(
     assert real_data.main(["--data", data, "--windows", "4", "--output", str(output)]) == 0
     with output.open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
-    assert tuple(table[0]) == Row._fields
+    assert tuple(table[0]) == StudyRow._fields
     assert {(row["data"], row["horizon"]) for row in table} == {
         (data, horizon) for data in ("sleep", "words") for horizon in "13"
     }

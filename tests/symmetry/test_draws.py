@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti._system.drawing import below
+from definetti._system.drawing import draw_below
 from definetti.data.history import Completion, History
 from definetti.symmetry._blocks import _random_orders
 from definetti.symmetry._euler import draw_windows
@@ -64,28 +64,28 @@ def naive_windows(completion, size, seed):
             path.append(v)
             walk, u = {}, v
             while u != root and u not in tree:
-                walk[u] = pick(without_loops(u), below(rng, without_loops(u).sum()))
+                walk[u] = pick(without_loops(u), draw_below(rng, without_loops(u).sum()))
                 u = walk[u]
             u = v
             while u != root and u not in tree:
                 tree[u] = walk[u]
                 u = tree[u]
             if v == root:
-                u = pick(left[v], below(rng, left[v].sum()))
+                u = pick(left[v], draw_below(rng, left[v].sum()))
             elif left[v].sum() == 1:
                 u = tree[v]
             else:
                 left[v, tree[v]] -= 1
-                u = pick(left[v], below(rng, left[v].sum()))
+                u = pick(left[v], draw_below(rng, left[v].sum()))
                 left[v, tree[v]] += 1
             left[v, u] -= 1
             own = [
                 *completion.history.observations[completion.history.visits(v)],
                 *completion.observations[order][completion.states[order] == v],
             ]
-            ticket = below(rng, len(own))
+            ticket = draw_below(rng, len(own))
             while (v, ticket) in taken:
-                ticket = below(rng, len(own))
+                ticket = draw_below(rng, len(own))
             taken.append((v, ticket))
             observed.append(own[ticket])
             v = u
@@ -113,7 +113,7 @@ def test_orders_are_those_of_the_naive_draw(blocks):
         for _ in range(12):
             naive.append([])
             while len(naive[-1]) < blocks:
-                block = below(rng, number)
+                block = draw_below(rng, number)
                 naive[-1] += [] if block in naive[-1] else [block]
         found = _random_orders(np.random.default_rng(seed), number, blocks, 12)
         assert found.tolist() == naive

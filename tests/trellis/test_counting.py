@@ -120,7 +120,7 @@ def test_numbers_known_otherwise(limit):
 @pytest.mark.parametrize("rate", [0.0, 0.01, 5.0])
 def test_bounds_hold_whatever_the_weights(rate, monkeypatch):
     """Paths whose chance is too small to be kept are bounded by what was dropped."""
-    monkeypatch.setattr(grid, "_best_rate", lambda grid: rate)
+    monkeypatch.setattr(grid, "_find_best_rate", lambda grid: rate)
     h, ups = 400, 30
     moves = np.tile([[[0.0, 1.0]]], (h - 1, 1, 1))
     truth = sum(math.comb(h, u) for u in range(ups + 1))

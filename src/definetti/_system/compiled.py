@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-from definetti._system.signals import held
+from definetti._system.signals import hold_signals
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +27,7 @@ class Kernel(CPUDispatcher):
     """
 
     def __call__(self, *arguments: Any) -> Any:
-        return held(super().__call__, arguments)
+        return hold_signals(super().__call__, arguments)
 
 
 def kernel(function: F) -> F:
@@ -38,14 +38,14 @@ def kernel(function: F) -> F:
     return cast(F, compiled)
 
 
-def pieces(size: int, each: int) -> Iterator[slice]:
+def cut_pieces(size: int, each: int) -> Iterator[slice]:
     """Cut rows, each of which is so much work, into pieces that do not take long.
 
     Examples
     --------
-    >>> list(pieces(5, PIECE // 2))
+    >>> list(cut_pieces(5, PIECE // 2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    >>> list(pieces(0, 1))
+    >>> list(cut_pieces(0, 1))
     [slice(0, 0, None)]
     """
     most = max(1, PIECE // max(1, each))
@@ -53,19 +53,19 @@ def pieces(size: int, each: int) -> Iterator[slice]:
         yield slice(begin, min(begin + most, size))
 
 
-def by_rows(function: F, rows: Any, *others: Any, each: int) -> Any:
+def call_by_rows(function: F, rows: Any, *others: Any, each: int) -> Any:
     """Call a kernel that treats each row by itself, for a piece of the rows after the other.
 
     Examples
     --------
-    >>> by_rows(lambda rows, power: rows**power, np.array([2, 3, 4]), 2, each=PIECE)
+    >>> call_by_rows(lambda rows, power: rows**power, np.array([2, 3, 4]), 2, each=PIECE)
     array([ 4,  9, 16])
     """
-    found = [function(rows[part], *others) for part in pieces(len(rows), each)]
+    found = [function(rows[part], *others) for part in cut_pieces(len(rows), each)]
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def unrolled(size: int) -> tuple[bool, ...]:
+def unroll_size(size: int) -> tuple[bool, ...]:
     """Tell a kernel a small size by the length of a tuple, which its compiler knows in advance.
 
     Loops over that length are unrolled, which halves their time. A large size gives an empty
@@ -73,9 +73,9 @@ def unrolled(size: int) -> tuple[bool, ...]:
 
     Examples
     --------
-    >>> unrolled(3)
+    >>> unroll_size(3)
     (True, True, True)
-    >>> unrolled(100)
+    >>> unroll_size(100)
     ()
     """
     return (True,) * size if size <= 8 else ()

@@ -11,7 +11,7 @@ FEW = 32
 
 
 @kernel
-def below(rng: np.random.Generator, bound: int) -> int:
+def draw_below(rng: np.random.Generator, bound: int) -> int:
     """Draw a whole number from 0 to ``bound - 1``, all with exactly the same probability.
 
     Ten times as fast as the generator's own `integers`, called from compiled code.

@@ -14,7 +14,7 @@ from stat import S_IMODE, S_ISREG
 from types import FrameType
 from typing import Any
 
-from definetti._system.stopping import writing
+from definetti._system.stopping import mark_writing
 
 # What ends a process without further ado; Ctrl-C is an exception, and needs no more than `finally`.
 ENDS = [
@@ -22,7 +22,7 @@ ENDS = [
 ]
 
 
-def replace(path: Path, write: Callable[[Path], Any]) -> None:
+def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
     """Write a file beside its place and move it there: no one ever sees half of it.
 
     A file that is there keeps its mode, and a link stays one: what it leads to is replaced. Of
@@ -39,17 +39,17 @@ def replace(path: Path, write: Callable[[Path], Any]) -> None:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as name:
-    ...     replace(Path(name) / "new" / "x.csv", lambda part: part.write_text("a,b"))
+    ...     replace_file(Path(name) / "new" / "x.csv", lambda part: part.write_text("a,b"))
     ...     (Path(name) / "new" / "x.csv").read_text()
     'a,b'
     """
-    place = destination(path)
+    place = find_destination(path)
     mode = S_IMODE(place.stat().st_mode) if place.exists() else None
     place.parent.mkdir(parents=True, exist_ok=True)
     # Nobody can guess the name, and what is there already is not opened, a link least of all. The
     # umask is the system's to apply: it cannot be read without being changed for all threads.
     part = place.with_name(f".{secrets.token_hex(8)}.part")
-    with writing(), removed_if_ended(part):
+    with mark_writing(), remove_if_ended(part):
         try:
             part.touch(0o666 if mode is None else 0o600, exist_ok=False)
             write(part)
@@ -60,7 +60,7 @@ def replace(path: Path, write: Callable[[Path], Any]) -> None:
             part.unlink(missing_ok=True)
 
 
-def destination(path: Path) -> Path:
+def find_destination(path: Path) -> Path:
     """Return where a file will be written: where the links lead, there or not.
 
     Refused is what cannot be moved into place: folders, pipes, devices, and links in a circle.
@@ -77,7 +77,7 @@ def destination(path: Path) -> Path:
 
 
 @contextmanager
-def removed_if_ended(part: Path) -> Iterator[None]:
+def remove_if_ended(part: Path) -> Iterator[None]:
     """Remove a file if a signal ends the process, which then ends as it would have.
 
     Who handles these signals, or ignores them, goes on doing so. Only the main thread can listen.

@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 PATIENCE = 2.0  # seconds before the bar appears
 
 
-def watched(items: Iterable[Item], total: int, what: str, verbose: bool) -> Iterator[Item]:
+def show_progress(items: Iterable[Item], total: int, what: str, verbose: bool) -> Iterator[Item]:
     """Yield items; if `verbose`, show a bar once two seconds have passed, to who can see it."""
     if not verbose:
         yield from items

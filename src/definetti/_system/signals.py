@@ -25,7 +25,7 @@ HELD = tuple(
 _noted: set[int] = set()
 
 
-def held(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
+def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
     """Call a function; signals that come meanwhile are given to their handlers afterwards.
 
     Examples
@@ -34,7 +34,7 @@ def held(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
     ...     raise_signal(signal.SIGINT)
     ...     print("still here")
     >>> try:
-    ...     held(interrupted, ())
+    ...     hold_signals(interrupted, ())
     ... except KeyboardInterrupt:
     ...     print("and stopped")
     still here
@@ -42,10 +42,10 @@ def held(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
     """
     if get_ident() != main_thread().ident:  # no handler runs in other threads
         return call(*arguments)
-    return _held(call, arguments, HELD)
+    return _hold_each(call, arguments, HELD)
 
 
-def _held(
+def _hold_each(
     call: Callable[..., Result], arguments: tuple[Any, ...], numbers: tuple[int, ...]
 ) -> Result:
     """Hold the first of some signals, then the others, then call."""
@@ -53,11 +53,11 @@ def _held(
         return call(*arguments)
     number, others = numbers[0], numbers[1:]
     handler = getsignal(number)
-    if handler is _note or not callable(handler):  # held already, or no business of Python's
-        return _held(call, arguments, others)
-    handle(number, _note)
+    if handler is _note_signal or not callable(handler):  # held already, or no business of Python's
+        return _hold_each(call, arguments, others)
+    handle(number, _note_signal)
     try:
-        return _held(call, arguments, others)
+        return _hold_each(call, arguments, others)
     finally:
         try:
             handle(number, handler)
@@ -70,5 +70,5 @@ def _held(
                 raise_signal(number)
 
 
-def _note(number: int, frame: FrameType | None) -> None:
+def _note_signal(number: int, frame: FrameType | None) -> None:
     _noted.add(number)

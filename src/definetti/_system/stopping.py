@@ -24,24 +24,24 @@ SHOW_CURSOR = "\x1b[?25h"  # a progress bar hides it
 _state = {"asked": False, "writing": 0}
 
 
-def listen() -> None:
+def listen_for_interrupts() -> None:
     """Take Ctrl-C over, for the rest of the process; where it is ignored, it stays so."""
     if threading.current_thread() is not threading.main_thread():
         return
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _heard)
-        sys.unraisablehook = _unraisable
+        signal.signal(signal.SIGINT, _handle_interrupt)
+        sys.unraisablehook = _handle_unraisable
         # Done last of all that is done at exit, by when Python no longer keeps any handler.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
-def asked() -> bool:
+def is_stopping() -> bool:
     """Tell whether Ctrl-C was pressed: then any error may be a consequence of it."""
     return bool(_state["asked"])
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def mark_writing() -> Iterator[None]:
     """Mark what has files to tidy up: there Ctrl-C never leaves at once."""
     _state["writing"] += 1
     try:
@@ -51,7 +51,7 @@ def writing() -> Iterator[None]:
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def block_interrupts() -> Iterator[None]:
     """Start processes that do not hear Ctrl-C: who started them ends them, without tracebacks."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -75,20 +75,20 @@ def leave() -> None:
         os._exit(CODE)
 
 
-def ended() -> None:
+def prepare_exit() -> None:
     """Let Ctrl-C cut short what others do at exit, and be told of once."""
-    if signal.getsignal(signal.SIGINT) is _heard:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(CODE) if asked() else leave())
+    if signal.getsignal(signal.SIGINT) is _handle_interrupt:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(CODE) if is_stopping() else leave())
 
 
-def _heard(number: int, frame: FrameType | None) -> None:
+def _handle_interrupt(number: int, frame: FrameType | None) -> None:
     _state["asked"] = True
-    if not _state["writing"] and loading(frame):
+    if not _state["writing"] and is_loading(frame):
         leave()
     raise KeyboardInterrupt
 
 
-def loading(frame: FrameType | None) -> bool:
+def is_loading(frame: FrameType | None) -> bool:
     """Tell whether a module is being loaded."""
     while frame is not None:
         if frame.f_code.co_filename.startswith(LOADER):
@@ -97,7 +97,7 @@ def loading(frame: FrameType | None) -> bool:
     return False
 
 
-def _unraisable(what: Any) -> None:
+def _handle_unraisable(what: Any) -> None:
     """Leave, too, where someone's callback has swallowed Ctrl-C."""
     if not isinstance(what.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(what)

@@ -15,9 +15,9 @@ BROKEN = 2  # exit code where standard output could not be written
 _failed: list[OSError] = []
 
 
-def listen() -> None:
+def guard_output() -> None:
     """Let no character be an error, and remember what standard output fails with."""
-    codecs.register_error(LEGIBLE, _legible)
+    codecs.register_error(LEGIBLE, _spell_out)
     buffer = getattr(sys.stdout, "buffer", None)
     raw = getattr(buffer, "raw", buffer)
     if type(raw) is io.FileIO:  # not so where someone listens in, nor in a console of Windows
@@ -33,12 +33,12 @@ def listen() -> None:
             stream.reconfigure(errors=LEGIBLE)
 
 
-def failed() -> bool:
+def has_failed() -> bool:
     """Tell whether standard output could not be written: then errors are a consequence of it."""
     return bool(_failed)
 
 
-def told() -> int:
+def tell_failure() -> int:
     """Say so, but for a reader that has seen enough, which is no failure; return the exit code."""
     reason = _failed[0]
     if reason.errno == errno.EPIPE:
@@ -61,13 +61,13 @@ class Remembering(io.FileIO):
             raise
 
 
-def _legible(error: UnicodeError) -> tuple[str | bytes, int]:
+def _spell_out(error: UnicodeError) -> tuple[str | bytes, int]:
     """Spell signs out, and write letters as codes: question marks would make two labels one."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     found = error.object[error.start : error.end]
-    return "".join(SIGNS.get(sign) or _code(sign) for sign in found), error.end
+    return "".join(SIGNS.get(sign) or _write_code(sign) for sign in found), error.end
 
 
-def _code(letter: str) -> str:
+def _write_code(letter: str) -> str:
     return letter.encode("ascii", "backslashreplace").decode("ascii")

@@ -120,10 +120,10 @@ class Baseline(Named, Fitting):
             new_observations = list(new_observations)
         if new_observations is not None:
             check_length(truth, len(self._data.read_new(new_observations, None).codes))
-        from definetti.judging.rolling import judged
+        from definetti.judging.rolling import judge_windows
 
         # All that it asks for is the front door.
-        return judged(
+        return judge_windows(
             cast(Any, self), new_observations, truth, confidence_level, step, verbose=verbose
         )
 

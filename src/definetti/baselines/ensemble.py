@@ -90,7 +90,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
             checked_number(self.piece, "piece")
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+        self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         if lengths is not None:
             raise ValueError(
@@ -102,12 +102,16 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
         if model.fixed:
             share = None if model.knows_states else self.train_size
             data = Labelled(model, observations, states, self.states, share)
-            models, drawn = [data.model], np.zeros((1, 0), dtype=np.bool_)
         else:
             data = Labelled(model, observations, states, self.states)
+        return {"_data": data, "_kept": len(data.history)}
+
+    def _draw(self, fitted: dict[str, Any], entropy: int) -> None:
+        data = fitted["_data"]
+        models, drawn = [data.model], np.zeros((1, 0), dtype=np.bool_)
+        if not data.model.fixed:
             models, drawn = self._ensemble(data, np.random.default_rng(entropy))
-        kept = len(data.history)
-        return {"_data": data, "models_": models, "_drawn": drawn, "_kept": kept}
+        fitted.update(models_=models, _drawn=drawn)
 
     def _ensemble(
         self, data: Labelled, rng: np.random.Generator

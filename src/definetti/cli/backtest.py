@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import told
+from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes
+from definetti.judging import START, WINDOWS
 
-FEWEST = 2  # rows before the first window: classical prediction splits them
+ENOUGH = 10  # windows with a last state, to speak of its coverage
+READABLE = 10**7  # sequences, of which the number is written in full
 
 
 def backtest(
@@ -20,8 +22,8 @@ def backtest(
     observation_columns: options.ObservationColumns = None,
     confidence: options.Confidence = 0.9,
     horizon: Annotated[int, typer.Option(min=1, help="steps per window")] = 1,
-    start: options.Start = 0.5,
-    windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = 500,
+    start: options.Start = START,
+    windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = WINDOWS,
     train_size: options.TrainSize = None,
     seed: options.Seed = 0,
     output: Annotated[
@@ -38,9 +40,9 @@ def backtest(
 
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
     """
-    with told():
-        from definetti.cli.asking import fixed_share, read_both
-        from definetti.cli.reading import called
+    with report_mistakes():
+        from definetti.cli.estimators import choose_share, read_both
+        from definetti.cli.reading import name_source
         from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output, write_rows
 
@@ -48,77 +50,47 @@ def backtest(
             check_output(output, [data], force, wrote)
         check_share(train_size)
         table = read_both(data, None, state_column, observation_columns)
-        length = len(table.states)
-        begin = max(int(start * length), length - windows * horizon)
-        if not FEWEST <= begin <= length - horizon:
-            raise ValueError(
-                f"{called(data)}: {length} labelled rows are too few for a window of {horizon} "
-                f"after a share of {start:g}; give more rows, or lower --start or --horizon"
-            )
         # Slow to load, so not before the file is read.
-        from definetti.data.candidates import PER_WINDOW, is_long, powered
-        from definetti.data.labels import piece
+        from definetti import ConformalHMM
+        from definetti.judging.backtest import OURS, find_begin, run_backtest
         from definetti.judging.summary import summary
 
-        share, number = fixed_share(table, horizon, train_size), len(set(table.states))
-        names = ["definetti", "classical"]
-        if is_long(number, horizon, PER_WINDOW):
-            names.remove("classical")
-            table.notes.append(
-                f"classical prediction is left out: it lists {powered(number, horizon)} sequences "
-                f"for each window; lower --horizon {horizon} to see it"
+        if find_begin(len(table.states), horizon, start, windows) is None:
+            raise ValueError(
+                f"{name_source(data)}: {len(table.states)} labelled rows are too few for a "
+                f"window of {horizon} after a share of {start:g}; give more rows, or lower "
+                "--start or --horizon"
             )
-
-        past = None if table.observations is None else piece(table.observations, 0, begin)
-        rest = None if table.observations is None else piece(table.observations, begin, length)
-        found = {
-            name: _judged(name, past, rest, table.states, begin, confidence, horizon, share, seed)
-            for name in names
-        }
-        ours = found["definetti"]
+        cp = ConformalHMM(
+            confidence_level=confidence, train_size=choose_share(table, horizon, train_size),
+            random_state=seed, verbose=True,
+        )  # fmt: skip
+        test = run_backtest(
+            cp, table.observations, table.states, horizon, start=start, windows=windows
+        )
+        found = test.evaluations()
         if output is not None:
-            write_rows(_rows(ours, begin, horizon), output)
+            write_rows(_list_windows(found[OURS], test.begin, horizon), output)
         result = {
-            "confidence_level": confidence, "horizon": horizon, "windows": len(ours.covered),
-            "first_row": begin + 1, "observed": table.columns,
+            "confidence_level": confidence, "horizon": horizon, "windows": test.windows,
+            "first_row": test.begin + 1, "observed": table.columns,
             "methods": {name: summary(one, horizon) for name, one in found.items()},
         }  # fmt: skip
-        print_notes(table.notes)
+        print_notes([*table.notes, *test.notes])
         if json:
             print_json(result)
         else:
-            from definetti.cli.judged import show
-
-            show(result, output)
-
-
-def _judged(
-    name: str, past: Any, rest: Any, states: list[Any], begin: int, confidence: float,
-    horizon: int, train_size: float | None, seed: int,
-) -> Any:  # fmt: skip
-    from definetti import ConformalHMM
-    from definetti.baselines import Classical
-
-    labels = list(dict.fromkeys(states))
-    if name == "definetti":
-        cp = ConformalHMM(
-            confidence_level=confidence, train_size=train_size, states=labels, random_state=seed,
-            verbose=True,
-        ).fit(past, states[:begin])  # fmt: skip
-        return cp.evaluate(rest, states[begin:], horizon=horizon)
-    other = Classical(confidence_level=confidence, states=labels, random_state=seed)
-    other.fit(past, states[:begin])
-    return other.evaluate(rest, states[begin:], horizon=horizon, verbose=True)
+            print_table(result, output)
 
 
 def wrote(path: Path) -> bool:
     """Tell whether a file is one of these, by its columns."""
-    from definetti.cli.overwriting import columns_of
+    from definetti.cli.overwriting import read_columns
 
-    return columns_of(path) == ["first_row", "covered", "size", "p_value"]
+    return read_columns(path) == ["first_row", "covered", "size", "p_value"]
 
 
-def _rows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:
+def _list_windows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:
     return [
         {
             "first_row": begin + 1 + k * horizon,
@@ -128,3 +100,56 @@ def _rows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:
         }
         for k in range(len(evaluation.covered))
     ]
+
+
+def print_table(result: dict[str, Any], output: Path | None) -> None:
+    """Print what `definetti backtest` found, a column a method."""
+    from rich.table import Table
+
+    from definetti.cli.formatting import format_label
+    from definetti.cli.printing import console
+
+    table = Table(
+        title=f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
+        f"at {result['confidence_level']:g}",
+        title_justify="left",
+    )
+    for column in ("", *result["methods"]):
+        table.add_column(column, justify="left" if not column else "right")
+    ways = list(result["methods"].values())
+    table.add_row("covered", *map(_write_share, ways))
+    table.add_row("sequences in a set", *(_write_number(way["mean_size"]) for way in ways))
+    table.add_row("states per step", *(f"{way['mean_states_per_step']:.2f}" for way in ways))
+    table.add_section()
+    for label in ways[0]["by_last_state"]:
+        shares = (_write_share(way["by_last_state"][label]) for way in ways)
+        table.add_row(f"ends in {format_label(label)}", *shares)
+    table.add_section()
+    for k, part in enumerate(ways[0]["over_time"]):
+        name = f"windows {part['first']} to {part['last']}"
+        table.add_row(name, *(_write_share(way["over_time"][k]) for way in ways))
+    table.caption = "shares covered, with exact 95 % intervals"
+    if "classical" in result["methods"]:
+        table.caption += "; classical guarantees none of them"
+    table.caption += "; a set may be empty, and then covers nothing"
+    screen = console()
+    screen.print(table)
+    if output is not None:
+        screen.print(f"written: {output}", soft_wrap=True)
+
+
+def _write_share(share: dict[str, Any]) -> str:
+    if share["windows"] < ENOUGH:
+        return f"{share['coverage']:.2f} (of {share['windows']})"
+    return f"{share['coverage']:.3f} [{share['low']:.3f}, {share['high']:.3f}]"
+
+
+def _write_number(mean: float) -> str:
+    """Write a mean number of sequences, which may be beyond all numbers.
+
+    >>> _write_number(1.106), _write_number(2.0e12), _write_number(float("inf"))
+    ('1.11', '2.0e+12', '> 1e+300')
+    """
+    if mean == float("inf"):
+        return "> 1e+300"
+    return f"{mean:.2f}" if mean < READABLE else f"{mean:.1e}"

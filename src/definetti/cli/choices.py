@@ -23,7 +23,7 @@ class ScoreName(StrEnum):
     band = "band"
 
 
-class World(StrEnum):
+class SimulatedWorld(StrEnum):
     """What may be simulated."""
 
     weather = "weather"

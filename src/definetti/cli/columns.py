@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.fitting import fitted
-from definetti.cli.kinds import tidied
-from definetti.cli.reading import BadTable, polars
-from definetti.cli.states import labelled_rows, read_states
-from definetti.cli.text import repeated
+from definetti.cli.fields import BadTable, find_repeated
+from definetti.cli.frames import import_polars
+from definetti.cli.kinds import tidy_columns
+from definetti.cli.new_rows import match_new_rows
+from definetti.cli.states import count_labelled, read_states
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +18,7 @@ MANY = 10  # rows from which on a state each is odd
 
 
 @dataclass
-class Given:
+class LabelledTable:
     """Labelled rows and new ones, ready for an estimator.
 
     Attributes
@@ -37,14 +37,15 @@ class Given:
     notes: list[str] = field(default_factory=list)
 
 
-def given(
+def split_labelled_rows(
     table: pl.DataFrame,
     name: str,
+    *,
     state: str,
     observed: str | None,
     new: pl.DataFrame | None = None,
     new_name: str = "the file of new rows",
-) -> Given:
+) -> LabelledTable:
     """Tell labelled rows from new ones, and take the columns asked for.
 
     Parameters
@@ -56,11 +57,11 @@ def given(
     """
     check_columns(table, name, [state], "--state-column")
     notes: list[str] = []
-    columns = _observed(table, name, state, observed, notes)
-    table, found = tidied(table, name, columns)
+    columns = _choose_columns(table, name, state, observed, notes)
+    table, found = tidy_columns(table, name, columns)
     labels, odd = read_states(table, name, state)
     notes += found + odd
-    end = labelled_rows(labels, table[state], name, state)
+    end = count_labelled(labels, table[state], name, state)
     rest = table[end:]
     if new is not None:
         if len(rest):
@@ -69,16 +70,17 @@ def given(
                 "as well; leave one of them out"
             )
         check_columns(new, new_name, columns)
-        rest, found = fitted(new, new_name, table, name, columns, state)
+        rest, found = match_new_rows(new, new_name, table, name, columns=columns, state=state)
         notes += found
-    notes += _remarks(table[:end], state, len(set(labels[:end])), columns)
-    return Given(
-        _taken(table[:end], columns),
-        labels[:end],
-        _taken(rest, columns) if columns and len(rest) else None,
-        len(rest),
-        {column: str(dtype).lower() for column, dtype in table.select(columns).schema.items()},
-        notes,
+    notes += _note_oddities(table[:end], state, len(set(labels[:end])), columns)
+    kinds = table.select(columns).schema
+    return LabelledTable(
+        observations=_take_columns(table[:end], columns),
+        states=labels[:end],
+        new=_take_columns(rest, columns) if columns and len(rest) else None,
+        new_rows=len(rest),
+        columns={column: str(dtype).lower() for column, dtype in kinds.items()},
+        notes=notes,
     )
 
 
@@ -96,7 +98,7 @@ def check_columns(table: pl.DataFrame, name: str, columns: list[str], option: st
     raise BadTable(f"{name} has no column {column!r}; it has {', '.join(there)}{remedy}")
 
 
-def _observed(
+def _choose_columns(
     table: pl.DataFrame, name: str, state: str, observed: str | None, notes: list[str]
 ) -> list[str]:
     kinds = table.schema
@@ -110,7 +112,7 @@ def _observed(
     if not columns:
         notes.append("no column is observed, so the states are taken as a plain Markov chain")
     check_columns(table, name, columns, "--observation-columns")
-    if twice := repeated(columns):
+    if twice := find_repeated(columns):
         raise BadTable(f"--observation-columns names {twice[0]!r} twice; leave one out")
     for column in columns:
         if column == state:
@@ -123,7 +125,7 @@ def _observed(
     return columns
 
 
-def _remarks(table: pl.DataFrame, state: str, number: int, columns: list[str]) -> list[str]:
+def _note_oddities(table: pl.DataFrame, state: str, number: int, columns: list[str]) -> list[str]:
     """Return what looks like a mistake in labelled rows, of so many states, and may be none."""
     rows, notes = len(table), []
     if number == 1:
@@ -141,9 +143,9 @@ def _remarks(table: pl.DataFrame, state: str, number: int, columns: list[str]) -
     return notes
 
 
-def _taken(table: pl.DataFrame, columns: list[str]) -> Any:
+def _take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
     """Return one column as a series, several as a frame, none as None."""
     if not columns:
         return None
-    table = table.select(columns).cast({polars().Null: polars().String})
+    table = table.select(columns).cast({import_polars().Null: import_polars().String})
     return table[columns[0]] if len(columns) == 1 else table

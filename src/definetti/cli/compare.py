@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.completing import method_names, world_names
-from definetti.cli.mistakes import told
+from definetti.cli.completing import complete_methods, complete_worlds
+from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_text, tell
 
 
@@ -19,20 +19,20 @@ def compare(
         list[str] | None,
         typer.Option(
             help="names, separated by commas; all but the whole grids if left out",
-            autocompletion=world_names,
+            autocompletion=complete_worlds,
         ),
     ] = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help="names, separated by commas; all if left out", autocompletion=method_names
+            help="names, separated by commas; all if left out", autocompletion=complete_methods
         ),
     ] = None,
     repetitions: Annotated[
         int | None,
         typer.Option(min=1, help="histories a world, and windows of real data; 200 if left out"),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="processes; -1 for one a core")] = -1,
+    jobs: options.Jobs = -1,
     seed: options.Seed = 2023,
     data: Annotated[
         Path | None, typer.Option(help="folder with the real data, or with folders of them")
@@ -40,13 +40,11 @@ def compare(
     output: Annotated[
         Path, typer.Option(help="folder for the table, the picture and finished cells")
     ] = Path("comparison"),
-    cluster: Annotated[
-        str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")
-    ] = None,
+    cluster: options.Cluster = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="one step ahead only, and 50 repetitions")
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="work out all cells anew")] = False,
+    fresh: options.Fresh = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -57,26 +55,32 @@ def compare(
 
     Example: definetti compare --worlds sticky,rare --repetitions 100 --jobs 2
     """
-    with told():
-        found = _compared(
-            _names(worlds), _names(methods), repetitions, jobs, seed, data, output, cluster, quick,
-            fresh, force,
+    with report_mistakes():
+        found = _compare(
+            _split_names(worlds), _split_names(methods), repetitions=repetitions, jobs=jobs,
+            seed=seed, data=data, output=output, cluster=cluster, quick=quick, fresh=fresh,
+            force=force,
         )  # fmt: skip
         if json:
             print_json(js.loads(found.to_json()))
         else:
             print_text(str(found))
-    if not found.kept:
+    if not found.keeps_promise:
         raise typer.Exit(1)
 
 
-def _compared(
-    places: list[str] | None, names: list[str] | None, repetitions: int | None, jobs: int,
+def _compare(
+    places: list[str] | None, names: list[str] | None, *, repetitions: int | None, jobs: int,
     seed: int, data: Path | None, output: Path, cluster: str | None, quick: bool, fresh: bool,
     force: bool,
 ) -> Any:  # fmt: skip
+    from definetti.cli.experiments import (
+        check_jobs,
+        explain_resuming,
+        find_data_files,
+        use_cluster,
+    )
     from definetti.cli.overwriting import check_folder
-    from definetti.cli.reproduce import check_jobs, data_files, going_on, on_cluster
     from definetti.contest.compare import (
         HORIZONS,
         QUICK_HORIZONS,
@@ -86,26 +90,26 @@ def _compared(
     from definetti.contest.compare import compare as run
     from definetti.contest.contestants import chosen
     from definetti.contest.worlds import selected
-    from definetti.paper.reproduction import checked
+    from definetti.paper.reproduction import check_experiment
 
     number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     horizons = QUICK_HORIZONS if quick else HORIZONS
     check_jobs(jobs)
-    checked(output, number, seed)  # what is wrong or missing is told of before an hour of work
-    check_folder(output, ("compare.csv", "compare.png"), data_files(data), force)
+    check_experiment(output, number, seed)  # all that is missing, before an hour of work
+    check_folder(output, ("compare.csv", "compare.png"), find_data_files(data), force)
     chosen(names)
     for message in selected(places, data, horizons, number)[1]:
         tell(message)
-    with going_on(output), on_cluster(cluster):
+    with explain_resuming(output), use_cluster(cluster):
         return run(output, data, worlds=places, methods=names, horizons=horizons,
                    repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
                    verbose=True)  # fmt: skip
 
 
-def _names(given: list[str] | None) -> list[str] | None:
+def _split_names(given: list[str] | None) -> list[str] | None:
     """Read names that are separated by commas, given once or several times.
 
-    >>> _names(["sticky, rare", "ten"])
+    >>> _split_names(["sticky, rare", "ten"])
     ['sticky', 'rare', 'ten']
     """
     if not given:

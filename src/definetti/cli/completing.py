@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def world_names(incomplete: str) -> list[str]:
+def complete_worlds(incomplete: str) -> list[str]:
     """Complete the last of some names of worlds."""
     from definetti.contest.worlds import DRAWN, NEEDS
 
-    return continued(incomplete, [*DRAWN, *NEEDS])
+    return complete_last(incomplete, [*DRAWN, *NEEDS])
 
 
-def method_names(incomplete: str) -> list[str]:
+def complete_methods(incomplete: str) -> list[str]:
     """Complete the last of some names of methods."""
     from definetti.contest.contestants import CONTESTANTS
 
-    return continued(incomplete, CONTESTANTS)
+    return complete_last(incomplete, CONTESTANTS)
 
 
-def continued(incomplete: str, names: Iterable[str]) -> list[str]:
+def complete_last(incomplete: str, names: Iterable[str]) -> list[str]:
     """Return what a list that ends in the beginning of a name may become.
 
-    >>> continued("sticky,ra", ["sticky", "rare", "random"])
+    >>> complete_last("sticky,ra", ["sticky", "rare", "random"])
     ['sticky,rare', 'sticky,random']
     """
     before, comma, begun = incomplete.rpartition(",")

@@ -9,7 +9,7 @@ import io
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from definetti.cli.frames import polars
+from definetti.cli.frames import import_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FIRST = 100  # values that tell whether a column is worth a closer look
 
 
-def with_dates(table: pl.DataFrame, state: str | None) -> pl.DataFrame:
+def parse_dates(table: pl.DataFrame, state: str | None) -> pl.DataFrame:
     """Return a table whose columns of dates and times are that, and not text.
 
     Parameters
@@ -26,30 +26,31 @@ def with_dates(table: pl.DataFrame, state: str | None) -> pl.DataFrame:
     """
     found = {}
     for series in table.get_columns():
-        if series.dtype == polars().String and series.name != state and series.count():
-            looked = _looked_at(series.drop_nulls().head(FIRST))
+        if series.dtype == import_polars().String and series.name != state and series.count():
+            looked = _infer_column(series.drop_nulls().head(FIRST))
             if looked.dtype.is_temporal():
-                found[series.name] = _parsed(series, looked.dtype)
+                found[series.name] = _parse_column(series, looked.dtype)
     return table.with_columns(**found)
 
 
-def _parsed(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return a column as dates, if all of it is; dates are looked for in a fast way first."""
-    own = polars()
+    own = import_polars()
     ways = {own.Date: series.str.to_date, own.Time: series.str.to_time}
     with suppress(own.exceptions.PolarsError):  # of which the fast way knows no format
         quick: pl.Series = ways.get(dtype.base_type(), series.str.to_datetime)(strict=False)
         if quick.null_count() == series.null_count():
             return quick
-    known = _looked_at(series.drop_nulls())
+    known = _infer_column(series.drop_nulls())
     if not known.dtype.is_temporal():
         return series
     dated: pl.Series = own.Series(series.name, [None] * len(series), dtype=known.dtype)
     return dated.scatter(series.is_not_null().arg_true(), known)
 
 
-def _looked_at(series: pl.Series) -> pl.Series:
+def _infer_column(series: pl.Series) -> pl.Series:
     """Return what the reader of CSV makes of a column."""
     text = io.BytesIO(series.to_frame().write_csv().encode())
-    found: pl.DataFrame = polars().read_csv(text, infer_schema_length=None, try_parse_dates=True)
+    read = import_polars().read_csv
+    found: pl.DataFrame = read(text, infer_schema_length=None, try_parse_dates=True)
     return found[:, 0]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import told
+from definetti.cli.mistakes import report_mistakes
 
 ROWS, NEW, SEED = 500, 3, 10
 
@@ -31,7 +31,7 @@ def demo(
 
     Example: definetti demo
     """
-    with told():
+    with report_mistakes():
         from definetti.cli import report, simulate
         from definetti.cli.writing import check_output
 
@@ -39,18 +39,18 @@ def demo(
             raise ValueError(f"{folder} is a file; name a folder for the demo to put its files in")
         folder.mkdir(parents=True, exist_ok=True)
         data, page = folder / "days.csv", folder / "report.html"
-        check_output(data, [], force, simulate.wrote)  # both, before any work is done
+        check_output(data, [], force, simulate.is_simulated_file)  # both, before any work is done
         check_output(page, [], force, report.wrote, (".html",))
-        tour = stops(data, page, force)
+        tour = plan_tour(data, page, force)
         if json:
             from definetti.cli.printing import print_json
 
-            print_json([{"command": " ".join(c), "result": _answered(c)} for _, c in tour])
+            print_json([{"command": " ".join(c), "result": _run_as_json(c)} for _, c in tour])
         else:
-            _guided(tour, page)
+            _guide(tour, page)
 
 
-def stops(data: Path, page: Path, force: bool = False) -> list[Stop]:
+def plan_tour(data: Path, page: Path, force: bool = False) -> list[Stop]:
     """Return the tour."""
     anyway = ["--force"] if force else []
     observed = ["--observation-columns", "carried"]
@@ -87,7 +87,7 @@ def stops(data: Path, page: Path, force: bool = False) -> list[Stop]:
     ]
 
 
-def _guided(tour: list[Stop], page: Path) -> None:
+def _guide(tour: list[Stop], page: Path) -> None:
     from definetti.cli.printing import console as plain_console
     from definetti.simulate import weather
 
@@ -114,7 +114,7 @@ def _guided(tour: list[Stop], page: Path) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _answered(command: list[str]) -> Any:
+def _run_as_json(command: list[str]) -> Any:
     """Run a command and return what it answers, as data."""
     import io
     import json

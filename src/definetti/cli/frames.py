@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from definetti.cli.text import BadTable
+from definetti.cli.fields import BadTable
 
 
-def polars() -> Any:
+def import_polars() -> Any:
     """Import polars, or say how to get it."""
     try:
         import polars
@@ -16,6 +16,6 @@ def polars() -> Any:
     return polars
 
 
-def first_line(error: Exception) -> str:
+def take_first_line(error: Exception) -> str:
     """Return what an error says, without advice that is for those who program."""
     return str(error).strip().split("\n", 1)[0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.reading import BadTable, polars
+from definetti.cli.fields import BadTable
+from definetti.cli.frames import import_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,7 +15,9 @@ LARGEST = 1e150  # its square is a machine number, too
 DECIMAL_COMMA = r"^\s*-?\d+,\d+\s*$"
 
 
-def tidied(table: pl.DataFrame, name: str, columns: list[str]) -> tuple[pl.DataFrame, list[str]]:
+def tidy_columns(
+    table: pl.DataFrame, name: str, columns: list[str]
+) -> tuple[pl.DataFrame, list[str]]:
     """Return a table whose columns an estimator can take, and notes on what was done.
 
     Parameters
@@ -22,30 +25,34 @@ def tidied(table: pl.DataFrame, name: str, columns: list[str]) -> tuple[pl.DataF
     table, name : what was read, and where it is from
     columns : those that are used; no others are looked at
     """
+    pl = import_polars()
     notes: list[str] = []
     found = []  # for what is done to all at once: one at a time, each costs as much as all
     for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
-        if series.dtype.is_nested() or series.dtype in (polars().Binary, polars().Object):
+        if series.dtype.is_nested() or series.dtype in (
+            pl.Binary,
+            pl.Object,
+        ):
             row = (series.is_not_null().arg_max() or 0) + 1
             raise BadTable(
                 f"{name}: row {row}, column {column!r} holds {str(series.dtype).lower()}; give one "
                 "value a row, text or a number"
             )
-        if series.dtype in (polars().Int128, polars().UInt128) or series.dtype.is_decimal():
-            series = series.cast(polars().Float64)
-        if series.dtype == polars().String:
-            series = _texts(series, name, column, notes)
+        if series.dtype in (pl.Int128, pl.UInt128) or series.dtype.is_decimal():
+            series = series.cast(pl.Float64)
+        if series.dtype == pl.String:
+            series = _tidy_text(series, name, column, notes)
         found.append(series.alias(column))
-    tidy = polars().DataFrame(found).fill_nan(None)
+    tidy = pl.DataFrame(found).fill_nan(None)
     for series in tidy.get_columns():
         if series.dtype.is_float():
             _check_finite(series, name, series.name)
     return table.with_columns(tidy.get_columns()), notes
 
 
-def _texts(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
+def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
     """Return text without empty text, or the numbers that it is but for words like NA."""
-    pl = polars()
+    pl = import_polars()
     bare = series.str.strip_chars()
     series = series.to_frame().select(pl.when(bare != "").then(series))[:, 0]
     bare = series.str.strip_chars()

@@ -32,41 +32,41 @@ MISTAKES = (
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def report_mistakes() -> Iterator[None]:
     """Turn errors into a line and exit code 2, Ctrl-C into 1; warnings into notes."""
-    heard = Heard()
+    heard = CollectedWarnings()
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = heard
         try:
             yield
         except KeyboardInterrupt:
-            raise stopped() from None
+            raise tell_stopped() from None
         except MISTAKES as error:
-            if stopping.asked():
-                raise stopped() from None
-            if terminal.failed():
+            if stopping.is_stopping():
+                raise tell_stopped() from None
+            if terminal.has_failed():
                 raise typer.Exit(terminal.BROKEN) from None  # and `main` says why
             if getattr(error, "errno", None) == errno.EPIPE:
                 raise  # whoever read our output has gone, and wants no message
-            raise refused(error) from None
+            raise tell_mistake(error) from None
         finally:
             heard.tell()
 
 
-def refused(error: Exception) -> typer.Exit:
+def tell_mistake(error: Exception) -> typer.Exit:
     """Tell of a user's mistake; raise what is returned."""
-    text = OPTION.sub(_as_option, str(error))
+    text = OPTION.sub(_write_option, str(error))
     if isinstance(error, MemoryError):
         text = f"not enough memory; give fewer rows or a shorter horizon ({text or 'no details'})"
     tell(f"definetti: {text or type(error).__name__}")
     return typer.Exit(2)
 
 
-def _as_option(found: re.Match[str]) -> str:
+def _write_option(found: re.Match[str]) -> str:
     """Write a parameter as the option that it is, if it is one.
 
-    >>> OPTION.sub(_as_option, "set train_size=0.5, guarantee='all' or symmetry='full'")
+    >>> OPTION.sub(_write_option, "set train_size=0.5, guarantee='all' or symmetry='full'")
     "set --train-size 0.5, --guarantee all or symmetry='full'"
     """
     name, _, value, alone = found.groups()
@@ -75,13 +75,13 @@ def _as_option(found: re.Match[str]) -> str:
     return f"{OPTIONS[name]} {value}" if name in OPTIONS else found[0]
 
 
-def stopped() -> typer.Exit:
+def tell_stopped() -> typer.Exit:
     """Tell of Ctrl-C; raise what is returned."""
     tell(stopping.MESSAGE)
     return typer.Exit(stopping.CODE)
 
 
-class Heard:
+class CollectedWarnings:
     """Warnings, each kind told once: a backtest may give the same one for every window."""
 
     def __init__(self) -> None:

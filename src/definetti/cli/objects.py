@@ -7,8 +7,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.frames import first_line, polars
-from definetti.cli.text import BadTable
+from definetti.cli.fields import BadTable
+from definetti.cli.frames import import_polars, take_first_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +26,7 @@ def read_lines(text: str, name: str, state: str | None) -> pl.DataFrame:
         _check_alike(text, name, state)
     try:
         # All rows say what the columns hold: a key may come up late, and whole numbers end.
-        found: pl.DataFrame = polars().read_ndjson(
+        found: pl.DataFrame = import_polars().read_ndjson(
             io.BytesIO(text.encode()), infer_schema_length=None
         )
     except Exception as error:  # look for the row, which the reader does not tell
@@ -39,7 +39,7 @@ def read_lines(text: str, name: str, state: str | None) -> pl.DataFrame:
                     'such as {"state": "sun", "seen": 1}'
                 ) from None
             _check_object(row, number, name)
-        raise BadTable(f"{name}: {first_line(error)}") from None
+        raise BadTable(f"{name}: {take_first_line(error)}") from None
     return found
 
 

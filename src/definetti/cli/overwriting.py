@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from definetti.cli.frames import polars
-from definetti.cli.reading import called
-from definetti.cli.text import BadTable
+from definetti.cli.fields import BadTable
+from definetti.cli.frames import import_polars
+from definetti.cli.reading import name_source
 
 BEGINNING = 1 << 20  # characters in which the first row, or the mark, must be
 FIRST_OBJECT = re.compile(r"\s*\[?\s*(?=\{)")
@@ -35,10 +35,10 @@ def check_replaced(
     if not output.exists():
         return
     for source in inputs:
-        if source is not None and _is_one(output, source):
+        if source is not None and _is_same_file(output, source):
             raise BadTable(
-                f"output {output} is the file that the command reads ({called(str(source))}), and "
-                "would be lost; name another file to write with --output"
+                f"output {output} is the file that the command reads ({name_source(str(source))}), "
+                "and would be lost; name another file to write with --output"
             )
     if not force and output.stat().st_size and not ours(output):
         raise BadTable(
@@ -60,7 +60,7 @@ def check_folder(
         check_replaced(output, known, force, lambda _: ours)
 
 
-def _is_one(output: Path, source: str | Path) -> bool:
+def _is_same_file(output: Path, source: str | Path) -> bool:
     """Tell whether two names, however they are spelt and linked, are of one file."""
     with suppress(OSError, ValueError):  # a source that is not there, closed, or has no such name
         there = os.fstat(0) if source == "-" else Path(source).stat()
@@ -68,13 +68,13 @@ def _is_one(output: Path, source: str | Path) -> bool:
     return False
 
 
-def columns_of(path: Path) -> list[str]:
+def read_columns(path: Path) -> list[str]:
     """Return the columns of a file such as `write_rows` writes; none if it is no such file."""
     ending = path.suffix.lower()
     try:
         if ending == ".parquet":
-            return list(polars().read_parquet_schema(path))
-        text = beginning(path)
+            return list(import_polars().read_parquet_schema(path))
+        text = read_beginning(path)
         if ending in (".csv", ".tsv"):
             return next(csv.reader(text.splitlines(), delimiter="\t" if ending == ".tsv" else ","))
         begin = FIRST_OBJECT.match(text)
@@ -83,7 +83,7 @@ def columns_of(path: Path) -> list[str]:
         return []
 
 
-def beginning(path: Path) -> str:
+def read_beginning(path: Path) -> str:
     """Return the first part of a text; nothing if it cannot be read as one."""
     try:
         with path.open(encoding="utf-8") as file:

@@ -9,11 +9,11 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import Guarantee
-from definetti.cli.mistakes import told
+from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes
 
 if TYPE_CHECKING:
-    from definetti.cli.columns import Given
+    from definetti.cli.columns import LabelledTable
 
 LISTED = 1_000  # sequences written out at most
 SHOWN = 40  # steps in the table
@@ -44,43 +44,45 @@ def predict(
 
     Example: definetti predict history.csv tonight.csv --state-column stage --confidence 0.9
     """
-    with told():
-        from definetti.cli.asking import read_both
-        from definetti.cli.reading import BadTable
+    with report_mistakes():
+        from definetti.cli.estimators import read_both
+        from definetti.cli.fields import BadTable
         from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
-            check_output(output, [calibration, new], force, wrote)
+            check_output(output, [calibration, new], force, is_prediction_file)
         check_share(train_size)
         data = read_both(calibration, new, state_column, observation_columns)
         steps = horizon or data.new_rows
         if not steps:
             raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
-        found, settings, model = _predicted(
-            data, steps, confidence, guarantee.value, max_errors, train_size, smoothing, seed
-        )
-        rows = step_rows(found)
+        found, settings, model = _predict(
+            data, steps, confidence=confidence, guarantee=guarantee.value, max_errors=max_errors,
+            train_size=train_size, smoothing=smoothing, seed=seed,
+        )  # fmt: skip
+        rows = list_steps(found)
         if output is not None:
             write_rows(rows, output)
         print_notes(data.notes)
         if json:
-            print_json({**settings, "steps": rows, "sequences": _listed(found)})
+            print_json({**settings, "steps": rows, "sequences": _list_members(found)})
         else:
             _show(data, found, rows, model, output)
 
 
-def _predicted(
-    data: Given, steps: int, confidence: float, guarantee: str, max_errors: int,
+def _predict(
+    data: LabelledTable, steps: int, *, confidence: float, guarantee: str, max_errors: int,
     train_size: float | None, smoothing: bool, seed: int,
 ) -> tuple[Any, dict[str, Any], str]:  # fmt: skip
     """Return the sets, what they were asked for with, and the model in words."""
-    from definetti.cli.asking import asked_of
+    from definetti.cli.estimators import make_estimator
     from definetti.models.describing import described
 
-    cp, new, horizon = asked_of(
-        data, steps, confidence, guarantee, max_errors, train_size, smoothing, seed
-    )
+    cp, new, horizon = make_estimator(
+        data, steps, confidence=confidence, guarantee=guarantee, max_errors=max_errors,
+        train_size=train_size, smoothing=smoothing, seed=seed,
+    )  # fmt: skip
     cp.fit(data.observations, data.states)
     found = cp.predict_set(new, horizon=horizon)
     settings = {
@@ -93,7 +95,7 @@ def _predicted(
     return found, settings, described(cp.model_, list(data.columns), fixed_on)
 
 
-def step_rows(found: Any) -> list[dict[str, Any]]:
+def list_steps(found: Any) -> list[dict[str, Any]]:
     """Return a row a step: the possible states, the best, and a number for each state."""
     numbers = getattr(found, "step_p_values", None)
     kind, numbers = ("p", numbers) if numbers is not None else ("probability", found.marginals)
@@ -110,16 +112,16 @@ def step_rows(found: Any) -> list[dict[str, Any]]:
     ]
 
 
-def wrote(path: Path) -> bool:
+def is_prediction_file(path: Path) -> bool:
     """Tell whether a file is one of these, by its columns."""
-    from definetti.cli.overwriting import columns_of
+    from definetti.cli.overwriting import read_columns
 
-    columns = columns_of(path)
+    columns = read_columns(path)
     numbers = all(one.startswith(("p_", "probability_")) for one in columns[4:])
     return columns[:4] == ["step", "set", "size", "best"] and numbers
 
 
-def _listed(found: Any) -> list[dict[str, Any]]:
+def _list_members(found: Any) -> list[dict[str, Any]]:
     """Return the members, best first, where the set has any; not too many of them."""
     if not hasattr(found, "p_value"):
         return []
@@ -130,11 +132,11 @@ def _listed(found: Any) -> list[dict[str, Any]]:
 
 
 def _show(
-    data: Given, found: Any, rows: list[dict[str, Any]], model: str, output: Path | None
+    data: LabelledTable, found: Any, rows: list[dict[str, Any]], model: str, output: Path | None
 ) -> None:
     from rich.table import Table
 
-    from definetti.cli.labels import shown, shown_set
+    from definetti.cli.formatting import format_label, format_set
     from definetti.cli.printing import console
 
     screen = console()
@@ -146,8 +148,8 @@ def _show(
     for column in ("step", "possible states", "best"):
         table.add_column(column)
     for row in rows[:SHOWN]:
-        best = "" if row["best"] is None else shown(row["best"])
-        table.add_row(str(row["step"]), shown_set(row["set"]), best)
+        best = "" if row["best"] is None else format_label(row["best"])
+        table.add_row(str(row["step"]), format_set(row["set"]), best)
     screen.print(table)
     if len(rows) > SHOWN:
         screen.print(f"… {len(rows) - SHOWN:,} more steps; --output writes all")

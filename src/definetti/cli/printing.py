@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from definetti.cli.labels import legible
+from definetti.cli.formatting import escape_controls
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,24 +24,24 @@ def console() -> Console:
 
     class Screen(Console):
         def render_str(self, text: str, **how: Any) -> Text:
-            return super().render_str(legible(text), **how)
+            return super().render_str(escape_controls(text), **how)
 
     return Screen(markup=False, emoji=False, highlight=False)
 
 
 def tell(line: str) -> None:
     """Write a line to standard error, whatever names are in it."""
-    typer.echo(legible(line), err=True)
+    typer.echo(escape_controls(line), err=True)
 
 
 def print_text(text: str) -> None:
     """Print lines of our own, whatever names are in them."""
-    typer.echo("\n".join(map(legible, text.split("\n"))))
+    typer.echo("\n".join(map(escape_controls, text.split("\n"))))
 
 
 def print_json(result: Any) -> None:
     """Print one document that every reader of JSON takes."""
-    typer.echo(json.dumps(plain(result), default=str, allow_nan=False))
+    typer.echo(json.dumps(make_plain(result), default=str, allow_nan=False))
 
 
 def print_notes(notes: list[str]) -> None:
@@ -50,14 +50,14 @@ def print_notes(notes: list[str]) -> None:
         tell(f"note: {note}")
 
 
-def plain(value: Any) -> Any:
+def make_plain(value: Any) -> Any:
     """Return values with null for numbers that JSON does not have, and text for other keys.
 
-    >>> plain({"size": float("inf"), 1: [float("nan"), 0.5]})
+    >>> make_plain({"size": float("inf"), 1: [float("nan"), 0.5]})
     {'size': None, '1': [None, 0.5]}
     """
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): make_plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [make_plain(one) for one in value]
     return None if isinstance(value, float) and not isfinite(value) else value

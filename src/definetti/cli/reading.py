@@ -10,21 +10,26 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from definetti.cli.dates import with_dates
-from definetti.cli.frames import first_line, polars
+from definetti.cli.dates import parse_dates
+from definetti.cli.fields import (
+    BadTable,
+    check_inner_quotes,
+    check_open_quotes,
+    check_widths,
+    clean_lines,
+    decode_text,
+)
+from definetti.cli.frames import import_polars, take_first_line
 from definetti.cli.objects import read_lines, read_list
-from definetti.cli.text import BadTable, cleaned, decoded, inner_quote, open_quote, ragged
 
 if TYPE_CHECKING:
     import polars as pl
-
-__all__ = ["BadTable", "called", "polars", "read_table"]
 
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 LIST = re.compile(r"\s*\[\s*[{\]]")  # a header may begin with a bracket, too
 
 
-def called(source: str) -> str:
+def name_source(source: str) -> str:
     """Return what a source is called in messages."""
     return "standard input" if source == "-" else source
 
@@ -39,8 +44,8 @@ def read_table(source: str, state: str | None = None) -> pl.DataFrame:
     state : the column with the states, if there is one: in CSV it is text, whatever it looks like,
         and in JSON all of one kind
     """
-    name = called(source)
-    content = _bytes(source)
+    name = name_source(source)
+    content = _read_bytes(source)
     if content[:2] == GZIP:
         try:
             content = gzip.decompress(content)
@@ -51,21 +56,21 @@ def read_table(source: str, state: str | None = None) -> pl.DataFrame:
     if content[:4] == ZIP:
         raise BadTable(f"{name} is a ZIP archive or a spreadsheet; save it as CSV")
     if content[:4] == PARQUET:
-        table = _parquet(content, name)
+        table = _read_parquet(content, name)
     else:
-        text = decoded(content, name)
+        text = decode_text(content, name)
         if text.lstrip()[:1] == "{":
             table = read_lines(text, name, state)
         elif LIST.match(text):
             table = read_list(text, name, state)
         else:
-            table = _csv(text, name, state)
+            table = _read_csv(text, name, state)
     if not len(table):
         raise BadTable(f"{name} has no rows; give at least one below the header")
     return table
 
 
-def _bytes(source: str) -> bytes:
+def _read_bytes(source: str) -> bytes:
     if source == "-":
         if sys.stdin is None:  # closed by whoever started the process
             raise BadTable("standard input is closed; pipe rows into it, or name a file")
@@ -83,30 +88,30 @@ def _bytes(source: str) -> bytes:
         raise BadTable(f"{source} cannot be read: {reason}") from None
 
 
-def _parquet(content: bytes, name: str) -> pl.DataFrame:
+def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
     try:
-        found: pl.DataFrame = polars().read_parquet(io.BytesIO(content))
+        found: pl.DataFrame = import_polars().read_parquet(io.BytesIO(content))
     except Exception as error:  # whatever the reader calls it, it is the file's fault
         raise BadTable(
-            f"{name}: broken Parquet file ({first_line(error)}); write it again"
+            f"{name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None
     return found
 
 
-def _csv(text: str, name: str, state: str | None) -> pl.DataFrame:
-    text, separator = cleaned(text, name)
+def _read_csv(text: str, name: str, state: str | None) -> pl.DataFrame:
+    text, separator = clean_lines(text, name)
     try:
-        found: pl.DataFrame = polars().read_csv(
+        found: pl.DataFrame = import_polars().read_csv(
             io.BytesIO(text.encode()),
             separator=separator,
             infer_schema_length=None,
             encoding="utf8",
-            schema_overrides=None if state is None else {state: polars().String},
+            schema_overrides=None if state is None else {state: import_polars().String},
         )
     except Exception as error:  # look for the row, which the reader does not tell
-        for complain in (open_quote, ragged, inner_quote):
+        for complain in (check_open_quotes, check_widths, check_inner_quotes):
             complain(text, name, separator)
-        raise BadTable(f"{name}: {first_line(error)}") from None
+        raise BadTable(f"{name}: {take_first_line(error)}") from None
     if len(found) and found.width > 1 and found[:, -1].null_count():
-        ragged(text, name, separator)  # rows that are too short have been filled up
-    return with_dates(found, state)
+        check_widths(text, name, separator)  # rows that are too short have been filled up
+    return parse_dates(found, state)

@@ -9,7 +9,8 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import Guarantee
-from definetti.cli.mistakes import told
+from definetti.cli.mistakes import report_mistakes
+from definetti.judging import START, WINDOWS
 
 PAGE = Path("report.html")
 MARK = '<meta name="generator" content="definetti">'
@@ -25,8 +26,8 @@ def report(
     horizon: options.Horizon = None,
     guarantee: options.Guarantee = Guarantee.all,
     max_errors: options.MaxErrors = 0,
-    start: options.Start = 0.5,
-    windows: Annotated[int, typer.Option(min=1, help="windows of the backtest at most")] = 300,
+    start: options.Start = START,
+    windows: Annotated[int, typer.Option(min=1, help="windows of the backtest at most")] = WINDOWS,
     train_size: options.TrainSize = None,
     smoothing: options.Smoothing = False,
     seed: options.Seed = 0,
@@ -44,8 +45,8 @@ def report(
 
     Example: definetti report history.csv tonight.csv --state-column stage -o report.html
     """
-    with told():
-        from definetti.cli.asking import asked_of, read_both
+    with report_mistakes():
+        from definetti.cli.estimators import make_estimator, read_both
         from definetti.cli.printing import print_json, print_notes
         from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output
@@ -55,26 +56,26 @@ def report(
         check_share(train_size)
         found = read_both(data, new, state_column, observation_columns)
         steps = horizon or found.new_rows
-        cp, seen, ahead = asked_of(
+        cp, seen, ahead = make_estimator(
             found,
             max(steps, 1),
-            confidence,
-            guarantee.value,
-            max_errors,
-            train_size,
-            smoothing,
-            seed,
+            confidence=confidence,
+            guarantee=guarantee.value,
+            max_errors=max_errors,
+            train_size=train_size,
+            smoothing=smoothing,
+            seed=seed,
         )
         made = make_report(
             cp, found.observations, found.states, seen if steps else None,
             horizon=ahead if steps else None, start=start, windows=windows,
             title=title or "What the hidden states can be",
             settings={
-                "command": written_again(context),
+                "command": write_command(context),
                 "labelled rows from": data,
-                "new rows from": _origin(data, new, found.new_rows, steps),
+                "new rows from": _name_origin(data, new, found.new_rows, steps),
                 "states from": f"column {state_column}",
-                "observed": _told(found.columns),
+                "observed": _write_columns(found.columns),
             },
         )  # fmt: skip
         made.save(output)
@@ -82,17 +83,17 @@ def report(
         if json:
             print_json({"written": str(output), **made.contents})
         else:
-            _show(made.contents, output)
+            _print_findings(made.contents, output)
 
 
 def wrote(path: Path) -> bool:
     """Tell whether a file is one of these, by its mark."""
-    from definetti.cli.overwriting import beginning
+    from definetti.cli.overwriting import read_beginning
 
-    return MARK in beginning(path)
+    return MARK in read_beginning(path)
 
 
-def written_again(context: typer.Context) -> str:
+def write_command(context: typer.Context) -> str:
     """Write the command again, with what was said and not what goes without saying."""
     import shlex
 
@@ -108,18 +109,18 @@ def written_again(context: typer.Context) -> str:
     return shlex.join(words)
 
 
-def _origin(data: str, new: str | None, rows: int, steps: int) -> str:
+def _name_origin(data: str, new: str | None, rows: int, steps: int) -> str:
     """Say where the new rows are from, if there are any."""
     if rows:
         return new or f"rows of {data} without a state"
     return f"none: a forecast of {steps:,} step{'s' * (steps > 1)}" if steps else "none"
 
 
-def _told(columns: dict[str, str]) -> str:
+def _write_columns(columns: dict[str, str]) -> str:
     return ", ".join(f"{name} ({kind})" for name, kind in columns.items()) or "nothing"
 
 
-def _show(contents: dict[str, Any], output: Path) -> None:
+def _print_findings(contents: dict[str, Any], output: Path) -> None:
     from definetti.cli.printing import console
 
     place = contents["asked"]

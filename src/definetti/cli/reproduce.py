@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json as js
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from definetti._system.stopping import asked
 from definetti.cli import options
-from definetti.cli.mistakes import told
-from definetti.cli.printing import print_json, print_text, tell
-
-PATIENCE = 10  # seconds that a scheduler has to answer
+from definetti.cli.mistakes import report_mistakes
+from definetti.cli.printing import print_json, print_text
 
 
 class What(StrEnum):
@@ -32,7 +27,7 @@ class What(StrEnum):
 
 def reproduce(
     what: Annotated[What, typer.Argument(help="which of the paper's figures and tables")],
-    jobs: Annotated[int, typer.Option(help="processes; -1 for one a core")] = -1,
+    jobs: options.Jobs = -1,
     repetitions: Annotated[
         int, typer.Option(min=1, help="histories per cell of figure1 and figure2")
     ] = 500,
@@ -44,10 +39,8 @@ def reproduce(
         Path | None,
         typer.Option(help="folder with dataset_tk.csv, D202.csv and SPY.csv"),
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")
-    ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="work out all cells anew")] = False,
+    cluster: options.Cluster = None,
+    fresh: options.Fresh = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -58,22 +51,32 @@ def reproduce(
 
     Example: definetti reproduce figure1 --repetitions 100 --jobs 2
     """
-    with told():
-        kept = _reproduced(what, jobs, repetitions, seed, output, data, cluster, fresh, force, json)
+    with report_mistakes():
+        kept = _run_experiments(
+            what, jobs=jobs, repetitions=repetitions, seed=seed, output=output, data=data,
+            cluster=cluster, fresh=fresh, force=force, json=json,
+        )  # fmt: skip
     if not kept:
         raise typer.Exit(1)
 
 
-def _reproduced(
-    what: What, jobs: int, repetitions: int, seed: int, output: Path, data: Path | None,
+def _run_experiments(
+    what: What, *, jobs: int, repetitions: int, seed: int, output: Path, data: Path | None,
     cluster: str | None, fresh: bool, force: bool, json: bool,
 ) -> bool:  # fmt: skip
     """Run and print; return whether every method that promises a coverage keeps it."""
+    from definetti.cli.experiments import (
+        check_jobs,
+        explain_resuming,
+        find_data_files,
+        use_cluster,
+    )
+
     check_jobs(jobs)
     from definetti import paper
     from definetti.cli.overwriting import check_folder
-    from definetti.paper.reproduction import checked
-    from definetti.paper.series import FILES, read
+    from definetti.paper.reproduction import check_experiment
+    from definetti.paper.series import FILES, read_series
 
     if data is None and what not in (What.figure1, What.figure2):
         files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
@@ -85,14 +88,14 @@ def _reproduced(
         What.table1: lambda: paper.table1(output, data or "", **how),
         What.figure3: lambda: paper.figure3(output, data or "", **how),
     }
-    checked(output, repetitions, seed)  # what is missing is told of before an hour of work
+    check_experiment(output, repetitions, seed)  # what is missing is told of before an hour of work
     if data is not None:
-        read(data)
+        read_series(data)
     names = list(runs) if what is What.all else [what]
     written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
-    check_folder(output, written, data_files(data), force)
+    check_folder(output, written, find_data_files(data), force)
     done: list[paper.Reproduction] = []
-    with going_on(output), on_cluster(cluster):
+    with explain_resuming(output), use_cluster(cluster):
         for name in names:
             # The series of figure3 are those of table1, which has just worked them out.
             how["fresh"] = fresh and not (what is What.all and name is What.figure3)
@@ -102,67 +105,4 @@ def _reproduced(
     if json:  # one document, so all at once
         parts = [js.loads(one.to_json()) for one in done]
         print_json(parts if what is What.all else parts[0])
-    return all(one.kept for one in done)
-
-
-def data_files(data: Path | None) -> list[Path]:
-    """Return what experiments may read in a folder, or in folders in it."""
-    from definetti.contest.worlds import NEEDS
-
-    names = dict.fromkeys(name for files in NEEDS.values() for name in files)
-    patterns = [pattern for name in names for pattern in (name, f"*/{name}")]
-    return [] if data is None else [path for one in patterns for path in data.glob(one)]
-
-
-def check_jobs(jobs: int) -> None:
-    """Refuse a number of processes that is none."""
-    if jobs == 0:
-        raise ValueError("--jobs 0: 0 processes do no work; give 1 or more, or -1 for one a core")
-
-
-@contextmanager
-def going_on(output: Path) -> Iterator[None]:
-    """Say how to go on where a run ends early, for whatever reason."""
-    remedy = (
-        f"Finished cells are in {output / 'cells'}; the same command goes on from there, and "
-        "--fresh starts anew."
-    )
-    try:
-        yield
-    except typer.Exit:
-        raise
-    except (Exception, KeyboardInterrupt) as error:
-        if asked() or isinstance(error, KeyboardInterrupt):
-            said = "stopped"
-        elif isinstance(error, (ImportError, OSError)):  # no Dask, no scheduler, no room on disk
-            raise
-        else:  # a worker killed, a scheduler lost, a file that is no such file
-            said = f"{type(error).__name__}: {error}"
-        tell(f"definetti: {said}. {remedy}")
-        raise typer.Exit(1) from None
-
-
-@contextmanager
-def on_cluster(address: str | None) -> Iterator[None]:
-    """Send all parallel work to a Dask cluster, if there is one."""
-    if address is None:
-        yield
-        return
-    from joblib import parallel_config  # type: ignore[import-untyped,unused-ignore]
-
-    try:
-        # By name: Dask has types for some of it, and whoever checks may not have it at all.
-        connect = import_module("dask.distributed").Client
-    except ImportError:
-        raise ImportError(
-            "--cluster needs Dask; install it with pip install 'definetti[cluster]'"
-        ) from None
-    try:
-        client = connect(address, timeout=PATIENCE)
-    except (OSError, ValueError) as error:
-        raise OSError(
-            f"no Dask scheduler answers at {address} ({error}); start one with `dask scheduler` "
-            "and `dask worker ADDRESS`, or leave --cluster out"
-        ) from None
-    with client, parallel_config("dask"):
-        yield
+    return all(one.keeps_promise for one in done)

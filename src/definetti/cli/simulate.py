@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import World
-from definetti.cli.labels import legible
-from definetti.cli.mistakes import told
+from definetti.cli.choices import SimulatedWorld
+from definetti.cli.formatting import escape_controls
+from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_text
 
 MACHINE = ("idle", "works", "worn")
@@ -26,8 +26,8 @@ def simulate(
     rows: Annotated[int, typer.Option(min=1, help="how many")] = 1_000,
     new: Annotated[int, typer.Option(min=0, help="rows at the end without a state")] = 0,
     world: Annotated[
-        World, typer.Option(help="weather has symbols, sensors has numbers")
-    ] = World.weather,
+        SimulatedWorld, typer.Option(help="weather has symbols, sensors has numbers")
+    ] = SimulatedWorld.weather,
     seed: options.Seed = 0,
     force: options.Force = False,
     json: options.Json = False,
@@ -36,13 +36,14 @@ def simulate(
 
     Example: definetti simulate days.csv --rows 500 --new 3
     """
-    with told():
+    with report_mistakes():
         from definetti.cli.writing import check_output, write_rows
 
         if new > rows:
             raise ValueError(f"--new {new} is more than --rows {rows}; give less of the one")
-        check_output(output, [], force, wrote)
-        made = _weather(rows, seed) if world is World.weather else _sensors(rows, seed)
+        check_output(output, [], force, is_simulated_file)
+        draw = _draw_weather if world is SimulatedWorld.weather else _draw_sensors
+        made = draw(rows, seed)
         for row in made[rows - new :]:
             row["state"] = None
         write_rows(made, output)
@@ -51,18 +52,20 @@ def simulate(
             print_json({"file": str(output), "rows": rows, "new": new, "world": world,
                         "seed": seed, "columns": columns})  # fmt: skip
         else:
-            print_text(f"{rows:,} rows, {new:,} of them without a state: {legible(str(output))}")
+            file = escape_controls(str(output))
+            print_text(f"{rows:,} rows, {new:,} of them without a state: {file}")
 
 
-def wrote(path: Path) -> bool:
+def is_simulated_file(path: Path) -> bool:
     """Tell whether a file is one of these: by its columns, and by its labels.
 
     People write files of their own after the pattern of these, so columns alone will not do.
     """
-    from definetti.cli.overwriting import columns_of
-    from definetti.cli.reading import BadTable, read_table
+    from definetti.cli.fields import BadTable
+    from definetti.cli.overwriting import read_columns
+    from definetti.cli.reading import read_table
 
-    labels = LABELS.get(tuple(columns_of(path)))
+    labels = LABELS.get(tuple(read_columns(path)))
     if labels is None:
         return False
     try:
@@ -73,7 +76,7 @@ def wrote(path: Path) -> bool:
     return counted and set(table["state"].drop_nulls()) <= labels
 
 
-def _weather(rows: int, seed: int) -> list[dict[str, Any]]:
+def _draw_weather(rows: int, seed: int) -> list[dict[str, Any]]:
     from definetti.simulate import weather
 
     things, skies = weather(rows, random_state=seed)
@@ -81,7 +84,7 @@ def _weather(rows: int, seed: int) -> list[dict[str, Any]]:
     return [{"day": k + 1, "state": sky, "carried": thing} for k, (thing, sky) in enumerate(days)]
 
 
-def _sensors(rows: int, seed: int) -> list[dict[str, Any]]:
+def _draw_sensors(rows: int, seed: int) -> list[dict[str, Any]]:
     """Draw a machine that is idle, works or is worn, with three sensors."""
     import numpy as np
 

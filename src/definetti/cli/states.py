@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.kinds import tidied
-from definetti.cli.reading import BadTable, polars
+from definetti.cli.fields import BadTable
+from definetti.cli.frames import import_polars
+from definetti.cli.kinds import tidy_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,12 +25,12 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
     table, name : what was read, and where it is from
     column : the column with the states
     """
-    pl = polars()
+    pl = import_polars()
     series = table[column]
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     if series.dtype != pl.String:
-        tidy, notes = tidied(table.select(column), name, [column])
+        tidy, notes = tidy_columns(table.select(column), name, [column])
         return tidy[column].to_list(), notes
     bare = series.str.strip_chars()
     absent = bare.is_in(ABSENT).fill_null(False)
@@ -43,10 +44,10 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
             f"{name}: column {column!r} has {words} in {rows}, read as empty; to have a state of "
             f"such a name write it otherwise, '({bare.filter(absent)[0]})' say"
         )
-    return kept.to_list(), notes + _blanks(kept, name, column)
+    return kept.to_list(), notes + _note_blanks(kept, name, column)
 
 
-def labelled_rows(labels: list[Any], raw: pl.Series, name: str, column: str) -> int:
+def count_labelled(labels: list[Any], raw: pl.Series, name: str, column: str) -> int:
     """Return how many rows are labelled: the first ones, and all of them.
 
     Parameters
@@ -70,7 +71,7 @@ def labelled_rows(labels: list[Any], raw: pl.Series, name: str, column: str) -> 
     return end
 
 
-def _blanks(series: pl.Series, name: str, column: str) -> list[str]:
+def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
     """Return a note where labels differ by blanks alone, which nobody sees."""
     first: dict[str, str] = {}
     for label in series.drop_nulls().unique(maintain_order=True):

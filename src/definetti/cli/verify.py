@@ -8,7 +8,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import ScoreName
-from definetti.cli.mistakes import told
+from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json
 
 # The paper's two-state model with its parameters p and b, and two that no mixing argument covers.
@@ -38,17 +38,18 @@ def verify(
 
     Example: definetti verify --length 6 --horizon 1 --confidence 0.9
     """
-    with told():
+    with report_mistakes():
         from definetti import HMM
         from definetti.ranks.pvalue import miscoverage
 
         miscoverage(confidence)
         model = HMM(prior=prior)
         model.check()
+        asked: dict[str, Any] = {"length": length, "horizon": horizon, "confidence": confidence}
         rows = [
             row
             for symmetry in (*SYMMETRIES, FORECAST)
-            for row in _rows(symmetry, model, score.value, length, horizon, confidence)
+            for row in _verify_symmetry(symmetry, model, score.value, **asked)
         ]
         if json:
             print_json({"confidence_level": confidence, "length": length, "horizon": horizon,
@@ -58,8 +59,8 @@ def verify(
             _show(rows, f"Exact coverage at level {confidence}: {title}")
 
 
-def _rows(
-    symmetry: str, model: Any, score: str, length: int, horizon: int, confidence: float
+def _verify_symmetry(
+    symmetry: str, model: Any, score: str, *, length: int, horizon: int, confidence: float
 ) -> list[dict[str, Any]]:
     """Return a row a model: three kinds of coverage, whether all reach the level, and must."""
     import warnings
@@ -75,7 +76,7 @@ def _rows(
         warnings.simplefilter("ignore", NotExactWarning)  # the table says it
         ahead = BEYOND if symmetry == FORECAST else 0
         predictor = ConformalHMM(
-            model=_knowing_one_symbol() if ahead else model,
+            model=_fit_to_one_symbol() if ahead else model,
             score=score,
             symmetry="spaced" if ahead else symmetry,
         )
@@ -98,7 +99,7 @@ def _rows(
     return rows
 
 
-def _knowing_one_symbol() -> Any:
+def _fit_to_one_symbol() -> Any:
     """Return a fixed model to which one symbol is new, and what a state shows unknown."""
     from definetti import ConformalHMM
 

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from definetti._system.files import destination, replace
-from definetti.cli.labels import joined, unformulated
+from definetti._system.files import find_destination, replace_file
+from definetti.cli.fields import BadTable
+from definetti.cli.formatting import escape_formula, join_labels
+from definetti.cli.frames import import_polars
 from definetti.cli.overwriting import check_replaced
-from definetti.cli.printing import plain
-from definetti.cli.reading import BadTable, polars
+from definetti.cli.printing import make_plain
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 
@@ -46,7 +47,7 @@ def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
             f"{repr(ending) if ending else 'no ending'} is none of these"
         )
     try:
-        place = destination(output)
+        place = find_destination(output)
     except OSError as error:
         raise BadTable(
             f"output {output} cannot be written: {error.strerror}; name another file"
@@ -61,13 +62,15 @@ def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
     """Write rows as CSV, TSV, JSON, JSON lines or Parquet, by the ending of the file.
 
-    A list in a row stays one, but for CSV and TSV, which have text alone: see `labels.joined`, and
-    `labels.unformulated` for what spreadsheets would make of it.
+    A list in a row stays one, but for CSV and TSV, which have text alone: see
+    `formatting.join_labels`, and `formatting.escape_formula` for what spreadsheets make of it.
     """
     check_place(output)
-    pl = polars()
+    pl = import_polars()
     if output.suffix.lower() in (".csv", ".tsv"):
-        rows = [{unformulated(key): _field(one) for key, one in row.items()} for row in rows]
+        rows = [
+            {escape_formula(key): _write_field(one) for key, one in row.items()} for row in rows
+        ]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
     frame = frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
@@ -77,22 +80,22 @@ def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
         ".parquet": frame.write_parquet,
         ".jsonl": frame.write_ndjson,
         ".json": lambda path: path.write_text(
-            json.dumps(plain(rows), indent=1, default=str, allow_nan=False), encoding="utf-8"
+            json.dumps(make_plain(rows), indent=1, default=str, allow_nan=False), encoding="utf-8"
         ),
     }
     write_whole(output, writers[output.suffix.lower()])
 
 
-def _field(value: Any) -> Any:
+def _write_field(value: Any) -> Any:
     """Return what stands for a value where a file has text alone."""
-    text = joined(value) if isinstance(value, list) else value
-    return unformulated(text) if isinstance(text, str) else text
+    text = join_labels(value) if isinstance(value, list) else value
+    return escape_formula(text) if isinstance(text, str) else text
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
     """Write a file, whole or not at all, or say why it could not be written."""
     try:
-        replace(output, write)
+        replace_file(output, write)
     except Exception as error:
         if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
             raise  # not the disk's fault, nor the table's

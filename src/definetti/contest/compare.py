@@ -10,16 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from definetti._system.files import replace
+from definetti._system.files import replace_file
 from definetti.contest.contestants import CONTESTANTS, Contestant, chosen
 from definetti.contest.picture import picture
+from definetti.contest.recordings import Recording
 from definetti.contest.rows import Rows, marked, row
 from definetti.contest.standings import Standings
 from definetti.contest.verdicts import verdicts
-from definetti.contest.worlds import Drawn, History, Recorded, World, selected
+from definetti.contest.worlds import ContestWorld, Drawn, Recorded, selected
+from definetti.judging.rolling import roll_windows
 from definetti.paper.cells import Cell
-from definetti.paper.reproduction import checked
-from definetti.paper.running import run
+from definetti.paper.reproduction import check_experiment
+from definetti.paper.running import run_cells
 
 REPETITIONS, HORIZONS = 200, (1, 3)
 QUICK_REPETITIONS, QUICK_HORIZONS = 50, (1,)
@@ -75,7 +77,7 @@ def compare(
     >>> [(row["method"], row["guaranteed"]) for row in found.rows]
     [('full+path', 'yes'), ('classical', 'no')]
     """
-    folder = checked(output, repetitions, seed)
+    folder = check_experiment(output, repetitions, seed)
     contestants = chosen(methods)
     places, left_out = selected(worlds, data, horizons, repetitions)
     rows: Rows = []
@@ -87,12 +89,12 @@ def compare(
         cells = [
             Cell("compare", point, (("name", c.name), *c.settings), number, seed) for c in able
         ]
-        found = run(cells, partial(work, world), folder / "cells", n_jobs=n_jobs, fresh=fresh,
+        found = run_cells(cells, partial(work, world), folder / "cells", n_jobs=n_jobs, fresh=fresh,
                     verbose=verbose, what=f"{world.name}, h = {world.horizon}",
                     chunk=chunk)  # fmt: skip
         records = dict(zip([c.name for c in able], found, strict=True))
         rows += [row(world, c, records.get(c.name, [])) for c in contestants]
-    return written(Standings(marked(rows), verdicts(rows), left_out, []), folder)
+    return write_standings(Standings(marked(rows), verdicts(rows), left_out, []), folder)
 
 
 def work(world: Drawn | Recorded, cell: Cell, part: range) -> list[list[Any]]:
@@ -104,21 +106,23 @@ def work(world: Drawn | Recorded, cell: Cell, part: range) -> list[list[Any]]:
             rng = cell.generator(repetition)
             history = world.history(rng)
             seed = int(rng.integers(2**32))
-            records += judged(contestant, world, history, [world.length], range(1), seed)
+            records += judge_contestant(contestant, world, history, [world.length], range(1), seed)
         return records
     for k, history in enumerate(world.histories):
         first = k * world.each
         wanted = range(max(part.start - first, 0), min(part.stop - first, world.each))
         if wanted:
             seed = int(cell.generator(k).integers(2**32))
-            records += judged(contestant, world, history, world.begins(history), wanted, seed)
+            records += judge_contestant(
+                contestant, world, history, world.begins(history), wanted, seed
+            )
     return records
 
 
-def judged(
+def judge_contestant(
     contestant: Contestant,
-    world: World,
-    history: History,
+    world: ContestWorld,
+    history: Recording,
     begins: list[int],
     wanted: range,
     seed: int,
@@ -133,8 +137,8 @@ def judged(
     """
     from definetti.exceptions import NotExactWarning
 
-    horizon = world.horizon
-    total = len(history.states) if isinstance(world, Recorded) else begins[0]
+    horizon, recorded = world.horizon, isinstance(world, Recorded)
+    total = len(history.states) if recorded else begins[0]
     # What learns from its misses needs some before the first window is judged.
     rounds = min(int(ROUNDS * begins[0]) // horizon, MOST) if contestant.rounds else 0
     known = begins[0] - rounds * horizon
@@ -144,22 +148,22 @@ def judged(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotExactWarning)  # it is what the table shows
         cp.fit(*history.piece(0, known))
-    for number in wanted:
-        begin = begins[number]
-        step = horizon if contestant.rounds else max(begin - known, 1)
-        for at in range(known, begin, step):
-            started = time.perf_counter()
-            cp.partial_fit(*history.piece(at, at + step))
-        known = begin
-        seen, states = history.piece(begin, begin + horizon)
-        found = cp.predict_set(seen, horizon=horizon if seen is None else None)
-        seconds = time.perf_counter() - started
-        truth = tuple(states)
-        yield [int(truth in found), len(found), labels.index(truth[-1]), seconds]
+    if recorded:
+        started = time.perf_counter()
+    judged = [begins[number] for number in wanted]
+    # A round is a window, judged here or not; all others take in what came since at once.
+    stops = range(known, judged[-1] + 1, horizon) if contestant.rounds else judged
+    for window in roll_windows(cp, history.observations, history.states, stops, horizon, known):
+        if window.begin in judged:
+            seen = window.observations
+            found = cp.predict_set(seen, horizon=horizon if seen is None else None)
+            seconds = time.perf_counter() - started
+            last = labels.index(window.truth[-1])
+            yield [int(window.truth in found), len(found), last, seconds]
         started = time.perf_counter()
 
 
-def written(standings: Standings, folder: Path) -> Standings:
+def write_standings(standings: Standings, folder: Path) -> Standings:
     """Write the table and the picture."""
     table, drawing = folder / "compare.csv", folder / "compare.png"
     best = {(v["world"], v["horizon"], v["smallest"]) for v in standings.verdicts}
@@ -174,11 +178,11 @@ def written(standings: Standings, folder: Path) -> Standings:
             writer.writeheader()
             writer.writerows(rows)
 
-    replace(table, write)
+    replace_file(table, write)
     figure = picture(standings.rows)
-    replace(drawing, partial(figure.savefig, format="png", dpi=120))
+    replace_file(drawing, partial(figure.savefig, format="png", dpi=120))
     return Standings(rows, standings.verdicts, standings.left_out, [table, drawing])
 
 
-def _candidates(world: World) -> int:
+def _candidates(world: ContestWorld) -> int:
     return int(len(world.labels) ** world.horizon)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +10,9 @@ import numpy as np
 from definetti.contest.contestants import Contestant
 from definetti.contest.worlds import Drawn, Recorded
 from definetti.judging.intervals import exact_interval
+from definetti.judging.summary import find_worst_state, split_by_last_state
 from definetti.paper.methods import PROMISED
-from definetti.paper.summary import mark_short
+from definetti.paper.shortfalls import mark_short
 
 Rows = list[dict[str, Any]]
 ENOUGH = 10  # windows that end in a state, for its own coverage to be told
@@ -40,12 +40,11 @@ def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any])
     if not records:
         return {**found, "note": contestant.cannot(world.kind, n**horizon)}
     covered, sizes, lasts, seconds = (np.array(column) for column in zip(*records, strict=True))
-    often = [state for state, number in Counter(lasts.tolist()).items() if number >= ENOUGH]
-    given = [(float(covered[lasts == state].mean()), state) for state in sorted(often)]
-    worst, state = min(given, default=(None, None))
+    own = split_by_last_state(covered, lasts, ENOUGH)
+    worst, state = find_worst_state(own)
     # One interval a state: the chance that any of them misleads is shared out among them.
-    sure = 1 - 0.05 / max(len(often), 1)
-    reached = [_interval(covered[lasts == state], sure)[1] >= PROMISED for state in often]
+    sure = 1 - 0.05 / max(len(own), 1)
+    reached = [_interval(part, sure)[1] >= PROMISED for part in own.values()]
     low, high = _interval(covered)
     size = float(sizes.mean()) / n**horizon
     return {

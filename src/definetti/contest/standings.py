@@ -11,7 +11,7 @@ from typing import Any
 from definetti.contest.rows import ENOUGH, Rows
 from definetti.contest.verdicts import told
 from definetti.paper.methods import PROMISED
-from definetti.paper.summary import by_method, mean
+from definetti.paper.shortfalls import average, group_by_method
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Standings:
     files: list[Path]
 
     @property
-    def kept(self) -> bool:
+    def keeps_promise(self) -> bool:
         """Whether no method was found short where its coverage is guaranteed."""
         return not any(row["short"] for row in self._ran if row["guaranteed"] == "yes")
 
@@ -48,7 +48,7 @@ class Standings:
         elsewhere; ratios are averaged as ratios, by the geometric mean.
         """
         lines = []
-        for name, own in by_method(self._ran).items():
+        for name, own in group_by_method(self._ran).items():
             reached = [r for r in own if r["high"] >= PROMISED and r["size_over_oracle"]]
             logs = [log(r["size_over_oracle"]) for r in reached]
             lines.append({
@@ -58,7 +58,7 @@ class Standings:
                 "below_by_state": sum(r["by_state"] is False for r in own),
                 "smallest": sum(line["smallest"] == name for line in self.verdicts),
                 "least_coverage": min(r["coverage"] for r in own),
-                "size_over_oracle": exp(mean(logs)) if logs else None,
+                "size_over_oracle": exp(average(logs)) if logs else None,
             })  # fmt: skip
         return lines
 

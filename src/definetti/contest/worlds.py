@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
 import json
@@ -10,28 +9,25 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray
+from definetti.contest.recordings import ORIGINS as READ_ORIGINS
+from definetti.contest.recordings import SLEEP, WORDS, Recording, read_sleep, read_words
 from definetti.paper import series
 from definetti.paper.cells import Settings
 from definetti.paper.figure1 import POINTS as FIRST
-from definetti.paper.figure1 import matrices as first_matrices
+from definetti.paper.figure1 import make_matrices as first_matrices
 from definetti.paper.figure2 import POINTS as SECOND
-from definetti.paper.figure2 import matrices as second_matrices
+from definetti.paper.figure2 import make_matrices as second_matrices
 from definetti.paper.methods import PROMISED
 
 LABELLED = 0.75  # the share of a recorded history that is labelled before the first window
-SLEEP = "sleep_edf_epochs_trimmed.csv.gz"
-WORDS = "en_pud-ud-test.conllu"
 ORIGINS = {
     **{file.name: file.origin for file in (series.STATES, series.HOUSEHOLD, series.FUND)},
-    SLEEP: "PhysioNet Sleep-EDF Expanded, https://physionet.org/content/sleep-edfx, as one row per "
-    "30-second epoch with the columns night, epoch, stage and the features",
-    WORDS: "Universal Dependencies English-PUD, "
-    "https://github.com/UniversalDependencies/UD_English-PUD",
+    **READ_ORIGINS,
 }
 PAPER = (series.STATES.name, series.HOUSEHOLD.name, series.FUND.name)
 # The paper's series are read together, so one needs the files of all.
@@ -39,20 +35,8 @@ NEEDS = {**dict.fromkeys(("Delhi", "Punjab", "household", "SPY"), PAPER),
          "sleep": (SLEEP,), "words": (WORDS,)}  # fmt: skip
 
 
-class History(NamedTuple):
-    """A labelled sequence; observations are None where there are none but the states."""
-
-    observations: Any
-    states: Any
-
-    def piece(self, begin: int, end: int) -> tuple[Any, Any]:
-        """Return a stretch of it."""
-        seen = None if self.observations is None else self.observations[begin:end]
-        return seen, self.states[begin:end]
-
-
 @dataclass(frozen=True)
-class World:
+class ContestWorld:
     """What all worlds have in common.
 
     Attributes
@@ -70,7 +54,7 @@ class World:
 
 
 @dataclass(frozen=True)
-class Drawn(World):
+class Drawn(ContestWorld):
     """A chain that is drawn anew for every repetition, which is one window.
 
     Attributes
@@ -88,7 +72,7 @@ class Drawn(World):
         return (("world", self.name), ("horizon", self.horizon), ("T", self.length),
                 ("laws", self.laws))  # fmt: skip
 
-    def history(self, rng: np.random.Generator) -> History:
+    def history(self, rng: np.random.Generator) -> Recording:
         """Draw ``T + horizon`` steps, from the stationary law on."""
         from definetti.oracle import stationary
         from definetti.simulate import sample
@@ -100,7 +84,7 @@ class Drawn(World):
             seen.append(drawn.observations)
             steps.append(drawn.states)
             start = np.array(transition)[drawn.states[-1]]
-        return History(np.concatenate(seen), np.concatenate(steps))
+        return Recording(np.concatenate(seen), np.concatenate(steps))
 
     @cached_property
     def oracle(self) -> float:
@@ -113,7 +97,7 @@ class Drawn(World):
 
 
 @dataclass(frozen=True)
-class Recorded(World):
+class Recorded(ContestWorld):
     """Histories that were recorded; windows roll over the last part of each.
 
     Attributes
@@ -122,7 +106,7 @@ class Recorded(World):
     each : how many windows there are in each history
     """
 
-    histories: tuple[History, ...] = ()
+    histories: tuple[Recording, ...] = ()
     each: int = 1
 
     oracle = None
@@ -137,7 +121,7 @@ class Recorded(World):
         return (("world", self.name), ("horizon", self.horizon), ("each", self.each),
                 ("digest", digest.hexdigest()))  # fmt: skip
 
-    def begins(self, history: History) -> list[int]:
+    def begins(self, history: Recording) -> list[int]:
         """Return where windows begin: in the last part, evenly spread, none over another."""
         first = int(LABELLED * len(history.states))
         slots = (len(history.states) - first) // self.horizon
@@ -244,7 +228,7 @@ def _recorded(
 ) -> Iterator[Recorded]:
     path = _file(data, NEEDS[name][0])
     assert path is not None  # looked for before
-    readers = {"sleep": ("vectors", _sleep), "words": ("words", _words)}
+    readers = {"sleep": ("vectors", read_sleep), "words": ("words", read_words)}
     if name in readers:
         kind, reader = readers[name]
         try:
@@ -256,7 +240,7 @@ def _recorded(
             ) from None
     else:
         kind = "nothing"  # what is "observed" in the paper is the state before: the chain knows it
-        histories = [History(None, one.states) for one in series.read(path.parent)
+        histories = [Recording(None, one.states) for one in series.read_series(path.parent)
                      if name in one.name]  # fmt: skip
     labels = tuple(sorted({state for history in histories for state in history.states}))
     rest = min(len(history.states) for history in histories) * (1 - LABELLED)
@@ -272,30 +256,3 @@ def _file(data: Path | str | None, name: str) -> Path | None:
     return next(
         (p for p in (Path(data) / name, *Path(data).glob(f"*/{name}")) if p.is_file()), None
     )
-
-
-def _sleep(path: Path) -> list[History]:
-    """Read the nights of each subject, one after the other, as one history.
-
-    Epochs that were not scored are left out, so a few steps are longer than 30 seconds, and one
-    of them is a day.
-    """
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        rows = sorted(csv.DictReader(lines), key=lambda row: (row["night"], int(row["epoch"])))
-    features = [name for name in rows[0] if name not in ("night", "epoch", "stage")]
-    subjects: dict[str, list[dict[str, str]]] = {}
-    for row in rows:
-        subjects.setdefault(row["night"][:5], []).append(row)  # SC401 of SC4012E0
-    return [
-        History(np.array([[float(r[f]) for f in features] for r in own]), [r["stage"] for r in own])
-        for own in subjects.values()
-    ]
-
-
-def _words(path: Path) -> list[History]:
-    """Read all sentences of a CoNLL-U file, in their order, as one history."""
-    with path.open(encoding="utf-8") as lines:
-        fields = [line.rstrip("\n").split("\t") for line in lines]
-    # A whole number is a word; 3-4 is a contraction, 3.1 a word that nobody said.
-    words = [field for field in fields if field[0].isdigit()]
-    return [History([word[1] for word in words], [word[3] for word in words])]

@@ -8,7 +8,7 @@ past is worked out once and kept until the history grows.
 from __future__ import annotations
 
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -74,6 +74,10 @@ class History:
 
     def __len__(self) -> int:
         return self.length
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out of pickles and copies what can be worked out again."""
+        return {**self.__dict__, "estimate": None, "_present": None, "_lasting": None}
 
     @property
     def states(self) -> IntArray:

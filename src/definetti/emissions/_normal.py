@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
-from definetti._system.compiled import by_rows, kernel
+from definetti._system.compiled import call_by_rows, kernel
 
 # No variance is below this part of the column's variance over all states: a state in which a
 # column does not vary would otherwise have an infinite density there.
@@ -51,7 +51,7 @@ def diagonal_log_density(
     """
     constants = 0.5 * (np.log(variances) + LOG_2PI) + log_unit
     return np.asarray(
-        by_rows(_diagonal, values, means, 1.0 / variances, constants, each=means.size)
+        call_by_rows(_diagonal, values, means, 1.0 / variances, constants, each=means.size)
     )
 
 
@@ -76,7 +76,7 @@ def log_density(
         constant = 0.5 * (np.log(scales) + LOG_2PI).sum(axis=1) + log_unit[seen].sum()
         own = np.ascontiguousarray(values[rows][:, seen])
         centres = np.ascontiguousarray(means[:, seen])
-        squares = by_rows(_distances, own, centres, whitening, each=whitening.size)
+        squares = call_by_rows(_distances, own, centres, whitening, each=whitening.size)
         logs[rows] = -0.5 * squares - constant
     return logs
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.compiled import by_rows, kernel
+from definetti._system.compiled import call_by_rows, kernel
 from definetti.emissions._entrywise import Entrywise
 from definetti.emissions._pooled import shrunk
 from definetti.emissions._reading import Vectors
@@ -51,7 +51,7 @@ class Bernoulli(Entrywise, name="bernoulli"):
     def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
         log_on = _logs(shrunk(counts, sums, 2 * self.prior))
         log_off = _logs(shrunk(counts, counts - sums, 2 * self.prior))
-        return np.asarray(by_rows(_picked, values, log_on, log_off, each=log_on.size))
+        return np.asarray(call_by_rows(_picked, values, log_on, log_off, each=log_on.size))
 
 
 def _logs(frequencies: FloatArray) -> FloatArray:

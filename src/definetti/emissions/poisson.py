@@ -8,7 +8,7 @@ from math import lgamma
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.compiled import by_rows, kernel
+from definetti._system.compiled import call_by_rows, kernel
 from definetti.emissions._entrywise import Entrywise
 from definetti.emissions._pooled import shrunk
 from definetti.emissions._reading import Vectors
@@ -51,7 +51,7 @@ class Poisson(Entrywise, name="poisson"):
 
     def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
         rates = shrunk(counts, sums, self.prior)
-        return np.asarray(by_rows(_log_poisson, values, rates, each=rates.size))
+        return np.asarray(call_by_rows(_log_poisson, values, rates, each=rates.size))
 
 
 @kernel

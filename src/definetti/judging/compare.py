@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 
-from definetti._system.progress import watched
+from definetti._system.progress import show_progress
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import checked_states, piece, readable
 from definetti.data.splitting import training_length
@@ -142,7 +142,7 @@ def compare_predictors(
     if not predictors:
         raise ValueError("predictors is empty; give a dict from names to models")
     rows = []
-    for name, model in watched(predictors.items(), len(predictors), "comparing", verbose):
+    for name, model in show_progress(predictors.items(), len(predictors), "comparing", verbose):
         # A copy, not a clone: that would undo the fit of a model trained elsewhere.
         own = isinstance(model, ConformalHMM)
         cp = copy.deepcopy(model) if own else ConformalHMM(model, states=declared, **params)

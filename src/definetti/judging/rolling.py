@@ -1,80 +1,264 @@
-"""Prediction sets judged by the truth, window after window."""
+"""Each window of a history predicted from all before it, and judged by the truth.
+
+There is one loop, `roll_windows`: `evaluate`, the backtest, the contest and the studies go by it.
+There is one judge, `roll_levels`: at one level for `evaluate`, at all levels for a report.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from definetti._system.arrays import IntArray
-from definetti._system.progress import watched
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.progress import show_progress
 from definetti.data.labels import piece
+from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
-if TYPE_CHECKING:
-    from definetti.conformal import ConformalHMM
+AnySet = PredictionSet | LatticeSet | StepSets
 
 
-def judged(
-    predictor: ConformalHMM,
-    new_observations: Any,
-    truth: list[Any],
+class Window(NamedTuple):
+    """A window to be predicted: where it begins, what is observed in it, and its true states."""
+
+    begin: int
+    observations: Any
+    truth: tuple[Hashable, ...]
+
+
+def roll_windows(
+    learner: Any,
+    observations: Any,
+    states: Sequence[Any],
+    begins: Iterable[int],
+    horizon: int,
+    known: int = 0,
+) -> Iterator[Window]:
+    """Yield windows one after the other; by then the learner knows all labels before each.
+
+    Parameters
+    ----------
+    learner : what has `partial_fit`; it learns all labels between two windows at once
+    observations, states : the history; no observations if None
+    begins : where the windows begin, in rising order
+    known : how many steps of the history the learner knows already
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> cp = ConformalHMM().fit(None, ["sun", "rain"])
+    >>> windows = roll_windows(cp, None, ["sun", "sun", "rain", "sun"], range(0, 4, 2), horizon=2)
+    >>> [(window.truth, cp.n_steps_) for window in windows]
+    [(('sun', 'sun'), 2), (('rain', 'sun'), 4)]
+    """
+    for begin in begins:
+        if known < begin:
+            learner.partial_fit(_cut(observations, known, begin), states[known:begin])
+            known = begin
+        end = begin + horizon
+        yield Window(begin, _cut(observations, begin, end), tuple(states[begin:end]))
+
+
+class JudgedLevels(NamedTuple):
+    """How sets fared over all windows, at one or at several levels.
+
+    Sets grow with the level. So a state at a step, or the truth, is in from some level on, and the
+    place of that level says all there is to say of it; ``len(levels)`` where it never is.
+
+    Attributes
+    ----------
+    levels, states : the levels in rising order, and the labels
+    horizon : the steps of each window that were asked about
+    truth : (steps,) the true codes, −1 for a label never seen
+    first : (steps, n) from which level on each state is in the set of its step
+    covers : (windows,) from which level on the truth is in the set
+    p_values : (windows,) of the truth; NaN where sets have none
+    sizes, scaled_sizes : (windows, levels) how many sequences a set holds, and which share of all;
+        NaN where they are not listed and the level was not the one asked for
+    step_p_values : (steps, n) of the best sequence with each state; None where nobody asked
+    """
+
+    levels: list[float]
+    states: tuple[Hashable, ...]
+    horizon: int
+    truth: IntArray
+    first: IntArray
+    covers: IntArray
+    p_values: FloatArray
+    sizes: npt.NDArray[Any]
+    scaled_sizes: FloatArray
+    step_p_values: FloatArray | None = None
+
+    def evaluation(self, place: int) -> Evaluation:
+        """Return how the sets of one level fared."""
+        nodes = self.first <= place
+        there = nodes[np.arange(len(self.truth)), self.truth] & (self.truth >= 0)
+        return Evaluation(
+            self.covers <= place,
+            self.sizes[:, place],
+            self.scaled_sizes[:, place],
+            self.p_values,
+            1 - there.reshape(-1, self.horizon).mean(axis=1),
+            nodes.sum(axis=1).reshape(-1, self.horizon).mean(axis=1),
+            self.states,
+            self.truth,
+            nodes,
+            self.levels[place],
+        )
+
+
+def judge_windows(
+    predictor: Any,
+    observations: Any,
+    states: Sequence[Any],
     confidence_level: float | None,
     horizon: int,
     lag: int = 0,
     verbose: bool = False,
 ) -> Evaluation:
+    """Judge the sets of one level, as `roll_levels` does; that of the predictor itself if None."""
+    levels = [confidence_level]
+    found = roll_levels(predictor, observations, states, levels, horizon, lag=lag, verbose=verbose)
+    return found.evaluation(0)
+
+
+def roll_levels(
+    predictor: Any,
+    observations: Any,
+    states: Sequence[Any],
+    levels: Sequence[float | None],
+    horizon: int,
+    *,
+    lag: int = 0,
+    observed: int | None = None,
+    asked: int = 0,
+    by_p_values: bool = False,
+    verbose: bool = False,
+) -> JudgedLevels:
     """Predict each window of a stretch from all that came before it, then learn its labels.
 
-    A copy learns; the predictor itself is left as it is. If `verbose`, a bar counts the windows.
+    Parameters
+    ----------
+    predictor : fitted on what comes before; a copy learns, and it is left as it is
+    observations, states : the stretch, and its true states
+    levels : in rising order; None for the predictor's own
+    lag : how many of the first steps of each window not to ask about
+    observed : how many steps of a window are observed when it is predicted; all if left out. All
+        are learned from.
+    asked : the place of the level whose sets are counted even where they are not listed
+    by_p_values : read all levels off one prediction of all candidates; else one for each level
+    verbose : show a bar that counts the windows
     """
-    rows, nodes, places = [], [], []
-    late = {"lag": lag} if lag else {}  # not all predictors know of late labels
-    for learner, seen, whole in learning(predictor, new_observations, truth, horizon, verbose):
-        window = whole[lag:]
-        s = learner.predict_set(seen, confidence_level, horizon=horizon, **late)
-        p = np.nan
-        if not isinstance(s, StepSets):
-            p = learner.p_value(seen, window, **late)
-        codes = places_of(window, s.states)
-        right = s.nodes[np.arange(len(codes)), codes] & (codes >= 0)
-        rows.append((window in s, *_sizes(s), p, 1 - right.mean(), s.nodes.sum(axis=1).mean()))
-        nodes.append(s.nodes)
-        places.append(codes)
-    n = s.nodes.shape[1]  # states may have come up on the way
-    grown = [np.pad(each, [(0, 0), (0, n - each.shape[1])]) for each in nodes]
-    columns: list[Any] = [np.array(column) for column in zip(*rows, strict=True)]
-    return Evaluation(*columns)._replace(
-        states=s.states,
-        truth=np.concatenate(places),
-        nodes=np.concatenate(grown),
-        confidence_level=s.confidence_level,
+    learner = copy.deepcopy(predictor)
+    begins = range(0, len(states) - horizon + 1, horizon)
+    if len(begins) > 1 and "verbose" in learner.get_params(deep=False):
+        learner.verbose = False  # one bar for all windows, and none within it
+    what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
+    counted = show_progress(begins, len(begins), what, verbose and len(begins) > 1)
+    how = {"horizon": horizon, **({"lag": lag} if lag else {})}  # not all know of late labels
+    codes, found, p_values = [], [], []
+    for window in roll_windows(learner, observations, states, counted, horizon):
+        seen, truth = window.observations, window.truth[lag:]
+        if observed is not None and observed < horizon:
+            seen = _cut(seen, 0, observed) if observed else None
+        if by_p_values:
+            s = learner.predict_p(seen, **how)
+            one = None if isinstance(s, PredictionSet) else levels[asked]
+            sized = None if one is None else learner.predict_set(seen, one, **how)
+            found.append(_read_p_values(s, truth, levels, asked, sized))
+        else:
+            sets = [learner.predict_set(seen, level, **how) for level in levels]
+            s = sets[-1]
+            found.append(_read_sets(sets, truth))
+        codes.append(places_of(truth, s.states))
+        p_values.append(_p_value(learner, s, seen, truth, how))
+    first, covers, sizes, best = zip(*found, strict=True)
+    n, never = len(s.states), len(levels)  # states may have come up on the way
+    numbers, shares = zip(*(zip(*each, strict=True) for each in sizes), strict=True)
+    return JudgedLevels(
+        [float(x) for x in levels if x] if by_p_values else [one.confidence_level for one in sets],
+        s.states,
+        horizon - lag,
+        np.concatenate(codes),
+        np.concatenate([_widened(each, n, never) for each in first]),
+        np.array(covers),
+        np.array(p_values),
+        np.array(numbers),
+        np.array(shares),
+        np.concatenate([_widened(each, n, 0) for each in best]) if by_p_values else None,
     )
 
 
-def learning(
-    predictor: Any, new_observations: Any, truth: list[Any], horizon: int, verbose: bool
-) -> Iterator[tuple[Any, Any, tuple[Hashable, ...]]]:
-    """Yield, for each window, a predictor that knows all before it, what is seen, and the truth.
+Reading = tuple[IntArray, int, list[tuple[float, float]], Any]
 
-    It is one predictor, a copy, that learns the labels of a window once it was judged by it.
+
+def _read_sets(sets: Sequence[AnySet], truth: tuple[Hashable, ...]) -> Reading:
+    """Read a window off a set for each level: what is in from where on, and the sizes."""
+    covers = next((k for k, one in enumerate(sets) if truth in one), len(sets))
+    return entries_of_nodes(sets), covers, [_sizes(one) for one in sets], None
+
+
+def _read_p_values(
+    s: PredictionSet | LatticeSet,
+    truth: tuple[Hashable, ...],
+    levels: Sequence[Any],
+    asked: int,
+    sized: LatticeSet | None,
+) -> Reading:
+    """Read a window off the p-values of all candidates, as `_read_sets` does off its sets."""
+    best = s.step_p_values
+    covers = int(entry(s.p_value(truth), levels)) if truth in s else len(levels)
+    sizes = [(np.nan, np.nan)] * len(levels)
+    if isinstance(s, PredictionSet):
+        entered = np.bincount(entry(s.p_values, levels), minlength=len(levels) + 1)
+        numbers, every = entered[:-1].cumsum().tolist(), len(s.states) ** s.horizon
+        sizes = [(number, float(number / every)) for number in numbers]
+    elif sized is not None:
+        sizes[asked] = _sizes(sized)
+    return entry(best, levels), covers, sizes, best
+
+
+def _p_value(
+    learner: Any, s: AnySet, seen: Any, truth: tuple[Hashable, ...], how: dict[str, Any]
+) -> float:
+    """Return the p-value of the truth, which most sets know; NaN where sets have none."""
+    if isinstance(s, StepSets):
+        return np.nan
+    try:
+        return s.p_value(truth)
+    except KeyError:  # a label that was never seen, or a set that notes its members alone
+        return float(learner.p_value(seen, truth, **how))
+
+
+def entry(p_values: npt.ArrayLike, levels: Sequence[float]) -> IntArray:
+    """Return from which level on each p-value exceeds alpha; ``len(levels)`` where it never does.
+
+    A p-value is a quotient of whole numbers, correctly rounded, and so is each alpha: what is
+    equal is equal, and not above.
+
+    >>> entry([0.5, 0.1, 0.0], [0.5, 0.9, 0.95])
+    array([1, 2, 3])
     """
-    learner = copy.deepcopy(predictor)
-    begins = range(0, len(truth) - horizon + 1, horizon)
-    if len(begins) > 1 and hasattr(learner, "verbose"):
-        learner.verbose = False  # one bar for all windows, and none within it
-    watching = verbose and len(begins) > 1
-    what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
-    for begin in watched(begins, len(begins), what, watching):
-        end = begin + horizon
-        seen = None if new_observations is None else piece(new_observations, begin, end)
-        yield learner, seen, tuple(truth[begin:end])
-        if end + horizon <= len(truth):
-            learner.partial_fit(seen, truth[begin:end])
+    # The levels rise and the alphas fall: the first alpha that is less.
+    return np.asarray(len(levels) - np.searchsorted(_rising(tuple(levels)), np.asarray(p_values)))
+
+
+@lru_cache(maxsize=16)
+def _rising(levels: tuple[float, ...]) -> FloatArray:
+    return np.array([float(miscoverage(level)) for level in reversed(levels)])
+
+
+def entries_of_nodes(sets: Sequence[AnySet]) -> IntArray:
+    """Return from which of several sets on, in rising order of level, each state is in."""
+    there = np.array([s.nodes for s in sets])
+    return np.asarray(np.where(there.any(axis=0), there.argmax(axis=0), len(sets)))
 
 
 def places_of(labels: Iterable[Hashable], states: tuple[Hashable, ...]) -> IntArray:
@@ -86,10 +270,19 @@ def places_of(labels: Iterable[Hashable], states: tuple[Hashable, ...]) -> IntAr
     return np.array([states.index(label) if label in states else -1 for label in labels])
 
 
-def _sizes(s: PredictionSet | LatticeSet | StepSets) -> tuple[float, float]:
+def _sizes(s: AnySet) -> tuple[float, float]:
     """Return the number of sequences in a set, as a number or an infinity, and their share."""
     if isinstance(s, PredictionSet):
         return len(s), s.scaled_size
     every = len(s.states) ** s.horizon
     number = s.size().high if isinstance(s, LatticeSet) else prod(s.widths.tolist())
     return (float(number) if number < 2**1000 else np.inf), float(Fraction(number, every))
+
+
+def _widened(table: npt.NDArray[Any], n: int, value: float) -> npt.NDArray[Any]:
+    """Return a table with a row a step that has a column for each of n states."""
+    return np.pad(table, [(0, 0), (0, n - table.shape[1])], constant_values=value)
+
+
+def _cut(observations: Any, begin: int, end: int) -> Any:
+    return None if observations is None else piece(observations, begin, end)

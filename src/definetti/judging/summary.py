@@ -36,17 +36,18 @@ def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dic
     >>> numbers["coverage"] == found.coverage, numbers["windows"], list(numbers["by_last_state"])
     (True, 50, ['sun', 'rain'])
     """
-    covered = judged_by(evaluation, guarantee)
+    covered = promised_of(evaluation, guarantee)
     lasts = evaluation.truth.reshape(-1, horizon)[:, -1]
+    names = names_of(evaluation.states)
     parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
     return {
         **share(covered),
         "mean_size": evaluation.size,
         "mean_states_per_step": evaluation.width,
         "by_last_state": {
-            name: share(covered[lasts == code])
-            for code, name in enumerate(names_of(evaluation.states))
-            if (lasts == code).any()
+            names[code]: share(own)
+            for code, own in split_by_last_state(covered, lasts).items()
+            if code >= 0
         },
         "over_time": [
             {"first": int(part[0]) + 1, "last": int(part[-1]) + 1, **share(covered[part])}
@@ -68,7 +69,38 @@ def names_of(labels: tuple[Hashable, ...]) -> list[str]:
     return [f"{word} ({place})" for place, word in enumerate(words, 1)]
 
 
-def judged_by(evaluation: Evaluation, guarantee: str) -> npt.NDArray[Any]:
+def split_by_last_state(
+    covered: npt.NDArray[Any], lasts: npt.ArrayLike, fewest: int = 1
+) -> dict[Any, npt.NDArray[Any]]:
+    """Return what became of the windows that end in each state, where there are enough of them.
+
+    Parameters
+    ----------
+    covered : (windows,) whether, or in which share, each was covered
+    lasts : (windows,) their true last states, codes or labels
+    fewest : how many windows a state must have to be spoken of
+
+    Examples
+    --------
+    >>> own = split_by_last_state(np.array([True, False, True, True]), [1, 1, 0, 2])
+    >>> {state: part.tolist() for state, part in own.items()}
+    {0: [True], 1: [True, False], 2: [True]}
+    """
+    ends = np.asarray(lasts)
+    states, numbers = np.unique(ends, return_counts=True)
+    return {state: covered[ends == state] for state in states[numbers >= fewest].tolist()}
+
+
+def find_worst_state(own: dict[Any, npt.NDArray[Any]]) -> tuple[float | None, Any]:
+    """Return the least coverage given the last state, and that state; None where there is none.
+
+    >>> find_worst_state({"sun": np.array([True, True]), "rain": np.array([True, False])})
+    (0.5, 'rain')
+    """
+    return min(((float(part.mean()), state) for state, part in own.items()), default=(None, None))
+
+
+def promised_of(evaluation: Evaluation, guarantee: str) -> npt.NDArray[Any]:
     """Return what the promise is about: whether a window was covered, or its share of steps."""
     return 1.0 - evaluation.wrong if guarantee == "steps" else evaluation.covered
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.paper import grid, pictures
-from definetti.paper.cells import Cell
+from definetti.paper import _pictures
+from definetti.paper._histories import run_grid
 from definetti.paper.methods import METHODS, Method
-from definetti.paper.reproduction import Reproduction, checked, published
+from definetti.paper.reproduction import Reproduction, check_experiment, write_reproduction
 
 LENGTHS, HORIZONS = (50, 100, 200), (1, 2, 3)
 STAYING = (0.1, 0.3, 0.5, 0.7, 0.9)  # p: 0.5 makes the states independent
@@ -24,19 +24,14 @@ POINTS = tuple(
 )
 
 
-def matrices(p: float, b: float, **_: Any) -> tuple[FloatArray, FloatArray]:
+def make_matrices(p: float, b: float, **_: Any) -> tuple[FloatArray, FloatArray]:
     """Return the transition and emission matrices of a point.
 
-    >>> matrices(p=0.25, b=0.5)[0]
+    >>> make_matrices(p=0.25, b=0.5)[0]
     array([[0.25, 0.75],
            [0.75, 0.25]])
     """
     return np.array([[p, 1 - p], [1 - p, p]]), np.array([[b, 1 - b], [1 - b, b]])
-
-
-def work(cell: Cell, part: range) -> list[list[int]]:
-    """Work out some repetitions of a cell."""
-    return grid.repeated(cell, part, *matrices(**dict(cell.point)))
 
 
 def figure1(
@@ -71,7 +66,9 @@ def figure1(
     >>> [row["method"] for row in found.rows]
     ['ours', 'ours, smoothed', 'ours', 'ours, smoothed']
     """
-    folder = checked(output, repetitions, seed)
-    rows = grid.rows("figure1", list(points), methods, work, matrices, folder / "cells",
-                     repetitions, seed, n_jobs=n_jobs, fresh=fresh, verbose=verbose)  # fmt: skip
-    return published("figure1", rows, folder, pictures.figure1)
+    folder = check_experiment(output, repetitions, seed)
+    rows = run_grid(
+        "figure1", points, methods, make_matrices, folder / "cells",
+        repetitions=repetitions, seed=seed, n_jobs=n_jobs, fresh=fresh, verbose=verbose,
+    )  # fmt: skip
+    return write_reproduction("figure1", rows, folder, _pictures.draw_figure1)

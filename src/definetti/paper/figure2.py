@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.paper import grid, pictures
-from definetti.paper.cells import Cell
+from definetti.paper import _pictures
+from definetti.paper._histories import run_grid
 from definetti.paper.methods import METHODS, Method
-from definetti.paper.reproduction import Reproduction, checked, published
+from definetti.paper.reproduction import Reproduction, check_experiment, write_reproduction
 
 LENGTHS, HORIZON = (60, 90, 120, 150, 180), 3
 TELLING = (1 / 3, 0.6, 0.9)  # b: a third makes the observations meaningless
@@ -23,10 +23,10 @@ POINTS = tuple(
 )
 
 
-def matrices(chain: str, b: float, **_: Any) -> tuple[FloatArray, FloatArray]:
+def make_matrices(chain: str, b: float, **_: Any) -> tuple[FloatArray, FloatArray]:
     """Return the transition and emission matrices of a point.
 
-    >>> matrices(chain="markov", b=0.6)[1]
+    >>> make_matrices(chain="markov", b=0.6)[1]
     array([[0.6, 0.2, 0.2],
            [0.2, 0.6, 0.2],
            [0.2, 0.2, 0.6]])
@@ -35,11 +35,6 @@ def matrices(chain: str, b: float, **_: Any) -> tuple[FloatArray, FloatArray]:
     if chain == "markov":
         steps = np.array([[0.1, 0.6, 0.3], [0.3, 0.1, 0.6], [0.6, 0.3, 0.1]])
     return steps, np.where(np.eye(3, dtype=bool), b, (1 - b) / 2)
-
-
-def work(cell: Cell, part: range) -> list[list[int]]:
-    """Work out some repetitions of a cell."""
-    return grid.repeated(cell, part, *matrices(**dict(cell.point)))
 
 
 def figure2(
@@ -70,7 +65,9 @@ def figure2(
     >>> len(found.rows), round(found.rows[0]["oracle_size"], 3)
     (2, 0.36)
     """
-    folder = checked(output, repetitions, seed)
-    rows = grid.rows("figure2", list(points), methods, work, matrices, folder / "cells",
-                     repetitions, seed, n_jobs=n_jobs, fresh=fresh, verbose=verbose)  # fmt: skip
-    return published("figure2", rows, folder, pictures.figure2)
+    folder = check_experiment(output, repetitions, seed)
+    rows = run_grid(
+        "figure2", points, methods, make_matrices, folder / "cells",
+        repetitions=repetitions, seed=seed, n_jobs=n_jobs, fresh=fresh, verbose=verbose,
+    )  # fmt: skip
+    return write_reproduction("figure2", rows, folder, _pictures.draw_figure2)

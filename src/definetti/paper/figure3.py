@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from definetti.paper import pictures
+from definetti.paper import _pictures
 from definetti.paper.methods import Method
-from definetti.paper.reproduction import Reproduction, checked, published
-from definetti.paper.table1 import SERIES_METHODS, Outcomes, outcomes, rows
+from definetti.paper.reproduction import Reproduction, check_experiment, write_reproduction
+from definetti.paper.table1 import SERIES_METHODS, Outcomes, run_series, summarise_series
 
 
 def figure3(
@@ -35,13 +35,15 @@ def figure3(
     Traceback (most recent call last):
     FileNotFoundError: data folder 'nowhere' has no dataset_tk.csv; get it from ...
     """
-    folder = checked(output, 1, seed)
+    folder = check_experiment(output, 1, seed)
     how = {"n_jobs": n_jobs, "fresh": fresh, "verbose": verbose}
-    found = outcomes(data, folder, seed, methods, **how)
-    return published("figure3", rows(found), folder, pictures.figure3, steps(found))
+    found = run_series(data, folder, seed, methods, **how)
+    return write_reproduction(
+        "figure3", summarise_series(found), folder, _pictures.draw_figure3, list_steps(found)
+    )
 
 
-def steps(found: Outcomes) -> list[dict[str, Any]]:
+def list_steps(found: Outcomes) -> list[dict[str, Any]]:
     """Return one row a predicted step: its true state and its set."""
     return [
         {

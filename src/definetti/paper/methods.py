@@ -42,7 +42,7 @@ class Method:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The names of its kinds of sets, in the order in which `sets` gives them."""
+        """The names of its kinds of sets, in the order in which `make_sets` gives them."""
         return (self.name, f"{self.name}, smoothed") if self.smoothed else (self.name,)
 
 
@@ -70,13 +70,15 @@ class Task(NamedTuple):
     n_states: int
 
 
-def sets(method: Method, task: Task, rng: np.random.Generator) -> list[list[tuple[Hashable, ...]]]:
+def make_sets(
+    method: Method, task: Task, rng: np.random.Generator
+) -> list[list[tuple[Hashable, ...]]]:
     """Return the sets of a method, one for each of its variants.
 
     Examples
     --------
     >>> task = Task([0, 1] * 10, [0, 1] * 10, [0], 2)
-    >>> sets(OURS, task, np.random.default_rng(0))
+    >>> make_sets(OURS, task, np.random.default_rng(0))
     [[(0,)], [(0,)]]
     """
     from definetti import HMM, ConformalHMM

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from definetti._system.checks import checked_limit, checked_number
-from definetti._system.files import replace
-from definetti.paper import pictures
+from definetti._system.files import replace_file
+from definetti.paper import _pictures
 from definetti.paper.methods import PROMISED
-from definetti.paper.summary import by_method, summarised
+from definetti.paper.shortfalls import group_by_method, summarise_methods
 
 Rows = list[dict[str, Any]]
 NOT_EXACT = "as published"  # makes no promise that it could break
@@ -38,7 +38,7 @@ class Reproduction:
     files: list[Path]
 
     @property
-    def kept(self) -> bool:
+    def keeps_promise(self) -> bool:
         """Whether no method that is exact was found short of its promise."""
         return not any(line["short"] for line in self.summary
                        if not line["method"].startswith(NOT_EXACT))  # fmt: skip
@@ -73,18 +73,18 @@ class Reproduction:
         return "\n".join([*lines, *(f"wrote {path}" for path in self.files)])
 
 
-def checked(output: Path | str, repetitions: int, seed: int) -> Path:
+def check_experiment(output: Path | str, repetitions: int, seed: int) -> Path:
     """Check what every experiment is asked for, and return its folder."""
     checked_number(repetitions, "repetitions")
     checked_limit(seed, "seed")
-    pictures.check()
+    _pictures.check_matplotlib()
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"output {str(folder)!r} is a file; name a folder, new or old")
     return folder
 
 
-def published(
+def write_reproduction(
     name: str,
     rows: Rows,
     folder: Path,
@@ -101,27 +101,27 @@ def published(
     """
     table = rows if records is None else records
     path = folder / f"{name}.csv"
-    replace(path, lambda part: _write(part, table))
+    replace_file(path, lambda part: _write_csv(part, table))
     files = [path]
-    for method, own in by_method(table).items():
+    for method, own in group_by_method(table).items():
         figure = draw(own)
-        picture = folder / f"{name}_{file_name(method)}.png"
-        replace(picture, partial(figure.savefig, format="png", dpi=150))
+        picture = folder / f"{name}_{make_file_name(method)}.png"
+        replace_file(picture, partial(figure.savefig, format="png", dpi=150))
         files.append(picture)
-    return Reproduction(name, rows, summarised(rows), files)
+    return Reproduction(name, rows, summarise_methods(rows), files)
 
 
-def file_name(method: str) -> str:
+def make_file_name(method: str) -> str:
     """Turn the name of a method into a part of a file's name.
 
-    >>> file_name("ours, smoothed")
+    >>> make_file_name("ours, smoothed")
     'ours_smoothed'
     """
     words = "".join(c if c.isalnum() or c == "." else " " for c in method)
     return "_".join(words.split()).lower()
 
 
-def _write(path: Path, rows: Rows) -> None:
+def _write_csv(path: Path, rows: Rows) -> None:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns)

@@ -7,15 +7,15 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
-from definetti._system.progress import watched
-from definetti._system.stopping import unheard
+from definetti._system.progress import show_progress
+from definetti._system.stopping import block_interrupts
+from definetti.paper._store import Store
 from definetti.paper.cells import Cell
-from definetti.paper.store import Store
 
 Work = Callable[[Cell, range], list[Any]]
 
 
-def run(
+def run_cells(
     cells: Sequence[Cell],
     work: Work,
     folder: Path,
@@ -62,7 +62,7 @@ def run(
     ...     return [[3 * k] for k in part]
     >>> cell = Cell("tripling", (), (), repetitions=4, seed=0)
     >>> with TemporaryDirectory() as name:
-    ...     run([cell], thrice, Path(name), n_jobs=1, chunk=3)
+    ...     run_cells([cell], thrice, Path(name), n_jobs=1, chunk=3)
     [[[0], [3], [6], [9]]]
     """
     store = Store(folder)
@@ -71,28 +71,32 @@ def run(
         store.forget(cells)
     found = {cell.key: store.find(cell) for cell in cells}
     todo = {cell.key: cell for cell in cells if found[cell.key] is None}
-    tasks = [(cell, part) for cell in todo.values() for part in _parts(cell.repetitions, chunk)]
+    tasks = [
+        (cell, part)
+        for cell in todo.values()
+        for part in _split_repetitions(cell.repetitions, chunk)
+    ]
     pieces: dict[str, dict[int, list[Any]]] = {key: {} for key in todo}
-    with closing(_results(tasks, work, n_jobs)) as results:
-        for key, begin, records in watched(results, len(tasks), what, verbose):
+    with closing(_run_parts(tasks, work, n_jobs)) as results:
+        for key, begin, records in show_progress(results, len(tasks), what, verbose):
             pieces[key][begin] = records
             if sum(map(len, pieces[key].values())) == todo[key].repetitions:
-                joined = _joined(pieces.pop(key))
+                joined = _join_pieces(pieces.pop(key))
                 store.keep(todo[key], joined)
                 found[key] = joined
     return [whole for cell in cells if (whole := found[cell.key]) is not None]
 
 
-def _parts(repetitions: int, chunk: int) -> Iterator[range]:
+def _split_repetitions(repetitions: int, chunk: int) -> Iterator[range]:
     for begin in range(0, repetitions, chunk):
         yield range(begin, min(begin + chunk, repetitions))
 
 
-def _joined(pieces: dict[int, list[Any]]) -> list[Any]:
+def _join_pieces(pieces: dict[int, list[Any]]) -> list[Any]:
     return [record for begin in sorted(pieces) for record in pieces[begin]]
 
 
-def _results(
+def _run_parts(
     tasks: list[tuple[Cell, range]], work: Work, n_jobs: int | None
 ) -> Generator[tuple[str, int, list[Any]]]:
     if not tasks:
@@ -100,12 +104,12 @@ def _results(
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 
     parallel = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator_unordered")
-    with unheard() if parallel.n_jobs != 1 else nullcontext():  # where processes are started
-        results = parallel(delayed(_done)(work, cell, part) for cell, part in tasks)
+    with block_interrupts() if parallel.n_jobs != 1 else nullcontext():  # at their start
+        results = parallel(delayed(_run_part)(work, cell, part) for cell, part in tasks)
     yield from results
 
 
-def _done(work: Work, cell: Cell, part: range) -> tuple[str, int, list[Any]]:
+def _run_part(work: Work, cell: Cell, part: range) -> tuple[str, int, list[Any]]:
     """Work out a part, and say of what: results come in any order."""
     records = work(cell, part)
     if len(records) != len(part):

@@ -73,7 +73,7 @@ class Series(NamedTuple):
     size: float
 
 
-def read(data: Path | str) -> list[Series]:
+def read_series(data: Path | str) -> list[Series]:
     """Read the four series from a folder.
 
     Parameters
@@ -88,12 +88,12 @@ def read(data: Path | str) -> list[Series]:
     again, as docs/reproduction.md shows.
     """
     folder = Path(data)
-    states = _columns(folder, STATES)
-    delhi, punjab = (_numbers(states[name], STATES, name) for name in STATES.columns)
-    home = _columns(folder, HOUSEHOLD)
-    daily = daily_means(home["DATE"], _numbers(home["USAGE"], HOUSEHOLD, "USAGE"))
-    fund = _columns(folder, FUND)
-    opened, closed = (_numbers(fund[name], FUND, name) for name in ("Open", "Close"))
+    states = _read_columns(folder, STATES)
+    delhi, punjab = (_parse_numbers(states[name], STATES, name) for name in STATES.columns)
+    home = _read_columns(folder, HOUSEHOLD)
+    daily = average_days(home["DATE"], _parse_numbers(home["USAGE"], HOUSEHOLD, "USAGE"))
+    fund = _read_columns(folder, FUND)
+    opened, closed = (_parse_numbers(fund[name], FUND, name) for name in ("Open", "Close"))
     lost = tuple((opened > closed).astype(int).tolist())
     if [str(x) for x in lost] != [x.strip() for x in fund["State"]]:
         raise ValueError(
@@ -101,17 +101,23 @@ def read(data: Path | str) -> list[Series]:
             f"opening and 0 on others; get the file again from {FUND.origin}"
         )
     return [
-        _series("Delhi", rounded_z_scores(delhi), 300, 170, 0.81, 0.25),
-        _series("Punjab", rounded_z_scores(punjab), 300, 170, 0.80, 0.28),
-        _series("household", rounded_z_scores(daily), 300, 53, 0.78, 0.22),
-        _series("SP500 (SPY)", lost, 100, 20, 0.80, 0.65),
+        _make_series(
+            "Delhi", round_z_scores(delhi), length=300, windows=170, coverage=0.81, size=0.25
+        ),
+        _make_series(
+            "Punjab", round_z_scores(punjab), length=300, windows=170, coverage=0.80, size=0.28
+        ),
+        _make_series(
+            "household", round_z_scores(daily), length=300, windows=53, coverage=0.78, size=0.22
+        ),
+        _make_series("SP500 (SPY)", lost, length=100, windows=20, coverage=0.80, size=0.65),
     ]
 
 
-def rounded_z_scores(values: FloatArray) -> tuple[int, ...]:
+def round_z_scores(values: FloatArray) -> tuple[int, ...]:
     """Tell how many standard deviations each value is from the mean, rounded, counted from 0.
 
-    >>> rounded_z_scores(np.array([1.0, 2.0, 3.0, 2.0]))
+    >>> round_z_scores(np.array([1.0, 2.0, 3.0, 2.0]))
     (0, 1, 2, 1)
     """
     if not values.std() > 0:
@@ -120,10 +126,10 @@ def rounded_z_scores(values: FloatArray) -> tuple[int, ...]:
     return tuple(np.unique(scores, return_inverse=True)[1].tolist())
 
 
-def daily_means(days: list[str], values: FloatArray) -> FloatArray:
+def average_days(days: list[str], values: FloatArray) -> FloatArray:
     """Average values by day, in the order in which the days come up.
 
-    >>> daily_means(["b", "b", "a"], np.array([1.0, 2.0, 4.0]))
+    >>> average_days(["b", "b", "a"], np.array([1.0, 2.0, 4.0]))
     array([1.5, 4. ])
     """
     places: dict[str, int] = {}
@@ -131,18 +137,21 @@ def daily_means(days: list[str], values: FloatArray) -> FloatArray:
     return np.asarray(np.bincount(where, weights=values) / np.bincount(where))
 
 
-def _series(
-    name: str, states: tuple[int, ...], length: int, windows: int, coverage: float, size: float
+def _make_series(
+    name: str, states: tuple[int, ...], *, length: int, windows: int, coverage: float, size: float
 ) -> Series:
     if len(states) < length + windows:
         raise ValueError(
             f"the series {name} of the data folder has {len(states)} steps and needs "
             f"{length + windows}; get the file anew"
         )
-    return Series(name, states, len(set(states)), length, windows, coverage, size)
+    return Series(
+        name=name, states=states, n_states=len(set(states)), length=length, windows=windows,
+        coverage=coverage, size=size,
+    )  # fmt: skip
 
 
-def _columns(folder: Path, file: File) -> dict[str, list[str]]:
+def _read_columns(folder: Path, file: File) -> dict[str, list[str]]:
     """Read the columns of a file, and check that it is the one that is meant."""
     path = folder / file.name
     remedy = f"get it from {file.origin}"
@@ -165,7 +174,7 @@ def _columns(folder: Path, file: File) -> dict[str, list[str]]:
     return found
 
 
-def _numbers(column: list[str], file: File, name: str) -> FloatArray:
+def _parse_numbers(column: list[str], file: File, name: str) -> FloatArray:
     try:
         values = np.array([float(text) for text in column])
     except ValueError as error:

@@ -8,13 +8,13 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from definetti.paper import pictures
+from definetti.paper import _pictures
 from definetti.paper.cells import Cell
-from definetti.paper.methods import OURS, PAIRS, PUBLISHED, Method, Task, sets
-from definetti.paper.reproduction import Reproduction, checked, published
-from definetti.paper.running import run
-from definetti.paper.series import Series, read
-from definetti.paper.summary import mark_short
+from definetti.paper.methods import OURS, PAIRS, PUBLISHED, Method, Task, make_sets
+from definetti.paper.reproduction import Reproduction, check_experiment, write_reproduction
+from definetti.paper.running import run_cells
+from definetti.paper.series import Series, read_series
+from definetti.paper.shortfalls import mark_short
 
 # The published numbers came from alpha = 0.8 in the rule "include if q > alpha", where 0.2 was
 # meant (docs/reproduction.md shows it): both are run. The "observation" of a step is the state
@@ -30,7 +30,7 @@ SERIES_METHODS = (
 Outcomes = list[tuple[Series, Method, list[Any]]]
 
 
-def work(cell: Cell, part: range) -> list[list[Any]]:
+def predict_steps(cell: Cell, part: range) -> list[list[Any]]:
     """Predict some steps of a series: the true state and the set of each variant."""
     method, point = Method("", **dict(cell.method)), dict(cell.point)
     states, length = point["states"], point["N"]
@@ -40,16 +40,16 @@ def work(cell: Cell, part: range) -> list[list[Any]]:
         # What is seen at a step is the state before it.
         seen, past, new = states[t : now - 1], states[t + 1 : now], states[now - 1 : now]
         task = Task(list(seen), list(past), list(new), point["n_states"])
-        found = sets(method, task, cell.generator(t))
+        found = make_sets(method, task, cell.generator(t))
         records.append([states[now], *([s[0] for s in one] for one in found)])
     return records
 
 
-def outcomes(
+def run_series(
     data: Path | str, folder: Path, seed: int, methods: Sequence[Method], **how: Any
 ) -> Outcomes:
     """Predict all series with all methods; figure 3 shows the same, step by step."""
-    pairs = [(series, method) for method in methods for series in read(data)]
+    pairs = [(series, method) for method in methods for series in read_series(data)]
     cells = [
         Cell(
             "table1",
@@ -60,11 +60,11 @@ def outcomes(
         )
         for one, method in pairs
     ]
-    records = run(cells, work, folder / "cells", what="table1", chunk=20, **how)
+    records = run_cells(cells, predict_steps, folder / "cells", what="table1", chunk=20, **how)
     return [(one, method, r) for (one, method), r in zip(pairs, records, strict=True)]
 
 
-def rows(found: Outcomes) -> list[dict[str, Any]]:
+def summarise_series(found: Outcomes) -> list[dict[str, Any]]:
     """Sum up predictions: one row a variant and series."""
     table = []
     for series, method, records in found:
@@ -105,7 +105,7 @@ def table1(
     Parameters
     ----------
     output : folder for ``table1.csv``, the pictures, and the finished cells
-    data : folder with the three files of the series, see `definetti.paper.series.read`
+    data : folder with the three files of the series, see `definetti.paper.series.read_series`
     seed, n_jobs, methods, fresh, verbose : as for `figure1`
 
     Examples
@@ -114,6 +114,6 @@ def table1(
     Traceback (most recent call last):
     FileNotFoundError: data folder 'nowhere' has no dataset_tk.csv; get it from ...
     """
-    folder = checked(output, 1, seed)
-    found = outcomes(data, folder, seed, methods, n_jobs=n_jobs, fresh=fresh, verbose=verbose)
-    return published("table1", rows(found), folder, pictures.table1)
+    folder = check_experiment(output, 1, seed)
+    found = run_series(data, folder, seed, methods, n_jobs=n_jobs, fresh=fresh, verbose=verbose)
+    return write_reproduction("table1", summarise_series(found), folder, _pictures.draw_table1)

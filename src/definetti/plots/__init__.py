@@ -1,7 +1,7 @@
 """Pictures where pictures say more; all take ``ax=`` and return the axes."""
 
-from definetti.plots.backtest import plot_backtest, plot_coverage, plot_sizes
-from definetti.plots.compare import plot_compare
+from definetti.plots.comparisons import plot_compare
+from definetti.plots.evaluations import plot_backtest, plot_coverage, plot_sizes
 from definetti.plots.sets import plot_set
 
 __all__ = ["plot_backtest", "plot_compare", "plot_coverage", "plot_set", "plot_sizes"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth, legend_below
-from definetti.sets._face import coded
+from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
 from definetti.sets._wording import short
+from definetti.sets.listed import coded
 
 MOST_EDGES = 400  # lines that an eye can follow
 
@@ -43,7 +43,7 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
     >>> ax.get_xlabel()
     'step'
     """
-    ax = axes_or_new(ax, min(4 + 0.12 * s.horizon, 14), min(1.4 + 0.35 * len(s.states), 8))
+    ax = take_axes(ax, min(4 + 0.12 * s.horizon, 14), min(1.4 + 0.35 * len(s.states), 8))
     stepwise = not hasattr(s, "step_p_values")
     shade = np.where(s.nodes, s.marginals if stepwise else s.step_p_values, np.nan)
     cells = draw_cells(ax, shade)
@@ -65,14 +65,14 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
                 f"{short(truth)}"
             )
         draw_truth(ax, path, s.nodes[np.arange(s.horizon), path])
-        legend_below(ax)
-    ax.set(xlabel="step", title=_title(s))
+        draw_legend_below(ax)
+    ax.set(xlabel="step", title=_write_title(s))
     bar = ax.figure.colorbar(cells, ax=ax, ticks=[0, 0.5, 1], aspect=12)
     bar.ax.set(ylim=(0, 1), ylabel="probability" if stepwise else "p-value")
     return ax
 
 
-def _title(s: Any) -> str:
+def _write_title(s: Any) -> str:
     if s.confidence_level is None:
         return "all candidates"
     return f"{s.confidence_level:g} set{'' if s.exact else ', not guaranteed'}"

@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from definetti.report.levels import entries_of_nodes, entry, shown
+from definetti.judging.rolling import entries_of_nodes, entry
+from definetti.report.levels import round_for_page
 from definetti.report.observed import length_of, seen_text
 from definetti.sets import PredictionSet
 
 LISTED = 100  # sequences shown at most
 
 
-def asked_set(cp: Any, observations: Any, horizon: int | None) -> Any:
+def predict_asked(cp: Any, observations: Any, horizon: int | None) -> Any:
     """Return the set that was asked for, if there was one."""
     if observations is None and horizon is None:
         return None
     return cp.predict_set(observations, horizon=horizon)
 
 
-def new_part(
+def describe_new(
     cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[float]
 ) -> dict[str, Any]:
     """Return the sets for new observations: from which level on is each state, each sequence in.
@@ -49,7 +50,7 @@ def new_part(
         if isinstance(every, PredictionSet):
             number = np.bincount(entry(every.p_values, levels), minlength=len(levels) + 1)
             found["counts"] = number[:-1].cumsum().tolist()
-    found["first"], found["p_values"] = first.tolist(), shown(p_values)
+    found["first"], found["p_values"] = first.tolist(), round_for_page(p_values)
     found["best"] = [cp.states_.index(label) for label in best]
     return found
 

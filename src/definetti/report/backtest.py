@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 
-from definetti.data.candidates import PER_WINDOW, is_long
-from definetti.data.labels import piece
-from definetti.judging.summary import judged_by, share, summary
-from definetti.report.levels import shown
-from definetti.report.rolled import Rolled, rolled
+from definetti.judging.backtest import OURS, run_backtest
+from definetti.judging.rolling import JudgedLevels
+from definetti.judging.summary import promised_of, share, summary
+from definetti.report.levels import round_for_page
 
 DRAWN = 300  # steps of the backtest in its picture
 POINTS = 60  # of the line of coverage so far
-ENOUGH = 20  # windows that a backtest should have, if need be shorter ones
 
 
-def backtest_part(
+def describe_backtest(
     cp: Any,
     observations: Any,
     labels: list[Any],
@@ -39,68 +36,39 @@ def backtest_part(
     -------
     the outcome, None where there can be none; and notes
     """
-    length = len(labels)
-    rest = length - max(int(start * length), 1)
-    fewest = cp.max_errors + 1 if cp.guarantee == "errors" else 1
-    horizon = min(steps, max(rest // ENOUGH, fewest))
-    begin = max(length - rest, length - windows * horizon)
-    if begin + horizon > length or horizon < fewest:
-        return None, ["there is no backtest, since there are too few labelled rows for one"]
-    past = None if observations is None else piece(observations, 0, begin)
-    after = None if observations is None else piece(observations, begin, length)
-    known = min(seen, horizon)
-    ours = copy.deepcopy(cp)
-    # So that a state that comes up late can be predicted from the beginning on.
-    ours.states = list(cp.states_)
-    runs, notes = {}, []
-    for name, way in {"definetti": ours, "classical": _classical(cp, horizon)}.items():
-        if way is None:
-            continue
-        try:
-            way.fit(past, labels[:begin])
-            runs[name] = rolled(way, after, labels[begin:], horizon, known, levels, cp.verbose)
-        except ValueError as error:
-            why = (
-                str(error) if name == "definetti" else "too few rows for it before the first window"
-            )
-            notes.append(f"there is no backtest of {name}: {why}")
-    if "definetti" not in runs:
-        return None, notes
+    try:
+        test = run_backtest(
+            cp, observations, labels, steps, observed=seen, levels=levels, labels=cp.states_,
+            start=start, windows=windows,
+        )  # fmt: skip
+    except ValueError as error:
+        return None, [f"there is no backtest: {error}"]
     found = {
-        "horizon": horizon,
-        "steps_asked": steps,
-        "observed": known,
-        "first_row": begin + 1,
-        "windows": len(runs["definetti"].covers),
-        "late_states": bool(set(labels) - set(labels[:begin])) and cp.states is None,
+        "horizon": test.horizon,
+        "observed": test.observed,
+        "first_row": test.begin + 1,
+        "windows": test.windows,
+        "late_states": bool(set(labels) - set(labels[: test.begin])) and cp.states is None,
         "methods": {
-            name: [_numbers(run, k, cp.guarantee, name == "definetti") for k in range(len(levels))]
-            for name, run in runs.items()
+            name: [_numbers(run, k, cp.guarantee, name == OURS) for k in range(len(levels))]
+            for name, run in test.methods.items()
         },
-        **_drawn(runs["definetti"]),
+        **_drawn(test.methods[OURS]),
     }
-    return found, notes
+    return found, test.notes
 
 
-def _classical(cp: Any, horizon: int) -> Any:
-    """Return the classical way beside ours, where it promises the same and is feasible."""
-    from definetti.baselines import Classical
-
-    if cp.guarantee != "all" or is_long(len(cp.states_), horizon, PER_WINDOW):
-        return None
-    return Classical(confidence_level=cp.confidence_level, states=list(cp.states_), random_state=0)
-
-
-def _numbers(run: Rolled, place: int, guarantee: str, running: bool) -> dict[str, Any]:
+def _numbers(run: JudgedLevels, place: int, guarantee: str, running: bool) -> dict[str, Any]:
     """Return what a level's sets amounted to."""
     found = run.evaluation(place)
     numbers = summary(found, run.horizon, guarantee)
-    listed = guarantee == "all" and not np.isnan(found.size)
-    numbers["mean_size"] = found.size if listed else None
+    # Of sets too large to be listed, those of the level asked for alone are counted.
+    counted = guarantee == "all" and np.isfinite(found.size)
+    numbers["mean_size"] = found.size if counted else None
     widths = np.bincount(found.nodes.sum(axis=1), minlength=len(run.states) + 1)
     numbers["widths"] = (widths / len(found.nodes)).tolist()
     if running:
-        numbers["running"] = _running(judged_by(found, guarantee))
+        numbers["running"] = _running(promised_of(found, guarantee))
     return numbers
 
 
@@ -115,9 +83,9 @@ def _running(covered: Any) -> dict[str, list[Any]]:
     }
 
 
-def _drawn(run: Rolled) -> dict[str, Any]:
+def _drawn(run: JudgedLevels) -> dict[str, Any]:
     """Return the last steps, for a picture of them."""
-    steps = len(run.truth)
+    steps, best = len(run.truth), run.step_p_values
     begin = steps - min(steps, max(DRAWN // run.horizon, 1) * run.horizon)
     return {
         "steps": steps,
@@ -125,6 +93,6 @@ def _drawn(run: Rolled) -> dict[str, Any]:
             "begin": begin,
             "truth": run.truth[begin:].tolist(),
             "first": run.first[begin:].tolist(),
-            "p_values": None if run.p_values is None else shown(run.p_values[begin:]),
+            "p_values": None if best is None else round_for_page(best[begin:]),
         },
     }

@@ -9,14 +9,14 @@ from typing import Any
 from definetti.data.labels import checked_states, readable
 from definetti.exceptions import FewBlocksWarning
 from definetti.judging.summary import names_of
-from definetti.report.asked import asked_set, new_part
-from definetti.report.backtest import backtest_part
+from definetti.report.asked import describe_new, predict_asked
+from definetti.report.backtest import describe_backtest
 from definetti.report.estimates import estimates
 from definetti.report.levels import levels_around
 from definetti.report.wording import assumed, percent, promise
 
 
-def contents_of(
+def collect_contents(
     predictor: Any,
     observations: Any,
     states: Any,
@@ -28,20 +28,22 @@ def contents_of(
     """Predict, backtest and describe; see `definetti.report.make_report`."""
     labels, observations = checked_states(states), readable(observations)
     new_observations = readable(new_observations, "new_observations")
-    cp = copied(predictor).fit(observations, labels)
+    cp = copy_predictor(predictor).fit(observations, labels)
     levels = levels_around(cp.confidence_level, cp.guarantee)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", UserWarning)
-        asked = asked_set(cp, new_observations, horizon)
+        asked = predict_asked(cp, new_observations, horizon)
     notes = list(dict.fromkeys(str(one.message) for one in heard))
     for one in heard:
         warnings.warn(one.message, stacklevel=3)
     with warnings.catch_warnings():
         # Said once, of the level that was asked for.
         warnings.simplefilter("ignore", FewBlocksWarning)
-        new = None if asked is None else new_part(cp, asked, new_observations, horizon, levels)
+        new = None if asked is None else describe_new(cp, asked, new_observations, horizon, levels)
         steps, seen = (new["steps"], new["observed"]) if new else (1, int(observations is not None))
-        test, more = backtest_part(cp, observations, labels, steps, seen, levels, start, windows)
+        test, more = describe_backtest(
+            cp, observations, labels, steps, seen, levels, start, windows
+        )
     exact = cp.symmetry_.exact
     return {
         "notes": notes + more,
@@ -67,7 +69,7 @@ def contents_of(
     }
 
 
-def copied(predictor: Any) -> Any:
+def copy_predictor(predictor: Any) -> Any:
     """Return a copy to fit; an iterator over states is read before."""
     found = copy.copy(predictor)
     if found.states is not None:

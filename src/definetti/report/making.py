@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from definetti._system.checks import checked_number
-from definetti._system.files import replace
-from definetti.report.contents import contents_of
+from definetti._system.files import replace_file
+from definetti.judging import START, WINDOWS
+from definetti.report.contents import collect_contents
 from definetti.report.page import page
 
 
@@ -35,7 +36,7 @@ class Report:
         path = Path(path)
         text = self.html
         # Half a character, which some labels end in, has no place in a file.
-        replace(path, lambda part: part.write_text(text, "utf-8", errors="replace"))
+        replace_file(path, lambda part: part.write_text(text, "utf-8", errors="replace"))
         return path
 
     def _repr_html_(self) -> str:
@@ -64,8 +65,8 @@ def make_report(
     new_observations: Any = None,
     *,
     horizon: int | None = None,
-    start: float = 0.5,
-    windows: int = 300,
+    start: float = START,
+    windows: int = WINDOWS,
     title: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Report:
@@ -80,9 +81,9 @@ def make_report(
         without either, the page has a backtest only
     start : float, default 0.5
         The share of the labelled steps before the first window of the backtest.
-    windows : int, default 300
+    windows : int, default 500
         The most windows that the backtest has, the last ones. A window has as many steps as are to
-        be predicted, fewer where there would not be twenty windows otherwise.
+        be predicted; where the rows have no room for one, the page says so and has no backtest.
     title : str, optional
     settings : dict, optional
         Further settings to show, so that the page can be made again.
@@ -113,7 +114,9 @@ the sequences that they leave possible.'
     if not isinstance(start, Real) or not 0 < start < 1:
         raise ValueError(f"start must be a share between 0 and 1, both excluded, got {start!r}")
     checked_number(windows, "windows")
-    found = contents_of(predictor, observations, states, new_observations, horizon, start, windows)
+    found = collect_contents(
+        predictor, observations, states, new_observations, horizon, start, windows
+    )
     shown = {
         **(settings or {}),
         "horizon": "as many as there are new observations" if horizon is None else horizon,

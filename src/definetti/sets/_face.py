@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.data.labels import hashable, listed
 from definetti.sets._wording import SHOWN
 from definetti.sets.listed import Backend, installed, one_type
 
@@ -110,21 +109,3 @@ class StepFace(ABC):
             + (f"<p>… {more:,} more steps</p>" if more > 0 else "")
             + f"<p>{html.escape(self.method)}</p>"
         )
-
-
-def coded(sequence: Any, states: tuple[Hashable, ...], horizon: int) -> IntArray | None:
-    """Read a sequence of labels as codes; None for what is not one of a set's candidates.
-
-    At horizon 1 the bare label will do.
-
-    >>> coded(["sun", "rain"], ("sun", "rain"), 2), coded(["sun", "snow"], ("sun", "rain"), 2)
-    (array([0, 1]), None)
-    """
-    codes = {label: code for code, label in enumerate(states)}
-    if horizon == 1 and hashable(sequence) and sequence in codes:
-        return np.array([codes[sequence]])
-    try:
-        found = [codes[label] for label in listed(sequence, "sequence")]
-    except (KeyError, TypeError, ValueError):  # nothing that could be one
-        return None
-    return np.array(found, dtype=np.int64) if len(found) == horizon else None

@@ -18,8 +18,9 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
 from definetti.ranks.pvalue import Rank, ranks
-from definetti.sets._face import StepFace, coded
+from definetti.sets._face import StepFace
 from definetti.sets._wording import Size, promise, short
+from definetti.sets.listed import coded
 from definetti.trellis import (
     arrivals,
     completions,

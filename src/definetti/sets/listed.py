@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
-from definetti.sets._wording import SHOWN, Size, promise
+from definetti.sets._wording import SHOWN, Size, promise, short
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -35,7 +36,8 @@ class PredictionSet:
     confidence_level : the level asked for; None where every candidate is listed
     method : how the p-values were computed
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
-    best_p_values : what `step_p_values` gives, where it is known for sequences not in the set, too
+    all_p_values : those of all sequences, in the order of `definetti.data.candidates`, where the
+        set was made by ranking all; members alone have one if left out
 
     Examples
     --------
@@ -66,11 +68,11 @@ class PredictionSet:
     confidence_level: float | None
     method: str
     exact: bool
-    best_p_values: FloatArray | None = None
-    _rows: dict[Sequence, int] = field(init=False, repr=False)
+    all_p_values: FloatArray | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_rows", {s: k for k, s in enumerate(self.sequences)})
+    @cached_property
+    def _rows(self) -> dict[Sequence, int]:
+        return {s: k for k, s in enumerate(self.sequences)}
 
     def __len__(self) -> int:
         return len(self.sequences)
@@ -125,9 +127,12 @@ class PredictionSet:
 
         Of members alone, and 0 where there is none, if the others were not noted.
         """
-        if self.best_p_values is not None:
-            return self.best_p_values
-        best = np.zeros((self.horizon, len(self.states)))
+        n = len(self.states)
+        if self.all_p_values is not None:
+            # All sequences in their order: what comes before a step, its state, what comes after.
+            tables = (self.all_p_values.reshape(n**k, n, -1) for k in range(self.horizon))
+            return np.array([table.max(axis=(0, 2)) for table in tables])
+        best = np.zeros((self.horizon, n))
         np.maximum.at(best, (self._steps, self._codes), self.p_values[:, None])
         return best
 
@@ -153,9 +158,27 @@ class PredictionSet:
         return plot_set(self, truth, ax)
 
     def p_value(self, sequence: Any) -> float:
-        """Return the p-value of a member."""
-        if (key := self._key(sequence)) not in self._rows:
-            raise KeyError(f"{key} is not in the set; ConformalHMM.p_value takes any sequence")
+        """Return the p-value of any sequence of known states, member or not.
+
+        Of a member only, where the p-values of the others were not noted.
+        """
+        path = coded(sequence, self.states, self.horizon)
+        if path is None:
+            raise KeyError(
+                f"{short(sequence)} is not a sequence of {self.horizon} known states; "
+                "ConformalHMM.p_value takes any labels"
+            )
+        if self.all_p_values is not None:
+            place = 0
+            for code in path.tolist():
+                place = place * len(self.states) + code
+            return float(self.all_p_values[place])
+        key = tuple(self.states[code] for code in path.tolist())
+        if key not in self._rows:
+            raise KeyError(
+                f"{key} is not in the set, which notes the p-values of its members alone; "
+                "ConformalHMM.p_value takes any sequence"
+            )
         return float(self.p_values[self._rows[key]])
 
     def to_frame(self, backend: Backend | None = None) -> Any:
@@ -219,6 +242,26 @@ class PredictionSet:
             f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}<th>p-value</th></tr>"
             f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"
         )
+
+
+def coded(sequence: Any, states: tuple[Hashable, ...], horizon: int) -> IntArray | None:
+    """Read a sequence of labels as codes; None for what is not one of a set's candidates.
+
+    At horizon 1 the bare label will do.
+
+    >>> coded(["sun", "rain"], ("sun", "rain"), 2), coded(["sun", "snow"], ("sun", "rain"), 2)
+    (array([0, 1]), None)
+    """
+    codes = {label: code for code, label in enumerate(states)}
+    try:
+        found = [codes[label] for label in listed(sequence, "sequence")]
+    except (KeyError, TypeError, ValueError):  # nothing that could be one
+        found = []
+    if len(found) == horizon:
+        return np.array(found, dtype=np.int64)
+    if horizon == 1 and hashable(sequence) and sequence in codes:
+        return np.array([codes[sequence]])
+    return None
 
 
 def one_type(labels: tuple[Hashable, ...]) -> bool:

@@ -34,8 +34,6 @@ def listed_set(
     if alpha is not None and len(kept) == len(candidates) and question.by_last_state:
         numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
         _warn_if_few(question, numbers, alpha)
-    steps = np.zeros((candidates.shape[1], len(question.labels)))
-    np.maximum.at(steps, (np.arange(len(steps)), candidates), p_values[:, None])
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -44,7 +42,7 @@ def listed_set(
         None if alpha is None else float(1 - alpha),
         question.describe(),
         question.symmetry.exact,
-        steps,
+        p_values,
     )
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
-from definetti.sets._face import BoolArray, StepFace, coded
+from definetti.sets._face import BoolArray, StepFace
 from definetti.sets._wording import short
+from definetti.sets.listed import coded
 
 
 @dataclass(frozen=True, eq=False, repr=False)

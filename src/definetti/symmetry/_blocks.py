@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.compiled import kernel, pieces
-from definetti._system.drawing import FEW, below
+from definetti._system.compiled import cut_pieces, kernel
+from definetti._system.drawing import FEW, draw_below
 from definetti.data.history import Completion
 from definetti.data.windows import Windows, stacked
 
@@ -51,7 +51,7 @@ class Blocks(NamedTuple):
         blocks = min(horizon, self.number)
         return stacked(
             self.arranged(_random_orders(rng, self.number, blocks, part.stop - part.start), horizon)
-            for part in pieces(size, horizon * horizon)
+            for part in cut_pieces(size, horizon * horizon)
         )
 
 
@@ -89,7 +89,7 @@ def _random_orders(rng: np.random.Generator, number: int, blocks: int, size: int
         for k in range(blocks):
             fresh = False
             while not fresh:
-                block = below(rng, number)
+                block = draw_below(rng, number)
                 if blocks > FEW:
                     fresh = mark[block] <= b
                 else:

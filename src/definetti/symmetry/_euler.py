@@ -11,7 +11,7 @@ import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
-from definetti._system.drawing import FEW, below
+from definetti._system.drawing import FEW, draw_below
 from definetti.symmetry._exits import Exits
 
 
@@ -60,7 +60,7 @@ def _grow(
     u = v
     while u != root and tree[u] < 0:
         edge, high = exits.begins[u], exits.ends[u] - 1
-        ticket = below(rng, outward[high])
+        ticket = draw_below(rng, outward[high])
         while edge < high:  # the first edge whose sum is above the ticket
             middle = (edge + high) // 2
             if outward[middle] > ticket:
@@ -137,14 +137,14 @@ def draw_windows(
             states[b, k] = v
             mine = left[exits.begins[v] : exits.ends[v]]
             if v == root:
-                edge = exits.begins[v] + _pick(mine, below(rng, total[v]))
+                edge = exits.begins[v] + _pick(mine, draw_below(rng, total[v]))
             else:
                 if tree[v] < 0:
                     n_grown = _grow(rng, exits, outward, root, v, tree, grown, n_grown)
                 edge = tree[v]
                 if total[v] > 1:  # the tree edge is the last exit, and waits until none is left
                     left[tree[v]] -= 1
-                    edge = exits.begins[v] + _pick(mine, below(rng, total[v] - 1))
+                    edge = exits.begins[v] + _pick(mine, draw_below(rng, total[v] - 1))
                     left[tree[v]] += 1
             used[k] = edge
             left[edge] -= 1
@@ -152,7 +152,7 @@ def draw_windows(
             # An observation of v's own that the window has not used yet.
             fresh = False
             while not fresh:
-                ticket = below(rng, own[v])
+                ticket = draw_below(rng, own[v])
                 if horizon > FEW:
                     fresh = mark[place[v] + ticket] <= b
                 else:

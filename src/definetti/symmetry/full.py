@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti._system.checks import checked_limit
-from definetti._system.compiled import pieces
+from definetti._system.compiled import cut_pieces
 from definetti.data.history import Completion
 from definetti.data.windows import Windows, stacked
 from definetti.symmetry._euler import draw_windows
@@ -89,7 +89,7 @@ class Full(Symmetry, name="full"):
                 completion.observations[order],
                 part.stop - part.start,
             )
-            for part in pieces(n_resamples, horizon * (horizon + len(exits)))
+            for part in cut_pieces(n_resamples, horizon * (horizon + len(exits)))
         )
         return Reference.drawn(stacked(Windows(*windows) for windows in drawn))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import PIECE, kernel
-from definetti.trellis.grid import grid_counts, least_addition
+from definetti.trellis.grid import count_on_grid, find_least_addition
 from definetti.trellis.passes import arrivals, headroom
 from definetti.trellis.trellis import Trellis
 
@@ -53,7 +53,7 @@ def count(trellis: Trellis, limits: FloatArray, bound: int) -> int | None:
     if trellis.worst:
         exact = _count_worst(trellis, limits)
         return exact if exact <= bound else None
-    total, limits = _unlimited(trellis, limits)
+    total, limits = _count_unlimited(trellis, limits)
     # The number of ways to complete a prefix of each length, if the last state is given.
     ways = [n ** max(h - 2 - k, 0) for k in range(h)]
     weights = np.array([_as_float(w) for w in ways])
@@ -93,7 +93,7 @@ def count_bounds(trellis: Trellis, limits: FloatArray, bins: int) -> tuple[int, 
     if trellis.worst:
         exact = _count_worst(trellis, limits)
         return exact, exact
-    unlimited, limits = _unlimited(trellis, limits)
+    unlimited, limits = _count_unlimited(trellis, limits)
     least = arrivals(trellis)
     # A limit of -inf stays as it is.
     margin = _MARGIN * np.where(np.isfinite(limits), np.maximum(1.0, abs(limits)), 0.0)
@@ -104,12 +104,12 @@ def count_bounds(trellis: Trellis, limits: FloatArray, bins: int) -> tuple[int, 
     possible = least[-1] <= limits + margin
     noise = 0.5 * float(margin[possible].min()) / trellis.horizon
     width = max(budget, 1e-100) / bins
-    finest = least_addition(least, trellis.moves, headroom(trellis, limits + margin), noise)
+    finest = find_least_addition(least, trellis.moves, headroom(trellis, limits + margin), noise)
     if width < finest < np.inf:
         # Where all additions are multiples of the least, as whole numbers are, none is rounded.
         width = finest / math.ceil(finest / width)
-    upper = grid_counts(trellis, least, limits + margin, width, noise, up=False)
-    lower = grid_counts(trellis, least, limits - margin, width, noise, up=True)
+    upper = count_on_grid(trellis, least, limits + margin, width=width, noise=noise, up=False)
+    lower = count_on_grid(trellis, least, limits - margin, width=width, noise=noise, up=True)
     best = (least[-1] <= limits).tolist()  # where at least the best path is in the set
     every = trellis.n_states ** (trellis.horizon - 1)
     low = sum(max(x, int(is_in)) for x, is_in in zip(lower, best, strict=True))
@@ -150,7 +150,7 @@ def size_bounds(
     return low, high
 
 
-def _unlimited(trellis: Trellis, limits: FloatArray) -> tuple[int, FloatArray]:
+def _count_unlimited(trellis: Trellis, limits: FloatArray) -> tuple[int, FloatArray]:
     """Count the paths to last states without a limit, and close these states."""
     free = limits == np.inf
     number = int(free.sum()) * trellis.n_states ** (trellis.horizon - 1)
@@ -192,7 +192,7 @@ def _tally(
     costs = np.zeros(h)
     k, found = 0, 0.0
     while k >= 0:
-        k, found = _walked(
+        k, found = _walk(
             trellis.first, trellis.moves, possible, certain, weights, bound,
             tally, upcoming, costs, k, found, PIECE,
         )  # fmt: skip
@@ -200,7 +200,7 @@ def _tally(
 
 
 @kernel
-def _walked(
+def _walk(
     first: FloatArray,
     moves: FloatArray,
     possible: FloatArray,

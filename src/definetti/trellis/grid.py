@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import kernel, pieces
+from definetti._system.compiled import cut_pieces, kernel
 from definetti.trellis.passes import headroom
 from definetti.trellis.trellis import Trellis
 
@@ -37,29 +37,29 @@ class _Grid(NamedTuple):
     up: bool  # whether to round up
 
 
-def grid_counts(
-    trellis: Trellis, least: FloatArray, limits: FloatArray, width: float, noise: float, up: bool
+def count_on_grid(
+    trellis: Trellis, least: FloatArray, limits: FloatArray, *, width: float, noise: float, up: bool
 ) -> list[int]:
     """Bound the number of paths to each last state: from below if rounded up, else from above."""
     n = trellis.n_states
     tops = np.floor((headroom(trellis, limits) - least) / width)
     # No node has more to spend than some last state, but for rounding.
     tops = tops.clip(-1, max(tops[-1].max(), -1)).astype(np.int64)
-    grid = _Grid(least, trellis.moves, tops, width, noise, up)
-    rate = _best_rate(grid)
-    log_weight, onward, scales = _weighed(*grid, rate)
+    grid = _Grid(least, trellis.moves, tops, width=width, noise=noise, up=up)
+    rate = _find_best_rate(grid)
+    log_weight, onward, scales = _weigh(*grid, rate)
     if log_weight == -np.inf:
         return [0] * n
-    chances, dropped = _chances(grid, rate, onward, scales)
+    chances, dropped = _carry_chances(grid, rate, onward, scales)
     if up:
-        return [math.ceil(_scaled(c * (1 - _ROUNDING), log_weight)) for c in chances.tolist()]
+        return [math.ceil(_scale(c * (1 - _ROUNDING), log_weight)) for c in chances.tolist()]
     return [
-        math.floor(_scaled((c + dropped) * (1 + _ROUNDING), log_weight)) if top >= 0 else 0
+        math.floor(_scale((c + dropped) * (1 + _ROUNDING), log_weight)) if top >= 0 else 0
         for c, top in zip(chances.tolist(), tops[-1].tolist(), strict=True)
     ]
 
 
-def _best_rate(grid: _Grid) -> float:
+def _find_best_rate(grid: _Grid) -> float:
     """Rate at which the weight of all paths is least, and the typical one just fits its budget.
 
     Its logarithm is convex in the rate, at most h log n at rate zero, and never below the rate
@@ -70,27 +70,29 @@ def _best_rate(grid: _Grid) -> float:
     low, high = 0.0, h * math.log(n) / max(1, int(grid.tops[-1].max()))
     golden = (math.sqrt(5) - 1) / 2
     left, right = high - golden * (high - low), low + golden * (high - low)
-    at_left, at_right = _weighed(*grid, left)[0], _weighed(*grid, right)[0]
+    at_left, at_right = _weigh(*grid, left)[0], _weigh(*grid, right)[0]
     for _ in range(14):  # to a thousandth of where it may lie
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - golden * (high - low)
-            at_left = _weighed(*grid, left)[0]
+            at_left = _weigh(*grid, left)[0]
         else:
             low, left, at_left = left, right, at_right
             right = low + golden * (high - low)
-            at_right = _weighed(*grid, right)[0]
+            at_right = _weigh(*grid, right)[0]
     return float(low + high) / 2
 
 
-def _scaled(number: float, log_weight: float) -> Fraction:
+def _scale(number: float, log_weight: float) -> Fraction:
     """Multiply a number by a weight that no float can hold."""
     power = math.floor(log_weight / math.log(2))
     return Fraction(number * math.exp(log_weight - power * math.log(2))) * Fraction(2) ** power
 
 
 @kernel
-def least_addition(least: FloatArray, moves: FloatArray, room: FloatArray, noise: float) -> float:
+def find_least_addition(
+    least: FloatArray, moves: FloatArray, room: FloatArray, noise: float
+) -> float:
     """Least that an edge of the set adds to the least cost, if it adds anything."""
     wide = moves.shape[1] > 1
     finest = np.inf
@@ -104,7 +106,7 @@ def least_addition(least: FloatArray, moves: FloatArray, room: FloatArray, noise
 
 
 @kernel
-def _bins(cost: float, least: float, width: float, noise: float, top: int, up: bool) -> int:
+def _count_bins(cost: float, least: float, width: float, noise: float, top: int, up: bool) -> int:
     """Bins that an edge uses up, -1 if more than there can be: what it adds to the least cost."""
     addition = cost - least
     if not addition <= (top + 1) * width:  # nor if it is not a number
@@ -117,7 +119,7 @@ def _bins(cost: float, least: float, width: float, noise: float, top: int, up: b
 
 
 @kernel
-def _weighed(
+def _weigh(
     least: FloatArray,
     moves: FloatArray,
     tops: IntArray,
@@ -146,7 +148,7 @@ def _weighed(
                 continue
             for j in range(n):
                 cost = least[k, i] + moves[k, i if wide else 0, j]
-                bins = _bins(cost, least[k + 1, j], width, noise, tops[k + 1, j], up)
+                bins = _count_bins(cost, least[k + 1, j], width, noise, tops[k + 1, j], up)
                 terms[j] = onward[k + 1, j] - rate * bins if bins >= 0 else -np.inf
             peak = terms.max()
             if peak > -np.inf:
@@ -162,7 +164,7 @@ def _weighed(
     return total, onward, scales
 
 
-def _chances(
+def _carry_chances(
     grid: _Grid, rate: float, onward: FloatArray, scales: FloatArray
 ) -> tuple[FloatArray, float]:
     """Carry the chance of each node and number of bins forward, for a path drawn by its weight.
@@ -172,17 +174,17 @@ def _chances(
     """
     h, n = grid.tops.shape
     size = int(grid.tops.max()) + 1
-    now, begin, end = _at_first(onward[0], size)
+    now, begin, end = _begin_chances(onward[0], size)
     dropped = 0.0
-    for part in pieces(h - 1, n * n * size):
-        now, begin, end, dropped = _carried(
+    for part in cut_pieces(h - 1, n * n * size):
+        now, begin, end, dropped = _carry(
             *grid, rate, onward, scales, part.start, part.stop, now, begin, end, dropped
         )
-    return _at_last(now, begin, end, grid.tops[-1], rate), dropped
+    return _end_chances(now, begin, end, grid.tops[-1], rate), dropped
 
 
 @kernel
-def _at_first(onward: FloatArray, size: int) -> tuple[FloatArray, IntArray, IntArray]:
+def _begin_chances(onward: FloatArray, size: int) -> tuple[FloatArray, IntArray, IntArray]:
     """Chance of each first state; and which bins are in use: from begin up to end, excluded."""
     n = len(onward)
     now = np.zeros((n, size))
@@ -196,7 +198,7 @@ def _at_first(onward: FloatArray, size: int) -> tuple[FloatArray, IntArray, IntA
 
 
 @kernel
-def _carried(
+def _carry(
     least: FloatArray,
     moves: FloatArray,
     tops: IntArray,
@@ -226,7 +228,7 @@ def _carried(
                 used[i] = -1
                 if end[i] > begin[i] and onward[k + 1, j] > -np.inf:
                     cost = least[k, i] + moves[k, i if wide else 0, j]
-                    used[i] = _bins(cost, least[k + 1, j], width, noise, tops[k + 1, j], up)
+                    used[i] = _count_bins(cost, least[k + 1, j], width, noise, tops[k + 1, j], up)
                 if used[i] >= 0:
                     low = min(low, begin[i] + used[i])
                     high = max(high, min(end[i] + used[i], tops[k + 1, j] + 1))
@@ -254,7 +256,7 @@ def _carried(
 
 
 @kernel
-def _at_last(
+def _end_chances(
     now: FloatArray, begin: IntArray, end: IntArray, tops: IntArray, rate: float
 ) -> FloatArray:
     chances = np.zeros(len(now))

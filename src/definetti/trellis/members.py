@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.trellis.trellis import Trellis, joined
+from definetti.trellis.trellis import Trellis, add_term
 
 Path = npt.NDArray[np.int32]  # half the memory, of which each path given takes a share
 
@@ -68,7 +68,7 @@ def members(
     keep(nowhere, 0, min(1, end))
     while heap:
         cost, _, parent, low, high, position, state = heappop(heap)
-        path = _deviated(parent, position, state, following)
+        path = _deviate(parent, position, state, following)
         whole = path.astype(np.int64)
         yield float(trellis.cost(whole[None])[0]), whole
         keep(parent, low, position)
@@ -103,7 +103,7 @@ def _best_completions(moves: FloatArray, worst: bool, n: int, last: int) -> tupl
                 continue
             least[k, i] = np.inf
             for j in range(n):
-                cost = joined(least[k + 1, j], row[j], worst)
+                cost = add_term(least[k + 1, j], row[j], worst)
                 if cost < least[k, i]:
                     least[k, i] = cost
                     following[k, i] = j
@@ -132,16 +132,16 @@ def _best_deviation(
             for s in range(len(first)):
                 if s == parent[k]:
                     continue
-                total = joined(joined(before, row[s], worst), least[k, s], worst)
+                total = add_term(add_term(before, row[s], worst), least[k, s], worst)
                 after = total > cost or (total == cost and s > state)
                 if after and (position < 0 or total < best):
                     best, position, deviation = total, k, s
-        before = joined(before, row[parent[k]], worst)
+        before = add_term(before, row[parent[k]], worst)
     return best, position, deviation
 
 
 @kernel
-def _deviated(parent: Path, position: int, state: int, following: Path) -> Path:
+def _deviate(parent: Path, position: int, state: int, following: Path) -> Path:
     """Follow the parent up to a position, and the best way from there."""
     path = parent.copy()
     path[position] = state

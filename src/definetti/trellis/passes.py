@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti._system.compiled import kernel
-from definetti.trellis.trellis import Trellis, joined
+from definetti.trellis.trellis import Trellis, add_term
 
 
 def arrivals(trellis: Trellis) -> FloatArray:
@@ -136,7 +136,7 @@ def _arrivals(first: FloatArray, moves: FloatArray, worst: bool) -> FloatArray:
         for i in range(n):
             row = moves[k, i if wide else 0]
             for j in range(n):
-                least[k + 1, j] = min(least[k + 1, j], joined(least[k, i], row[j], worst))
+                least[k + 1, j] = min(least[k + 1, j], add_term(least[k, i], row[j], worst))
     return least
 
 
@@ -150,7 +150,7 @@ def _completions(moves: FloatArray, worst: bool, terminal: FloatArray) -> FloatA
         for i in range(n):
             row = moves[k, i if wide else 0]
             for j in range(n):
-                least[k, i] = min(least[k, i], joined(least[k + 1, j], row[j], worst))
+                least[k, i] = min(least[k, i], add_term(least[k + 1, j], row[j], worst))
     return least
 
 

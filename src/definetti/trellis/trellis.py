@@ -60,7 +60,7 @@ class Trellis(NamedTuple):
 
 
 @kernel
-def joined(cost: float, term: float, worst: bool) -> float:
+def add_term(cost: float, term: float, worst: bool) -> float:
     """Cost of a path that has one more term."""
     return max(cost, term) if worst else cost + term
 
@@ -73,6 +73,6 @@ def _cost(first: FloatArray, moves: FloatArray, worst: bool, paths: IntArray) ->
         cost = first[paths[b, 0]]
         for k in range(len(moves)):
             before = paths[b, k] if wide else 0
-            cost = joined(cost, moves[k, before, paths[b, k + 1]], worst)
+            cost = add_term(cost, moves[k, before, paths[b, k + 1]], worst)
         costs[b] = cost
     return costs

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import kernel, unrolled
+from definetti._system.compiled import kernel, unroll_size
 from definetti.models.kernels.forward import BoolArray, Likelihood, forward
 
 
@@ -157,7 +157,7 @@ def _backward(
     n = len(transition)
     keep = pairs is not None
     pairs = np.empty((1, 1, n, n)) if pairs is None else pairs
-    _scaled_backward(transition, filtered, logarithmic, pairs, keep, unrolled(n))
+    _scaled_backward(transition, filtered, logarithmic, pairs, keep, unroll_size(n))
     if logarithmic.any():
         _log_backward(transition, filtered, logarithmic, pairs, keep)
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import kernel, unrolled
+from definetti._system.compiled import kernel, unroll_size
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -88,7 +88,7 @@ def forward(
     >>> forward(certain, np.array([[[-np.inf, 0.0]]]), np.array([0]))
     (array([[[  0., -inf]]]), array([ True]))
     """
-    unroll = unrolled(len(transition))
+    unroll = unroll_size(len(transition))
     logs, codes = log_likelihood if isinstance(log_likelihood, Coded) else coded(log_likelihood)
     ratios = _log_likelihood_ratios(logs, unroll)
     np.exp(ratios, out=ratios)

@@ -175,7 +175,6 @@
         : `The set held the truth in ${number(ours.coverage)} of them (${level}).`;
     return [
       `${windows} with known states ${found.windows === 1 ? "was predicted," : "were predicted, each"} from all rows before it${how}, from row ${whole(found.first_row)} on.`,
-      found.horizon < found.steps_asked ? `Fewer steps at a time than the ${whole(found.steps_asked)} asked about, since the history is short.` : "",
       found.late_states ? "The names of all states were known throughout." : "",
       came, verdict(ours, place),
     ].filter(Boolean).join(" ");

@@ -16,32 +16,32 @@ NUMBERS = re.compile(rf"{NUMBER}(\|{NUMBER})*", re.ASCII | re.IGNORECASE)
 NOTHING = "none"  # what a person reads where no state is possible
 
 
-def joined(labels: Iterable[Any]) -> str:
+def join_labels(labels: Iterable[Any]) -> str:
     r"""Write labels in one field.
 
-    >>> print(joined(["sun", "a|b", 2]))
+    >>> print(join_labels(["sun", "a|b", 2]))
     sun|a\|b|2
     """
     words = (str(label).replace("\\", r"\\").replace("|", r"\|") for label in labels)
     return "|".join(words)
 
 
-def unformulated(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Write a field of a CSV such that no spreadsheet takes it for a formula: after an apostrophe.
 
     Numbers, and sets of numbers, stay as they are. An apostrophe that was there before such a
     formula is followed by another, so that no two fields become one.
 
-    >>> [unformulated(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
+    >>> [escape_formula(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
     ['sun', "'=1+1", "''=1+1", '-1', '-1|+2.5', "'-1|x"]
     """
     return f"'{text}" if FORMULA.match(text) and not NUMBERS.fullmatch(text) else text
 
 
-def legible(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""Write signs that a terminal would act upon, the end of a line among them, as codes.
 
-    >>> print(legible("a\x1b[31m\nb"))
+    >>> print(escape_controls("a\x1b[31m\nb"))
     a\x1b[31m\nb
     """
     if text.isprintable():
@@ -52,10 +52,10 @@ def legible(text: str) -> str:
     )
 
 
-def shown(label: Any) -> str:
+def format_label(label: Any) -> str:
     """Write a label for a person; in quotes where it could be taken for something else.
 
-    >>> [shown(label) for label in ("sun", "a|b", "a ", 2)]
+    >>> [format_label(label) for label in ("sun", "a|b", "a ", 2)]
     ['sun', "'a|b'", "'a '", '2']
     """
     word = str(label)
@@ -63,10 +63,10 @@ def shown(label: Any) -> str:
     return repr(word) if odd else word
 
 
-def shown_set(labels: Iterable[Any]) -> str:
+def format_set(labels: Iterable[Any]) -> str:
     """Write a set of labels for a person.
 
-    >>> shown_set(["sun", "a|b"]), shown_set([])
+    >>> format_set(["sun", "a|b"]), format_set([])
     ("sun | 'a|b'", 'none')
     """
-    return " | ".join(map(shown, labels)) or NOTHING
+    return " | ".join(map(format_label, labels)) or NOTHING

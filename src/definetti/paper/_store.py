@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from definetti._system.files import replace
+from definetti._system.files import replace_file
 from definetti.paper.cells import Cell
 
 LEFT_OVER = 60.0  # seconds; a file is half-written for milliseconds, unless its writer was killed
@@ -51,7 +51,7 @@ class Store:
     def keep(self, cell: Cell, records: list[Any]) -> None:
         """Write the records of a cell, wholly or not at all."""
         text = json.dumps({"cell": json.loads(cell.text), "records": records})
-        replace(self._path(cell), lambda path: path.write_text(text, encoding="utf-8"))
+        replace_file(self._path(cell), lambda path: path.write_text(text, encoding="utf-8"))
 
     def forget(self, cells: Iterable[Cell]) -> None:
         """Remove cells, so that they are worked out anew."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import product
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -12,23 +14,27 @@ import numpy as np
 from definetti import oracle, simulate
 from definetti._system.arrays import FloatArray
 from definetti.paper.cells import Cell
-from definetti.paper.methods import PROMISED, Method, Task, sets
-from definetti.paper.running import Work, run
-from definetti.paper.summary import mark_short
+from definetti.paper.methods import PROMISED, Method, Task, make_sets
+from definetti.paper.running import run_cells
+from definetti.paper.shortfalls import mark_short
 
 Point = dict[str, Any]
+Matrices = Callable[..., tuple[FloatArray, FloatArray]]
 
 
-def repeated(
-    cell: Cell, part: range, transition: FloatArray, emission: FloatArray
-) -> list[list[int]]:
-    """Draw histories, make sets, and look for the truth in them.
+def repeat_cell(matrices: Matrices, cell: Cell, part: range) -> list[list[int]]:
+    """Draw histories, make sets, and look for the truth in them: some repetitions of a cell.
+
+    Parameters
+    ----------
+    matrices : function from a point of the grid to its transition and emission matrices
 
     Returns
     -------
     for each repetition, and each variant of the method: whether the truth was in, and the size
     """
     method, point = Method("", **dict(cell.method)), dict(cell.point)
+    transition, emission = matrices(**point)
     length, horizon, n = point["T"], point["horizon"], len(transition)
     records = []
     for repetition in part:
@@ -36,18 +42,18 @@ def repeated(
         y, x = simulate.sample(np.full(n, 1 / n), transition, emission, length + horizon, rng)
         task = Task(y[:length], x[:length], y[length:], n)
         truth = tuple(x[length:].tolist())
-        found = sets(method, task, rng)
+        found = make_sets(method, task, rng)
         records.append([int(number) for s in found for number in (truth in s, len(s))])
     return records
 
 
-def rows(
+def run_grid(
     experiment: str,
     points: Iterable[Point],
     methods: Sequence[Method],
-    work: Work,
-    matrices: Callable[..., tuple[FloatArray, FloatArray]],
+    matrices: Matrices,
     folder: Path,
+    *,
     repetitions: int,
     seed: int,
     **how: Any,
@@ -56,16 +62,15 @@ def rows(
 
     Parameters
     ----------
-    work : as for `run`
-    matrices : function from a point to its transition and emission matrices
-    how : further arguments of `run`
+    matrices : as for `repeat_cell`; it is sent to other processes, so it must be importable
+    how : further arguments of `run_cells`
     """
-    pairs = [(method, point) for method in methods for point in points]
+    pairs = list(product(methods, points))
     cells = [
         Cell(experiment, tuple(point.items()), method.settings, repetitions, seed)
         for method, point in pairs
     ]
-    records = run(cells, work, folder, what=experiment, **how)
+    records = run_cells(cells, partial(repeat_cell, matrices), folder, what=experiment, **how)
     found = []
     for (method, point), outcomes in zip(pairs, records, strict=True):
         transition, emission = matrices(**point)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from definetti.judging.intervals import exact_interval
-from definetti.plots.axes import axes_or_new, draw_cells, draw_rows, draw_truth, legend_below
+from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
 from definetti.sets.evaluation import Evaluation
 
 MOST_CELLS = 1_500  # steps that can be told apart in one picture
@@ -33,7 +33,7 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
     """
     if evaluation.truth is None or evaluation.nodes is None:
         raise ValueError("evaluation has no record of its sets; make it with ConformalHMM.evaluate")
-    ax = axes_or_new(ax, 11, min(1.6 + 0.35 * len(evaluation.states), 8))
+    ax = take_axes(ax, 11, min(1.6 + 0.35 * len(evaluation.states), 8))
     most = int(min(MOST_CELLS, CELLS_AN_INCH * ax.figure.get_figwidth()))
     first = max(len(evaluation.truth) - most, 0)
     truth, nodes = evaluation.truth[first:], evaluation.nodes[first:]
@@ -41,8 +41,8 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
     draw_rows(ax, evaluation.states, first + 1, first + len(truth))
     inside = nodes[np.arange(len(truth)), truth] & (truth >= 0)
     draw_truth(ax, np.where(truth < 0, np.nan, truth), inside, first + 1)
-    ax.set(xlabel="step", title=f"truth and sets{_at(evaluation)}")
-    legend_below(ax)
+    ax.set(xlabel="step", title=f"truth and sets{_write_level(evaluation)}")
+    draw_legend_below(ax)
     return ax
 
 
@@ -58,7 +58,7 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
     -------
     the axes
     """
-    ax = axes_or_new(ax, 8, 3.5)
+    ax = take_axes(ax, 8, 3.5)
     covered = evaluation.covered.astype(int)
     number = np.arange(1, len(covered) + 1)
     shown = np.unique(np.linspace(0, len(covered) - 1, min(len(covered), 400)).astype(int))
@@ -87,7 +87,7 @@ def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
     -------
     the axes
     """
-    ax = axes_or_new(ax, 6, 3.5)
+    ax = take_axes(ax, 6, 3.5)
     widths = evaluation.widths if evaluation.nodes is None else evaluation.nodes.sum(axis=1)
     sizes, times = np.unique(np.round(widths).astype(int), return_counts=True)
     bars = ax.bar(sizes, times / times.sum(), color="0.6", edgecolor="black")
@@ -97,6 +97,6 @@ def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
     return ax
 
 
-def _at(evaluation: Evaluation) -> str:
+def _write_level(evaluation: Evaluation) -> str:
     level = evaluation.confidence_level
     return "" if level is None else f" at {level:g}"

@@ -26,14 +26,14 @@ def mark_short(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     from scipy.stats import binom
 
-    numbers = {name: len(own) for name, own in by_method(rows).items()}
+    numbers = {name: len(own) for name, own in group_by_method(rows).items()}
     for row in rows:
         chance = float(binom.cdf(row["covered"], row["repetitions"], PROMISED))
         row["short"] = chance < CHANCE / numbers[row["method"]]
     return rows
 
 
-def by_method(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def group_by_method(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each method, in the order in which methods come up."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
@@ -41,27 +41,27 @@ def by_method(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
     return found
 
 
-def summarised(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def summarise_methods(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sum up a table, one line a method."""
     lines = []
-    for name, own in by_method(rows).items():
+    for name, own in group_by_method(rows).items():
         ratios = [row["size_over_oracle"] for row in own if "size_over_oracle" in row]
         lines.append({
             "method": name,
             "cells": len(own),
             "short": sum(row["short"] for row in own),
-            "mean_coverage": mean(row["coverage"] for row in own),
+            "mean_coverage": average(row["coverage"] for row in own),
             "least_coverage": min(row["coverage"] for row in own),
-            "mean_scaled_size": mean(row["scaled_size"] for row in own),
-            **({"mean_size_over_oracle": mean(ratios)} if ratios else {}),
+            "mean_scaled_size": average(row["scaled_size"] for row in own),
+            **({"mean_size_over_oracle": average(ratios)} if ratios else {}),
         })  # fmt: skip
     return lines
 
 
-def mean(values: Iterable[float]) -> float:
+def average(values: Iterable[float]) -> float:
     """Return the mean of some numbers.
 
-    >>> mean([1, 2])
+    >>> average([1, 2])
     1.5
     """
     listed = list(values)

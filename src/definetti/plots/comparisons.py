@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from definetti.plots.axes import axes_or_new
-from definetti.plots.text import drawn
+from definetti.plots._axes import take_axes
+from definetti.plots._names import escape_name
 
 ROOM = 6.0  # inches
 
@@ -22,10 +22,10 @@ def plot_compare(comparison: Any, ax: Any = None) -> Any:
     -------
     the axes
     """
-    ax = axes_or_new(ax, 6, 4)
+    ax = take_axes(ax, 6, 4)
     for marker, row in zip("os^Dv<>pPX*hd" * len(comparison.rows), comparison.rows, strict=False):
         error = [[row.coverage - row.low], [row.high - row.coverage]]
-        name = drawn(row.label)
+        name = escape_name(row.label)
         ax.errorbar(row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3, label=name)
     ax.axhline(comparison.confidence_level, color="0.4", linestyle="--", linewidth=1)
     ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))

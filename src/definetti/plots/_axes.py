@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.plots.text import drawn
+from definetti.plots._names import escape_name
 
 MOST_LABELS = 24  # states that have room for a name each
 
 
-def axes_or_new(ax: Any, width: float, height: float) -> Any:
+def take_axes(ax: Any, width: float, height: float) -> Any:
     """Return the axes given, or new ones."""
     if ax is not None:
         return ax
@@ -26,7 +26,7 @@ def axes_or_new(ax: Any, width: float, height: float) -> Any:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def legend_below(ax: Any) -> None:
+def draw_legend_below(ax: Any) -> None:
     """Put the legend below the axes, however tall these are."""
     height = max(ax.get_position().height * ax.figure.get_figheight(), 0.5)
     ax.legend(
@@ -39,7 +39,7 @@ def draw_rows(ax: Any, states: Sequence[Hashable], first: float, last: float) ->
     n = len(states)
     ax.set(xlim=(first - 0.5, last + 0.5), ylim=(n - 0.5, -0.5))
     shown = np.unique(np.linspace(0, n - 1, min(n, MOST_LABELS)).astype(int))
-    ax.set_yticks(shown, [drawn(states[k]) for k in shown])
+    ax.set_yticks(shown, [escape_name(states[k]) for k in shown])
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 NOTHING = "\N{ZERO WIDTH SPACE}"
 
 
-def drawn(name: object) -> str:
+def escape_name(name: object) -> str:
     r"""Write a name so that matplotlib draws it letter by letter.
 
     Between two dollar signs it would read a formula, which not every name is.
 
-    >>> print(drawn("a$b$c"))
+    >>> print(escape_name("a$b$c"))
     a\$b\$c
     """
     text = str(name).replace("$", r"\$")

@@ -5,26 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from definetti.cli.columns import Given
+    from definetti.cli.columns import LabelledTable
 
 MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
-def read_both(labelled: str, new: str | None, state: str, observed: str | None) -> Given:
+def read_both(labelled: str, new: str | None, state: str, observed: str | None) -> LabelledTable:
     """Read labelled rows and new ones, which come in a file of their own or below the others."""
-    from definetti.cli.columns import given
-    from definetti.cli.reading import BadTable, called, read_table
+    from definetti.cli.columns import split_labelled_rows
+    from definetti.cli.fields import BadTable
+    from definetti.cli.reading import name_source, read_table
 
     if labelled == new == "-":
         raise BadTable("standard input can be read once only; name a file for one of the two")
     table = read_table(labelled, state)
     others = None if new is None else read_table(new, state)
-    return given(table, called(labelled), state, observed, others, called(new or ""))
+    return split_labelled_rows(
+        table, name_source(labelled), state=state, observed=observed,
+        new=others, new_name=name_source(new or ""),
+    )  # fmt: skip
 
 
-def asked_of(
-    data: Given,
+def make_estimator(
+    data: LabelledTable,
     steps: int,
+    *,
     confidence: float,
     guarantee: str,
     max_errors: int,
@@ -43,15 +48,15 @@ def asked_of(
     needed = guarantee != "all" or 0 < data.new_rows < steps
     cp = ConformalHMM(
         confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
-        train_size=fixed_share(data, steps, train_size, needed), smoothing=smoothing,
+        train_size=choose_share(data, steps, train_size, needed), smoothing=smoothing,
         random_state=seed, verbose=True,
     )  # fmt: skip
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
     return cp, new, None if new is not None and len(new) == steps else steps
 
 
-def fixed_share(
-    data: Given, steps: int, train_size: float | None, needed: bool = False
+def choose_share(
+    data: LabelledTable, steps: int, train_size: float | None, needed: bool = False
 ) -> float | None:
     """Return the share of rows to fix the model on, and note it where nobody asked for it.
 
