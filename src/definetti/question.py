@@ -17,6 +17,7 @@ from definetti.data.labels import MISSING
 from definetti.data.windows import Windows, windows_at
 from definetti.models.base import Model
 from definetti.models.estimate import Estimate
+from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank
 from definetti.scores.base import Score, blamed
 from definetti.symmetry.base import Reference, Symmetry
@@ -166,6 +167,24 @@ class Question:
     def score_windows(self, estimate: Estimate, *batches: Windows) -> FloatArray:
         """Tell how strange windows are, all in one go."""
         return evaluate(self.score, estimate, *map(self.hide_unseen, batches))
+
+    def past_scores(self, estimate: Estimate, ends: IntArray, stream: Hashable) -> FloatArray:
+        """Tell how strange the stretches of the history are that end at given times, in order.
+
+        Under a fixed model each is scored once and for all.
+
+        Parameters
+        ----------
+        ends : the times, latest first
+        stream : a name for what the times have in common, under which they are found again
+        """
+
+        def scored(ends: IntArray) -> FloatArray:
+            return self.score_windows(estimate, self.windows_ending(ends))
+
+        if not self.model.fixed:
+            return np.sort(scored(ends))
+        return past_scores(self.history, self.setting, stream, ends, scored)
 
     def check_exact(self) -> None:
         """Refuse a question to which the answer would not be exact."""
