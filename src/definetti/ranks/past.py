@@ -1,4 +1,4 @@
-"""Scores of the past under a fixed model: each stretch is scored once and for all."""
+"""Scores of the past under a fixed model: each window is scored once and for all."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Scored = Callable[[IntArray], FloatArray]
 def past_scores(
     history: History, setting: Hashable, stream: Hashable, ends: IntArray, scored: Scored
 ) -> FloatArray:
-    """Score the stretches of a history that end at given times, in rising order of score.
+    """Score the windows of a history that end at given times, in rising order of score.
 
     Parameters
     ----------
-    setting : all that the score of a stretch depends on but the stretch
+    setting : all that the score of a window depends on but the window
     stream : a name for what the times have in common, under which they are found again
     ends : the times, latest first
-    scored : from times to the scores of the stretches that end there; asked only for what is new
+    scored : from times to the scores of the windows that end there; asked only for what is new
 
     Examples
     --------
