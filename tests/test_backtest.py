@@ -17,7 +17,7 @@ from definetti.cli.printing import plain
 from definetti.judging import START, WINDOWS
 from definetti.judging.backtest import find_begin, run_backtest
 from definetti.judging.rolling import roll_windows
-from definetti.judging.summary import find_worst_state, split_by_last_state
+from definetti.judging.summing import find_worst_state, split_by_last_state
 from definetti.report import make_report
 from definetti.simulate import weather
 
