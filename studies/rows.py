@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti.judging.intervals import exact_interval
-from definetti.judging.summary import find_worst_state, split_by_last_state
+from definetti.judging.summing import find_worst_state, split_by_last_state
 from definetti.ranks.pvalue import miscoverage
 from studies.rolling import Outcome, StudiedMethod
 

@@ -16,7 +16,6 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.data.windows import Windows
 from definetti.question import Question
-from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank, ranks, ranks_among
 
 Item = TypeVar("Item")
@@ -70,7 +69,7 @@ def rank_fixed(question: Question, candidates: IntArray, verbose: bool = False) 
     for orbit, members in _watch(list(orbits.items()), verbose):
         reference = question.rearrange(completions[members[0]])  # Steps 3 and 4
         if reference.ends is not None:
-            past = past_scores(question, estimate, reference.ends, orbit)
+            past = question.past_scores(estimate, reference.ends, orbit)
             placed = ranks_among(past, scores[members])  # Step 5
         else:
             others = question.score_windows(estimate, question.windows_of(reference))

@@ -17,6 +17,7 @@ from definetti.data.labels import MISSING
 from definetti.data.windows import Windows, windows_at
 from definetti.models.base import Model
 from definetti.models.estimate import Estimate
+from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank
 from definetti.scores.base import Score, blamed
 from definetti.symmetry.base import Reference, Symmetry
@@ -31,7 +32,7 @@ class Question:
 
     Attributes
     ----------
-    history, table, statistics : the labelled sequence, its distinct observations and their sums
+    history, table, statistics : the labelled sequence, its observations by code, and their sums
     observations : (h,) codes of the new observations
     unseen : (h,) which of them are not there yet, and are to be left out of every window
     labels : the labels of the states, those of the candidates included
@@ -66,7 +67,7 @@ class Question:
 
     @property
     def setting(self) -> tuple[Hashable, ...]:
-        """All that the score of a stretch depends on under a fixed model, but the stretch.
+        """All that the score of a window depends on under a fixed model, but the window.
 
         A state that comes up for the first time may change a fixed model; a symbol does not.
         """
@@ -132,7 +133,7 @@ class Question:
         return self.symmetry.reference(completion, self.n_resamples, self.generator)
 
     def past_ends(self, last: int) -> IntArray:
-        """Return the times at which the stretches end that a last state is compared with."""
+        """Return the times at which the windows end that a last state is compared with."""
         ends = self.rearrange(self.complete_with(last)).ends
         assert ends is not None
         return ends
@@ -166,6 +167,24 @@ class Question:
     def score_windows(self, estimate: Estimate, *batches: Windows) -> FloatArray:
         """Tell how strange windows are, all in one go."""
         return evaluate(self.score, estimate, *map(self.hide_unseen, batches))
+
+    def past_scores(self, estimate: Estimate, ends: IntArray, stream: Hashable) -> FloatArray:
+        """Tell how strange the windows of the history are that end at given times, in order.
+
+        Under a fixed model each is scored once and for all.
+
+        Parameters
+        ----------
+        ends : the times, latest first
+        stream : a name for what the times have in common, under which they are found again
+        """
+
+        def scored(ends: IntArray) -> FloatArray:
+            return self.score_windows(estimate, self.windows_ending(ends))
+
+        if not self.model.fixed:
+            return np.sort(scored(ends))
+        return past_scores(self.history, self.setting, stream, ends, scored)
 
     def check_exact(self) -> None:
         """Refuse a question to which the answer would not be exact."""

@@ -8,6 +8,8 @@ The blocks of a page run in order, with one namespace and one folder. What may s
 - ``text``: anything but ``>>>``. After the comment ``<!-- printed -->`` it is what the block before
   printed.
 
+What a page adds to the named scores, symmetries, emissions and baselines is gone after it.
+
 A block after the comment ``<!-- needs: module -->`` is left out where the module is not installed.
 Comments of these two kinds stand right before a block, and nothing is skipped in another way. A
 fence may be indented by spaces and stands alone on its line; any other is refused.
@@ -34,7 +36,9 @@ import typer
 from tests.cli import forked
 
 import definetti
+from definetti._system.registry import Named
 from definetti.cli import app
+from definetti.scores import Score
 
 try:
     from joblib.externals import cloudpickle
@@ -97,6 +101,21 @@ def check_used(comment: str, where: str) -> None:
 
 def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run all blocks of a page in a folder; whatever is wrong raises."""
+    try:
+        run_blocks(page, folder, monkeypatch)
+    finally:
+        forget_names("page")
+
+
+def forget_names(module: str) -> None:
+    """Take out of all contracts the names that a module gave its classes."""
+    for contract in Named.__subclasses__():
+        for name, one in list(contract.named.items()):
+            if one.__module__ == module:
+                del contract.named[name]
+
+
+def run_blocks(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     module = ModuleType("page")
@@ -266,3 +285,17 @@ def test_a_block_may_need_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         run_text(text, tmp_path, monkeypatch)
     with pytest.raises(ZeroDivisionError):  # the other blocks are run all the same
         run_text(text + "```python\n1 / 0\n```\n", tmp_path, monkeypatch)
+
+
+def test_names_that_a_page_gives_are_gone_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        "```python\nfrom definetti.scores import Score\n"
+        "class Mine(Score, name='mine'): ...\nassert 'mine' in Score.named\n```\n"
+    )
+    run_text(text, tmp_path, monkeypatch)
+    assert "mine" not in Score.named
+    with pytest.raises(ZeroDivisionError):
+        run_text(text + "```python\n1 / 0\n```\n", tmp_path, monkeypatch)
+    assert "mine" not in Score.named

@@ -9,7 +9,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.exceptions import NotExactWarning
-from definetti.judging.summary import summary
+from definetti.judging.summing import summary
 from definetti.report import make_report
 from definetti.simulate import weather
 

@@ -12,7 +12,7 @@ import pytest
 from definetti import ConformalHMM
 from definetti.baselines import Classical
 from definetti.judging.rolling import entry
-from definetti.judging.summary import summary
+from definetti.judging.summing import summary
 from definetti.report import make_report
 from definetti.report.page import embedded
 from definetti.simulate import weather

@@ -53,7 +53,7 @@ def backtest(
         # Slow to load, so not before the file is read.
         from definetti import ConformalHMM
         from definetti.judging.backtest import OURS, find_begin, run_backtest
-        from definetti.judging.summary import summary
+        from definetti.judging.summing import summary
 
         if find_begin(len(table.states), horizon, start, windows) is None:
             raise ValueError(

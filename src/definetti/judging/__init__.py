@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from definetti.judging.backtest import Backtest, run_backtest
     from definetti.judging.compare import Comparison, compare_predictors
     from definetti.judging.intervals import exact_interval
+    from definetti.judging.summing import summary
 
 # Of every backtest: the share of the labelled rows before its first window, and the most windows.
 START, WINDOWS = 0.5, 500
@@ -20,6 +21,7 @@ _HOMES = {
     "compare_predictors": "compare",
     "exact_interval": "intervals",
     "run_backtest": "backtest",
+    "summary": "summing",
 }
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "compare_predictors",
     "exact_interval",
     "run_backtest",
+    "summary",
 ]
 
 

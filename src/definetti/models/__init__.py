@@ -3,6 +3,7 @@
 from definetti.models.auto import Auto as Auto
 from definetti.models.base import Model as Model
 from definetti.models.estimate import Estimate as Estimate
+from definetti.models.function import Marginals as Marginals
 from definetti.models.function import Predictor as Predictor
 from definetti.models.given import given_hmm as given_hmm
 from definetti.models.hmm import HMM as HMM

@@ -1,52 +1,59 @@
-"""Scores of the past under a fixed model: each stretch is scored once and for all."""
+"""Scores of the past under a fixed model: each window is scored once and for all."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.models.estimate import Estimate
+from definetti.data.history import History
 
-if TYPE_CHECKING:
-    from definetti.question import Question
+Scored = Callable[[IntArray], FloatArray]
 
 
 def past_scores(
-    question: Question, estimate: Estimate, ends: IntArray, stream: Hashable
+    history: History, setting: Hashable, stream: Hashable, ends: IntArray, scored: Scored
 ) -> FloatArray:
-    """Score the stretches of the history that end at given times, in rising order of score.
+    """Score the windows of a history that end at given times, in rising order of score.
 
     Parameters
     ----------
-    ends : the times, latest first
+    setting : all that the score of a window depends on but the window
     stream : a name for what the times have in common, under which they are found again
+    ends : the times, latest first
+    scored : from times to the scores of the windows that end there; asked only for what is new
+
+    Examples
+    --------
+    >>> history = History(n_states=2)
+    >>> history.append(np.array([0, 1, 0, 1]), np.array([0, 1, 1, 0]))
+    >>> past_scores(history, "setting", "stream", np.array([3, 1]), lambda ends: 1.0 / ends)
+    array([0.33333333, 1.        ])
+    >>> past_scores(history, "setting", "stream", np.array([3, 1]), lambda ends: 1 / 0)
+    array([0.33333333, 1.        ])
     """
-    if not question.model.fixed:
-        return np.sort(question.score_windows(estimate, question.windows_ending(ends)))
-    memory, key = question.history.lasting, ("sorted", stream)
-    old_ends, old = memory.recall(question.setting, key, lambda: (ends[:0], np.zeros(0)))
+    memory, key = history.lasting, ("sorted", stream)
+    old_ends, old = memory.recall(setting, key, lambda: (ends[:0], np.zeros(0)))
     fresh = len(ends) - len(old_ends)
     if fresh >= 0 and np.array_equal(ends[fresh:], old_ends):
         # The usual case in rolling prediction: what is new is put in its place.
-        new = np.sort(_noted(question, estimate, ends[:fresh]))
+        new = np.sort(_noted(history, setting, ends[:fresh], scored))
         scores = np.insert(old, np.searchsorted(old, new), new)
     else:
-        scores = np.sort(_noted(question, estimate, ends))
-    memory.note(question.setting, key, (ends, scores))
+        scores = np.sort(_noted(history, setting, ends, scored))
+    memory.note(setting, key, (ends, scores))
     return scores
 
 
-def _noted(question: Question, estimate: Estimate, ends: IntArray) -> FloatArray:
+def _noted(history: History, setting: Hashable, ends: IntArray, scored: Scored) -> FloatArray:
     """Look scores up among those noted for each time, NaN where none was; add what is missing."""
-    memory, length = question.history.lasting, len(question.history)
-    notes = memory.recall(question.setting, "scores", lambda: np.zeros(0))
+    memory, length = history.lasting, len(history)
+    notes = memory.recall(setting, "scores", lambda: np.zeros(0))
     if len(notes) < length:
         notes = np.concatenate([notes, np.full(2 * length - len(notes), np.nan)])
-        memory.note(question.setting, "scores", notes)
+        memory.note(setting, "scores", notes)
     todo = ends[np.isnan(notes[ends])]
     if len(todo):
-        notes[todo] = question.score_windows(estimate, question.windows_ending(todo))
+        notes[todo] = scored(todo)
     return notes[ends]

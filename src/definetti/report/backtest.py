@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti.judging.backtest import OURS, run_backtest
 from definetti.judging.rolling import JudgedLevels
-from definetti.judging.summary import promised_of, share, summary
+from definetti.judging.summing import promised_of, share, summary
 from definetti.report.levels import round_for_page
 
 DRAWN = 300  # steps of the backtest in its picture

@@ -8,7 +8,7 @@ from typing import Any
 
 from definetti.data.labels import checked_states, readable
 from definetti.exceptions import FewBlocksWarning
-from definetti.judging.summary import names_of
+from definetti.judging.summing import names_of
 from definetti.report.asked import describe_new, predict_asked
 from definetti.report.backtest import describe_backtest
 from definetti.report.estimates import estimates

@@ -26,11 +26,11 @@ from definetti.trellis import (
     completions,
     count,
     edges,
-    finite_terms,
     members,
     nodes,
     size_bounds,
 )
+from definetti.trellis.members import finite_terms
 from definetti.trellis.trellis import Trellis
 
 Sequence = tuple[Hashable, ...]

@@ -16,7 +16,6 @@ from definetti.exceptions import FewBlocksWarning
 from definetti.models.estimate import Estimate
 from definetti.question import Question
 from definetti.ranks.limits import blocks_needed, limit, risk_limit
-from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Band, Smoother
 from definetti.sets import LatticeSet, PredictionSet, StepSets
@@ -119,7 +118,7 @@ def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: i
 def _past(question: Question, estimate: Estimate) -> list[FloatArray]:
     """Return the scores of the past for each last state, in rising order."""
     return [
-        past_scores(question, estimate, question.past_ends(last), (last,))
+        question.past_scores(estimate, question.past_ends(last), (last,))
         for last in range(len(question.labels))
     ]
 

@@ -26,7 +26,7 @@ class Reference(NamedTuple):
     weights : (R,) how often each occurs, whole numbers (of any size, if need be)
     joins : whether the candidate joins them, with weight one; else it is among them already
     randomised : whether ties are broken at random even where no smoothing was asked for
-    ends : where the windows are stretches of the history itself, the times at which they end
+    ends : where the windows are those of the history itself, the times at which they end
     """
 
     windows: Windows | None
@@ -42,7 +42,7 @@ class Reference(NamedTuple):
 
     @classmethod
     def past(cls, ends: IntArray) -> Reference:
-        """Return the reference made of stretches of the history, each counted once."""
+        """Return the reference made of windows of the history, each counted once."""
         return cls(None, np.ones(len(ends), dtype=np.int64), joins=True, ends=ends)
 
     @classmethod
@@ -59,7 +59,7 @@ class Symmetry(Named, ABC):
 
     Attributes
     ----------
-    by_last_state : whether the reference is made of stretches of the history and depends on the
+    by_last_state : whether the reference is made of windows of the history and depends on the
         candidate through its last state alone, so that a fixed model needs one threshold for each
         last state and no list of candidates
     pools : whether observations of earlier stretches are dealt out as well

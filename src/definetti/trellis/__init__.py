@@ -6,7 +6,7 @@ best (`members`), and how many they are (`counting`).
 """
 
 from definetti.trellis.counting import count, count_bounds, size_bounds
-from definetti.trellis.members import finite_terms, members
+from definetti.trellis.members import members
 from definetti.trellis.passes import arrivals, completions, edges, headroom, nodes
 from definetti.trellis.trellis import Trellis
 
@@ -17,7 +17,6 @@ __all__ = [
     "count",
     "count_bounds",
     "edges",
-    "finite_terms",
     "headroom",
     "members",
     "nodes",
