@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from definetti import ConformalHMM
 from definetti.algorithm import Question
 from definetti.cli import app
-from definetti.cli.printing import plain
+from definetti.cli.printing import make_plain
 from definetti.judging import START, WINDOWS
 from definetti.judging.backtest import find_begin, run_backtest
 from definetti.judging.rolling import roll_windows
@@ -176,4 +176,4 @@ def test_sizes_beyond_all_numbers_are_null_on_a_page():
     long = weather(2_600, random_state=0)
     cp = ConformalHMM(confidence_level=0.99, train_size=0.2, random_state=0)
     found = make_report(cp, *long, horizon=1_100, start=0.55).contents
-    assert plain(found["backtest"]) == found["backtest"]
+    assert make_plain(found["backtest"]) == found["backtest"]
