@@ -31,7 +31,7 @@ def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ran
 def rank_refitted(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidates with the model estimated anew for each, as the paper has it."""
     start, states, observations = question.windows(candidates)
-    completions = [question.complete(candidate) for candidate in states]  # Step 1
+    completions = list(map(question.complete, states))  # Step 1
     # Those of one estimate after each other, so that one at a time is enough.
     groups: dict[tuple[int, ...], dict[tuple[int, ...], list[int]]] = {}
     for index, completion in enumerate(completions):
@@ -59,7 +59,7 @@ def rank_refitted(question: Question, candidates: IntArray, verbose: bool = Fals
 def rank_fixed(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidates with a model that no candidate changes, so that Step 2 is done once."""
     windows = question.windows(candidates)
-    completions = [question.complete(states) for states in windows.states]  # Step 1
+    completions = list(map(question.complete, windows.states))  # Step 1
     estimate = question.estimate(completions[0])  # Step 2
     scores = question.score_windows(estimate, windows)
     orbits: dict[tuple[int, ...], list[int]] = {}

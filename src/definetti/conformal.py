@@ -11,6 +11,7 @@ from definetti._system.checks import (
     checked_choice,
     checked_flag,
     checked_guarantee,
+    checked_limit,
     checked_number,
 )
 from definetti.algorithm import rank
@@ -340,6 +341,7 @@ class ConformalHMM(FrontDoor):
     ) -> Question:
         self._check_fitted()
         self._check_parameters()
+        checked_limit(lag, "lag")
         new_observations = readable(new_observations, "new_observations")
         data = self._data.choose_again(new_observations)
         fixed = data.model.fixed and self.symmetry_.by_last_state

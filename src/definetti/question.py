@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +39,8 @@ class Question:
     n_resamples, entropy : how many rearrangements to draw where they are drawn, and from what seed
     smoothing : whether ties are broken at random
     lag : how many of the new steps are not asked about, because their labels never come
+    steps : how many steps, the last ones, are asked about
+    by_last_state : whether a candidate is compared with the past through its last state alone
     """
 
     history: History
@@ -55,15 +57,14 @@ class Question:
     smoothing: bool = False
     lag: int = 0
 
-    @property
-    def steps(self) -> int:
-        """How many steps, the last ones, are asked about."""
-        return len(self.observations) - self.lag
+    steps: int = field(init=False)
+    by_last_state: bool = field(init=False)
 
-    @property
-    def by_last_state(self) -> bool:
-        """Whether a candidate is compared with the past through its last state alone."""
-        return self.model.fixed and self.symmetry.by_last_state
+    def __post_init__(self) -> None:
+        # Once and for all, the question being frozen: they are asked for at every turn.
+        object.__setattr__(self, "steps", len(self.observations) - self.lag)
+        fixed = self.model.fixed and self.symmetry.by_last_state
+        object.__setattr__(self, "by_last_state", fixed)
 
     @property
     def setting(self) -> tuple[Hashable, ...]:

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from definetti.cli.columns import split_labelled_rows
-from definetti.cli.dates import FIRST
 from definetti.cli.estimators import read_both
 from definetti.cli.fields import find_repeated
+from definetti.cli.kinds import FIRST
 from definetti.cli.reading import read_table
 from definetti.simulate import weather
 

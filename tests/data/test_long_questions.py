@@ -36,7 +36,7 @@ def check_refused(monkeypatch, cp, ask):
 
     cp.fit(Y, X)
     with monkeypatch.context() as patched:
-        patched.setattr(Labelled, "new", made)
+        patched.setattr(Labelled, "read_new", made)
         with pytest.raises(ValueError, match=r"states has|horizon|lag"):
             ask(cp)
 

@@ -9,7 +9,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.mistakes import report_mistakes
-from definetti.cli.printing import print_json, print_notes
+from definetti.cli.printing import is_watched, print_json, print_notes
 from definetti.judging import START, WINDOWS
 
 ENOUGH = 10  # windows with a last state, to speak of its coverage
@@ -41,9 +41,8 @@ def backtest(
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
     """
     with report_mistakes():
-        from definetti.cli.estimators import choose_share, read_both
+        from definetti.cli.estimators import check_share, choose_share, read_both
         from definetti.cli.reading import name_source
-        from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
@@ -51,7 +50,7 @@ def backtest(
         check_share(train_size)
         table = read_both(data, None, state_column, observation_columns)
         # Slow to load, so not before the file is read.
-        from definetti import ConformalHMM
+        from definetti.conformal import ConformalHMM
         from definetti.judging.backtest import OURS, find_begin, run_backtest
         from definetti.judging.summing import summary
 
@@ -63,7 +62,7 @@ def backtest(
             )
         cp = ConformalHMM(
             confidence_level=confidence, train_size=choose_share(table, horizon, train_size),
-            random_state=seed, verbose=True,
+            random_state=seed, verbose=is_watched(),
         )  # fmt: skip
         test = run_backtest(
             cp, table.observations, table.states, horizon, start=start, windows=windows
@@ -106,8 +105,7 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
     """Print what `definetti backtest` found, a column a method."""
     from rich.table import Table
 
-    from definetti.cli.formatting import format_label
-    from definetti.cli.printing import console
+    from definetti.cli.printing import console, format_label
 
     table = Table(
         title=f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "

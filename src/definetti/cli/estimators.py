@@ -41,7 +41,7 @@ def make_estimator(
 
     A model is fixed on the first half where nobody said otherwise and it has to be.
     """
-    from definetti import ConformalHMM
+    from definetti.conformal import ConformalHMM
     from definetti.data.labels import piece
 
     check_errors(guarantee, max_errors, steps)
@@ -53,6 +53,15 @@ def make_estimator(
     )  # fmt: skip
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
     return cp, new, None if new is not None and len(new) == steps else steps
+
+
+def check_share(train_size: float | None) -> None:
+    """Refuse what is no share; a number of rows would be mistaken for one."""
+    if train_size is not None and not 0 < train_size < 1:
+        raise ValueError(
+            f"--train-size must be a share between 0 and 1, both excluded, got {train_size:g}; 0.5 "
+            "fixes the model on the first half of the rows"
+        )
 
 
 def choose_share(

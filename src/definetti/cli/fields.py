@@ -20,6 +20,11 @@ class BadTable(ValueError):
     """A file that cannot be read, with what is wrong and where."""
 
 
+def take_first_line(error: Exception) -> str:
+    """Return what an error says, without advice that is for those who program."""
+    return str(error).strip().split("\n", 1)[0]
+
+
 def decode_text(content: bytes, name: str) -> str:
     """Return the text of a file: UTF-8, or what its first bytes say."""
     coding = next((MARKS[mark] for mark in MARKS if content.startswith(mark)), "utf-8-sig")

@@ -1,15 +1,18 @@
-"""What the columns of a file hold: empty text is missing, and numbers are finite."""
+"""What the columns of a file hold: dates, numbers, which are finite, or text, missing if empty."""
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.fields import BadTable
-from definetti.cli.frames import import_polars
 
 if TYPE_CHECKING:
     import polars as pl
 
+FIRST = 100  # values that tell whether a column is worth a closer look for dates
 ABSENT = ("", "na", "n/a", "nan", "null", "none")
 LARGEST = 1e150  # its square is a machine number, too
 DECIMAL_COMMA = r"^\s*-?\d+,\d+\s*$"
@@ -25,7 +28,8 @@ def tidy_columns(
     table, name : what was read, and where it is from
     columns : those that are used; no others are looked at
     """
-    pl = import_polars()
+    import polars as pl
+
     notes: list[str] = []
     found = []  # for what is done to all at once: one at a time, each costs as much as all
     for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
@@ -52,7 +56,8 @@ def tidy_columns(
 
 def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
     """Return text without empty text, or the numbers that it is but for words like NA."""
-    pl = import_polars()
+    import polars as pl
+
     bare = series.str.strip_chars()
     series = series.to_frame().select(pl.when(bare != "").then(series))[:, 0]
     bare = series.str.strip_chars()
@@ -95,3 +100,50 @@ def _check_finite(series: pl.Series, name: str, column: str) -> None:
             f"{name}: row {row + 1}, column {column!r} is {series[row]:g}, too large to reckon "
             "with; leave it empty where it is not known, or rescale the column"
         )
+
+
+def parse_dates(table: pl.DataFrame, state: str | None) -> pl.DataFrame:
+    """Return a table whose columns of dates and times are that, and not text.
+
+    The reader of CSV can look for them itself, which takes half a minute for a million rows.
+
+    Parameters
+    ----------
+    state : the column with the states, which stays what it is
+    """
+    import polars as pl
+
+    found = {}
+    for series in table.get_columns():
+        if series.dtype == pl.String and series.name != state and series.count():
+            looked = _infer_column(series.drop_nulls().head(FIRST))
+            if looked.dtype.is_temporal():
+                found[series.name] = _parse_column(series, looked.dtype)
+    return table.with_columns(**found)
+
+
+def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return a column as dates, if all of it is; dates are looked for in a fast way first."""
+    import polars as pl
+
+    ways: dict[Any, Callable[..., pl.Series]] = {
+        pl.Date: series.str.to_date,
+        pl.Time: series.str.to_time,
+    }
+    with suppress(pl.exceptions.PolarsError):  # of which the fast way knows no format
+        quick = ways.get(dtype.base_type(), series.str.to_datetime)(strict=False)
+        if quick.null_count() == series.null_count():
+            return quick
+    known = _infer_column(series.drop_nulls())
+    if not known.dtype.is_temporal():
+        return series
+    dated = pl.Series(series.name, [None] * len(series), dtype=known.dtype)
+    return dated.scatter(series.is_not_null().arg_true(), known)
+
+
+def _infer_column(series: pl.Series) -> pl.Series:
+    """Return what the reader of CSV makes of a column."""
+    import polars as pl
+
+    text = io.BytesIO(series.to_frame().write_csv().encode())
+    return pl.read_csv(text, infer_schema_length=None, try_parse_dates=True)[:, 0]

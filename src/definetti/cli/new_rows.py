@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from definetti.cli.fields import BadTable
-from definetti.cli.frames import import_polars
 from definetti.cli.kinds import ABSENT, tidy_columns
 
 if TYPE_CHECKING:
@@ -48,9 +47,11 @@ def match_new_rows(
 
 def name_kind(series: pl.Series) -> str:
     """Return what a column holds, in a word."""
+    import polars as pl
+
     if not series.count():
         return "nothing"
-    if series.dtype == import_polars().Boolean:
+    if series.dtype == pl.Boolean:
         return "true or false"
     if series.dtype.is_numeric():
         return "numbers"
@@ -59,21 +60,25 @@ def name_kind(series: pl.Series) -> str:
 
 def _find_first_odd(series: pl.Series, known: pl.Series) -> int:
     """Return the first row that does not fit what is known; the first with a value if none does."""
+    import polars as pl
+
     odd = series.is_not_null()
     if name_kind(series) == "text":
-        bare = series.cast(import_polars().String).str.strip_chars().str.to_lowercase()
+        bare = series.cast(pl.String).str.strip_chars().str.to_lowercase()
         fits = bare.is_in(ABSENT)
         if name_kind(known) == "numbers":
-            fits |= bare.cast(import_polars().Float64, strict=False).is_not_null()
+            fits |= bare.cast(pl.Float64, strict=False).is_not_null()
         elif name_kind(known) == "true or false":
             fits |= bare.is_in(["true", "false"])
         odd = (odd & ~fits).fill_null(False)
     elif name_kind(series) == "numbers" and name_kind(known) == "text":
-        odd &= ~series.cast(import_polars().String).is_in(known.unique().implode()).fill_null(True)
+        odd &= ~series.cast(pl.String).is_in(known.unique().implode()).fill_null(True)
     return odd.arg_max() or 0
 
 
 def _write_as_text(series: pl.Series, known: pl.Series) -> pl.Series:
     """Return numbers as the symbols that they are among other symbols, if they are."""
-    text = series.cast(import_polars().String)
+    import polars as pl
+
+    text = series.cast(pl.String)
     return text if text.drop_nulls().is_in(known.unique().implode()).all() else series

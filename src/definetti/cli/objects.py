@@ -8,8 +8,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.fields import BadTable
-from definetti.cli.frames import import_polars, take_first_line
+from definetti.cli.fields import BadTable, take_first_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,14 +29,14 @@ def read_lines(text: str, name: str, state: str | None) -> pl.DataFrame:
     text, name : what was read, and where it is from
     state : the column with the states, which are to be all of one kind
     """
+    import polars as pl
+
     _check_depth(text, name)
     if state is not None:
         _check_alike(text, name, state)
     try:
         # All rows say what the columns hold: a key may come up late, and whole numbers end.
-        found: pl.DataFrame = import_polars().read_ndjson(
-            io.BytesIO(text.encode()), infer_schema_length=None
-        )
+        found = pl.read_ndjson(io.BytesIO(text.encode()), infer_schema_length=None)
     except Exception as error:  # look for the row, which the reader does not tell
         for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
             try:

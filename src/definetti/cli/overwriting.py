@@ -15,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from definetti.cli.fields import BadTable
-from definetti.cli.frames import import_polars
 from definetti.cli.reading import name_source
 
 BEGINNING = 1 << 20  # characters in which the first row, or the mark, must be
@@ -73,7 +72,9 @@ def read_columns(path: Path) -> list[str]:
     ending = path.suffix.lower()
     try:
         if ending == ".parquet":
-            return list(import_polars().read_parquet_schema(path))
+            import polars as pl
+
+            return list(pl.read_parquet_schema(path))
         text = read_beginning(path)
         if ending in (".csv", ".tsv"):
             return next(csv.reader(text.splitlines(), delimiter="\t" if ending == ".tsv" else ","))

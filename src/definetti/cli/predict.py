@@ -45,9 +45,8 @@ def predict(
     Example: definetti predict history.csv tonight.csv --state-column stage --confidence 0.9
     """
     with report_mistakes():
-        from definetti.cli.estimators import read_both
+        from definetti.cli.estimators import check_share, read_both
         from definetti.cli.fields import BadTable
-        from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
@@ -136,8 +135,7 @@ def _show(
 ) -> None:
     from rich.table import Table
 
-    from definetti.cli.formatting import format_label, format_set
-    from definetti.cli.printing import console
+    from definetti.cli.printing import console, format_label, format_set
 
     screen = console()
     columns = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"

@@ -8,9 +8,8 @@ import re
 import sys
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from definetti.cli.dates import parse_dates
 from definetti.cli.fields import (
     BadTable,
     check_inner_quotes,
@@ -18,8 +17,9 @@ from definetti.cli.fields import (
     check_widths,
     clean_lines,
     decode_text,
+    take_first_line,
 )
-from definetti.cli.frames import import_polars, take_first_line
+from definetti.cli.kinds import parse_dates
 from definetti.cli.objects import read_lines, read_list
 
 if TYPE_CHECKING:
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 LIST = re.compile(r"\s*\[\s*[{\]]")  # a header may begin with a bracket, too
 VALUE = 32  # bytes that a value takes while it is read, at most but for long text
+
+
+def import_polars() -> Any:
+    """Import polars, or say how to get it."""
+    try:
+        import polars
+    except ImportError:
+        raise BadTable("reading files needs polars; pip install 'definetti[cli]'") from None
+    return polars
 
 
 def name_source(source: str) -> str:
@@ -56,6 +65,7 @@ def read_table(source: str, state: str | None = None) -> pl.DataFrame:
         raise BadTable(f"{name} is empty; give a file with a header and rows")
     if content[:4] == ZIP:
         raise BadTable(f"{name} is a ZIP archive or a spreadsheet; save it as CSV")
+    import_polars()  # here, so that nothing below has to ask whether it is there
     if content[:4] == PARQUET:
         table = _read_parquet(content, name)
     else:
@@ -90,9 +100,11 @@ def _read_bytes(source: str) -> bytes:
 
 
 def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
+    import polars as pl
+
     try:
         _check_room(content)
-        found: pl.DataFrame = import_polars().read_parquet(io.BytesIO(content))
+        found = pl.read_parquet(io.BytesIO(content))
     except MemoryError:
         raise
     except Exception as error:  # whatever the reader calls it, it is the file's fault
@@ -116,14 +128,16 @@ def _check_room(content: bytes) -> None:
 
 
 def _read_csv(text: str, name: str, state: str | None) -> pl.DataFrame:
+    import polars as pl
+
     text, separator = clean_lines(text, name)
     try:
-        found: pl.DataFrame = import_polars().read_csv(
+        found = pl.read_csv(
             io.BytesIO(text.encode()),
             separator=separator,
             infer_schema_length=None,
             encoding="utf8",
-            schema_overrides=None if state is None else {state: import_polars().String},
+            schema_overrides=None if state is None else {state: pl.String},
         )
     except Exception as error:  # look for the row, which the reader does not tell
         for complain in (check_open_quotes, check_widths, check_inner_quotes):

@@ -46,9 +46,8 @@ def report(
     Example: definetti report history.csv tonight.csv --state-column stage -o report.html
     """
     with report_mistakes():
-        from definetti.cli.estimators import make_estimator, read_both
+        from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.printing import print_json, print_notes
-        from definetti.cli.shares import check_share
         from definetti.cli.writing import check_output
         from definetti.report import make_report
 

@@ -9,9 +9,8 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import SimulatedWorld
-from definetti.cli.formatting import escape_controls
 from definetti.cli.mistakes import report_mistakes
-from definetti.cli.printing import print_json, print_text
+from definetti.cli.printing import escape_controls, print_json, print_text
 
 MACHINE = ("idle", "works", "worn")
 # The columns of each world's file, and the states in it.

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from definetti._system.files import find_destination, replace_file
 from definetti.cli.fields import BadTable
-from definetti.cli.formatting import escape_formula, join_labels
-from definetti.cli.frames import import_polars
 from definetti.cli.overwriting import check_replaced
 from definetti.cli.printing import make_plain
+from definetti.cli.reading import import_polars
 
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?"
+NUMBERS = re.compile(rf"{NUMBER}(\|{NUMBER})*", re.ASCII | re.IGNORECASE)
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 
 
@@ -62,8 +65,8 @@ def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
     """Write rows as CSV, TSV, JSON, JSON lines or Parquet, by the ending of the file.
 
-    A list in a row stays one, but for CSV and TSV, which have text alone: see
-    `formatting.join_labels`, and `formatting.escape_formula` for what spreadsheets make of it.
+    A list in a row stays one, but for CSV and TSV, which have text alone: see `join_labels`, and
+    `escape_formula` for what spreadsheets make of it.
     """
     check_place(output)
     pl = import_polars()
@@ -90,6 +93,28 @@ def _write_field(value: Any) -> Any:
     """Return what stands for a value where a file has text alone."""
     text = join_labels(value) if isinstance(value, list) else value
     return escape_formula(text) if isinstance(text, str) else text
+
+
+def join_labels(labels: Iterable[Any]) -> str:
+    r"""Write labels in one field, with bars between, such that no label can be taken for two.
+
+    >>> print(join_labels(["sun", "a|b", 2]))
+    sun|a\|b|2
+    """
+    words = (str(label).replace("\\", r"\\").replace("|", r"\|") for label in labels)
+    return "|".join(words)
+
+
+def escape_formula(text: str) -> str:
+    """Write a field of a CSV such that no spreadsheet takes it for a formula: after an apostrophe.
+
+    Numbers, and sets of numbers, stay as they are. An apostrophe that was there before such a
+    formula is followed by another, so that no two fields become one.
+
+    >>> [escape_formula(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
+    ['sun', "'=1+1", "''=1+1", '-1', '-1|+2.5', "'-1|x"]
+    """
+    return f"'{text}" if FORMULA.match(text) and not NUMBERS.fullmatch(text) else text
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.checks import checked_limit, checked_number
+from definetti._system.checks import checked_number
 
 PER_WINDOW = 20_000  # candidates that may be listed for each of many windows
 # Cells of a trellis, a square of states for each step: 4 GB at eight bytes each. A sequence asked
@@ -67,7 +67,7 @@ def all_candidates(n_states: int, horizon: int) -> IntArray:
 
 
 def check_size(
-    n_states: int, horizon: Any, lag: Any, fixed: bool, max_candidates: Any, listing: bool
+    n_states: int, horizon: Any, lag: int, fixed: bool, max_candidates: Any, listing: bool
 ) -> None:
     """Refuse steps that there is no room for, before any memory is taken.
 
@@ -76,7 +76,6 @@ def check_size(
     fixed : whether the model is fixed and candidates are compared by their last state alone
     listing : whether all candidates are asked about, not one of them
     """
-    checked_limit(lag, "lag")
     if lag and not fixed:
         raise ValueError(
             f"lag={lag} is exact with a fixed model and symmetry='spaced' only; set "

@@ -56,6 +56,7 @@ class History:
 
     def __init__(self, n_states: int, symbols: bool = True) -> None:
         self.length = 0
+        self.first = self.last = 0  # states, once there are some
         self.n_states = n_states
         self.symbols = symbols
         self.transitions: IntArray = np.zeros((n_states, n_states), dtype=np.int64)
@@ -101,14 +102,6 @@ class History:
             self._lasting = Memory()
         return self._lasting
 
-    @property
-    def first(self) -> int:
-        return int(self._states[0])
-
-    @property
-    def last(self) -> int:
-        return int(self._states[self.length - 1])
-
     def append(
         self, states: IntArray, observations: IntArray, n_states: int = 0, gap: bool = False
     ) -> None:
@@ -124,6 +117,9 @@ class History:
             room = max(end, 2 * len(self._states))
             self._states = np.resize(self._states, room)
             self._observations = np.resize(self._observations, room)
+        if len(states):
+            self.first = self.first if self.length else int(states[0])
+            self.last = int(states[-1])
         self._states[self.length : end] = states
         self._observations[self.length : end] = observations
         self.n_states = n = max(self.n_states, n_states)

@@ -75,9 +75,8 @@ class Labelled:
                 seen = piece(observations, 0, training_cut(train_size, each))
             kinds = model.look(seen)
         self.kinds = kinds
-        if kinds is not None:
-            self._parts = [Part(_copied(observations), labels, kinds.shape)]
         model = model.choose(kinds)
+        ordered, emission = model.ordered, model.emission_
         self.plain = observations is None
         self.closed = declared is not None
         self.alphabet = Alphabet(model.states or ())
@@ -98,15 +97,18 @@ class Labelled:
                     "all of the model's states, or none"
                 )
         codes = self.alphabet.encode(labels, "states")
-        if declared is None and model.ordered:
+        if declared is None and ordered:
             # The order in which labels are first met is not what a rearrangement keeps.
             raise ValueError(
                 "states is not declared, and the model's columns have no names; give "
                 "ConformalHMM(…, states=[…]) the labels in the order of the columns"
             )
-        if model.ordered:
+        if ordered:
             model = model.told_states(self.alphabet.labels)
-        self.model, self.emission = model, model.emission_
+            emission = model.emission_
+        self.model, self.emission = model, emission
+        if kinds is not None:
+            self._parts = [Part(_copied(observations), labels, kinds.shape)]
         self.table, observed = self._encoded(observations, model.table, len(labels))
         begins = (each.cumsum() - each).tolist()
         if train_size is not None:

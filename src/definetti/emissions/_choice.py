@@ -90,7 +90,9 @@ def kinds_of(observations: Any) -> Kinds:
         }
         return Kinds("columns", columns)
     if isinstance(native, nw.Series):
-        return _single(kind(observations))
+        # Its type tells, however long it is, but for one in which all is missing.
+        text = native.dtype == nw.String and native.null_count() < len(native)
+        return _single("text" if text else kind(observations))
     if isinstance(observations, np.ndarray) and observations.ndim != 1:
         if observations.ndim != 2:
             return Kinds("rows", {0: "numbers"})  # and `Gaussian` says what shape it wants

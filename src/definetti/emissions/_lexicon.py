@@ -56,13 +56,12 @@ class Lexicon:
                     f"{name}[{row}] is {word!r}, which is not a word; use Categorical() for "
                     "symbols that are not text"
                 )
-        lexicon = self._grown(self.words.extended(found))
+        words = self.words.extended(found)
+        lexicon = self if words is self.words else self._grown(words)
         return lexicon, lexicon.words.encode_missing(found)
 
     def _grown(self, words: Alphabet) -> Lexicon:
         """Take in an alphabet that goes on where this one ends; only new words are looked at."""
-        if words is self.words:
-            return self
         new = [shape(str(word)) for word in islice(words.codes, len(self), None)]
         shapes = self.shapes.extended(new)
         shape_of = np.concatenate([self.shape_of, shapes.encode(new, "shapes")])

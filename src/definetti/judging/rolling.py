@@ -160,8 +160,10 @@ def roll_levels(
     begins = range(0, len(states) - horizon + 1, horizon)
     if len(begins) > 1 and "verbose" in learner.get_params(deep=False):
         learner.verbose = False  # one bar for all windows, and none within it
-    what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
-    counted = show_progress(begins, len(begins), what, verbose and len(begins) > 1)
+    counted: Iterable[int] = begins
+    if verbose and len(begins) > 1:
+        what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
+        counted = show_progress(begins, len(begins), what, verbose)
     how = {"horizon": horizon, **({"lag": lag} if lag else {})}  # not all know of late labels
     codes, found, p_values = [], [], []
     for window in roll_windows(learner, observations, states, counted, horizon):

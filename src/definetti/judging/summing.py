@@ -42,8 +42,8 @@ def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dic
     parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
     return {
         **share(covered),
-        "mean_size": evaluation.size,
-        "mean_states_per_step": evaluation.width,
+        "mean_size": float(evaluation.sizes.mean()),
+        "mean_states_per_step": float(evaluation.widths.mean()),
         "by_last_state": {
             names[code]: share(own)
             for code, own in split_by_last_state(covered, lasts).items()

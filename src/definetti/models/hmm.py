@@ -186,13 +186,13 @@ def refitted(completion: Completion, prior: float) -> FloatArray:
     All candidates share the rows of the states that they do not leave.
     """
     pool, n = completion.history.pool, completion.n_states
+    states, left = completion.left
     known = pool.estimate  # read once: another thread may put another in its place
     if known is None or known[:2] != (n, prior):
         counts = padded(pool.transitions, n, n).astype(np.float64)
         known = pool.estimate = n, prior, probabilities(counts, prior)
     transition = known[2].copy()
-    states, counts = completion.left
-    transition[states] = np.exp(log_frequencies(counts, prior))
+    transition[states] = np.exp(log_frequencies(left, prior))
     return transition
 
 

@@ -27,7 +27,7 @@ def listed_set(
     """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first."""
     candidates, found, scores = all_ranked(question, max_candidates, verbose)
     broken = question.tie_breakers(found)
-    p_values = np.array([one.p_value(u) for one, u in zip(found, broken, strict=True)])
+    p_values = np.array(list(map(Rank.p_value, found, broken)))
     order = np.lexsort((scores, -p_values)).tolist()
     kept = [k for k in order if alpha is None or found[k].exceeds(alpha, broken[k])]
     if alpha is not None and len(kept) == len(candidates) and question.by_last_state:
