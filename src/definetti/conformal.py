@@ -17,9 +17,9 @@ from definetti._system.checks import (
 from definetti.algorithm import rank
 from definetti.data.candidates import check_listing, check_size, is_long
 from definetti.data.labelled import Labelled
-from definetti.data.labels import checked_states, readable
+from definetti.data.labels import readable
 from definetti.exceptions import NotExactWarning
-from definetti.front_door import FrontDoor, check_length
+from definetti.front_door import FrontDoor
 from definetti.models.base import Model
 from definetti.question import Question
 from definetti.ranks.pvalue import Rank, miscoverage
@@ -272,27 +272,8 @@ class ConformalHMM(FrontDoor):
         The estimator itself learns nothing. A true state that the set could not list, never seen
         and not declared, counts as not covered.
         """
-        self._check_fitted()
-        self._check_parameters()
-        truth = checked_states(states)
-        if self._data.closed:
-            self._data.alphabet.encode(truth, "states")
-        step = len(truth) if horizon is None else checked_number(horizon, "horizon")
-        if not truth or len(truth) < step:
-            raise ValueError(
-                f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
-                "give more, or shorten the horizon"
-            )
-        new_observations = readable(new_observations, "new_observations")
-        if new_observations is not None:
-            data = self._data.choose_again(new_observations)
-            check_length(truth, len(data.read_new(new_observations, None).codes))
-        elif step < len(truth):
-            self._data.check_plain(None, "new_observations")
-        from definetti.judging.rolling import judge_windows
-
-        return judge_windows(
-            self, new_observations, truth, confidence_level, step, lag, bool(self.verbose)
+        return self._judge_windows(
+            new_observations, states, confidence_level, horizon, lag, bool(self.verbose)
         )
 
     @property

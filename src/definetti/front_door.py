@@ -19,6 +19,7 @@ from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
 from definetti.question import Question
 from definetti.scores import OnWindows, Score
+from definetti.sets import Evaluation
 
 Self = TypeVar("Self", bound="FrontDoor")
 
@@ -143,6 +144,37 @@ class FrontDoor(BaseEstimator, GivesModel):
         question = self._question(new_observations, horizon, lag, listing=False)
         check_length(labels, question.steps)
         return replace(question, labels=alphabet.labels), alphabet.encode(labels, "states")
+
+    def _judge_windows(
+        self,
+        new_observations: Any,
+        states: Any,
+        confidence_level: float | None,
+        horizon: int | None,
+        lag: int = 0,
+        verbose: bool = False,
+    ) -> Evaluation:
+        """Judge sets by the truth, window after window, each predicted from all before it."""
+        from definetti.judging.rolling import judge_windows
+
+        self._check_fitted()
+        self._check_parameters()
+        truth = checked_states(states)
+        if self._data.closed:
+            self._data.alphabet.encode(truth, "states")
+        step = len(truth) if horizon is None else checked_number(horizon, "horizon")
+        if not truth or len(truth) < step:
+            raise ValueError(
+                f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
+                "give more, or shorten the horizon"
+            )
+        new_observations = readable(new_observations, "new_observations")
+        if new_observations is not None:
+            data = self._data.choose_again(new_observations)
+            check_length(truth, len(data.read_new(new_observations, None).codes))
+        elif step < len(truth):
+            self._data.check_plain(None, "new_observations")
+        return judge_windows(self, new_observations, truth, confidence_level, step, lag, verbose)
 
     def _is_fitted(self) -> bool:
         return "_data" in self.__dict__

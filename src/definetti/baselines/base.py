@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from definetti.baselines.past import Past
 from definetti.baselines.standing import Standing
 from definetti.data.candidates import all_candidates, is_long, powered
 from definetti.data.labelled import Labelled
-from definetti.data.labels import checked_states
-from definetti.front_door import FrontDoor, check_length
+from definetti.front_door import FrontDoor
 from definetti.models.base import Model
 from definetti.question import Question
 from definetti.ranks.pvalue import miscoverage
@@ -138,23 +137,8 @@ class Baseline(Named, FrontDoor):
             Show a progress bar when it takes more than two seconds; on a terminal or in a
             notebook only.
         """
-        self._check_fitted()
-        truth = checked_states(states)
-        step = len(truth) if horizon is None else checked_number(horizon, "horizon")
-        if not truth or len(truth) < step:
-            raise ValueError(
-                f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
-                "give more, or shorten the horizon"
-            )
-        if isinstance(new_observations, Iterator):
-            new_observations = list(new_observations)
-        if new_observations is not None:
-            check_length(truth, len(self._data.read_new(new_observations, None).codes))
-        from definetti.judging.rolling import judge_windows
-
-        # All that it asks for is the front door.
-        return judge_windows(
-            cast(Any, self), new_observations, truth, confidence_level, step, verbose=verbose
+        return self._judge_windows(
+            new_observations, states, confidence_level, horizon, verbose=verbose
         )
 
     def _check_parameters(self) -> None:
