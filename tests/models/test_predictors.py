@@ -1,5 +1,11 @@
 """Predictors trained elsewhere: however bad, the sets are valid."""
 
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.products import covering
@@ -9,7 +15,7 @@ from definetti.emissions import Categorical, Gaussian, Mixed
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.likelihood import LogLikelihood
 from definetti.judging.intervals import exact_interval
-from definetti.models.function import Predictor
+from definetti.models.function import Predictor, from_torch
 from definetti.models.hmmlearn import FromHmmlearn
 from definetti.simulate import sample, weather
 from definetti.verify import enumerate_ranks
@@ -367,3 +373,28 @@ def test_pairs_do_not_take_the_future_for_a_gap():
     cp = ConformalHMM(HMM(), symmetry="pairs").fit(y, x)
     with pytest.raises(ValueError, match="symmetry='pairs'"):
         cp.predict_set(horizon=2)
+
+
+def test_a_torch_module_in_training_is_asked_by_many_threads_without_dropout(monkeypatch):
+    """Each thread that has asked turns training on again, and must not do so amid the others."""
+    torch = SimpleNamespace(no_grad=nullcontext, as_tensor=np.asarray, Tensor=())
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    seen = []
+
+    class Net:
+        training = True
+
+        def eval(self):
+            self.training = False
+
+        def train(self, training):
+            self.training = training
+
+        def __call__(self, start, observations):
+            time.sleep(0)  # let the others on
+            seen.append(self.training)
+
+    net = Net()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: from_torch(net, [0], [[0.0]]), range(2_000)))
+    assert (set(seen), net.training) == ({False}, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from definetti.data.windows import Windows
 from definetti.emissions import Emission
 from definetti.models.base import Model
 from definetti.models.estimate import at_states
+
+_EVALUATING = Lock()
 
 
 class Marginals(NamedTuple):
@@ -175,11 +178,13 @@ def from_torch(module: Any, start: Any, observations: Any) -> Any:
             "model is a PyTorch module, which takes numbers, and some observations are none; code "
             "them as numbers, or wrap the module in a function that does"
         ) from error
-    training = module.training
-    module.eval()
-    try:
-        with torch.no_grad():
-            found = module(torch.as_tensor(start), torch.as_tensor(numbers))
-            return found.cpu().double().numpy() if isinstance(found, torch.Tensor) else found
-    finally:
-        module.train(training)
+    # One thread at a time: it would turn dropout on again while another one is asking.
+    with _EVALUATING:
+        training = module.training
+        module.eval()
+        try:
+            with torch.no_grad():
+                found = module(torch.as_tensor(start), torch.as_tensor(numbers))
+        finally:
+            module.train(training)
+    return found.cpu().double().numpy() if isinstance(found, torch.Tensor) else found
