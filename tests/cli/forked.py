@@ -64,6 +64,7 @@ def run(arguments, stdin=b"", folder=None, environment=None):
             pool.submit(write, ours_in, stdin)
         read = [pool.submit(drain, stream) for stream in (ours_out, ours_err, ours_end)]
         printed, told, code = (one.result(PATIENCE) for one in read)
+    assert code, "forking.py has ended; run it by itself to see why"
     return subprocess.CompletedProcess(texts, int(code), printed, told)
 
 

@@ -12,14 +12,19 @@ import runpy
 import socket
 import sys
 import warnings
+from importlib import import_module
+from pkgutil import iter_modules
+
+LATER = ["definetti.judging", "definetti.report"]  # loaded by commands when they are needed
 
 
 def load():
     """Load what commands load, and compiled kernels; start no thread that a fork would lose."""
-    from definetti import ConformalHMM
-    from definetti.cli import app, backtest, compare, estimators, predict, report  # noqa: F401
+    from definetti import ConformalHMM, cli
     from definetti.simulate import weather
 
+    for module in (*(f"definetti.cli.{one.name}" for one in iter_modules(cli.__path__)), *LATER):
+        import_module(module)
     seen, states = weather(60, random_state=0)
     for fixed in ({}, {"train_size": 0.5}):
         cp = ConformalHMM(random_state=0, **fixed).fit(seen[:50], states[:50])

@@ -130,4 +130,4 @@ def test_a_few_moments(outcome, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_many_moments(outcome, name):
-    check(name, outcome, 20)
+    check(name, outcome, 15)

@@ -12,7 +12,7 @@ from definetti.simulate import sample
 from definetti.symmetry import Full
 
 REFERENCE = Path(__file__).parent / "reference" / "fig1_full_class.csv"
-REPETITIONS, REFERENCE_REPETITIONS, DRAWS = 400, 2000, 199
+REPETITIONS, REFERENCE_REPETITIONS, DRAWS = 150, 2000, 199
 # 540 comparisons in all: a bound of 4.5 standard errors fails by chance less than once in 250 runs.
 ERRORS = 4.5
 

@@ -98,7 +98,7 @@ def test_the_grids_are_the_papers():
 @pytest.mark.slow
 @pytest.mark.parametrize("figure", [figure1, figure2])
 def test_a_whole_grid(figure, reference, tmp_path):
-    found = figure(tmp_path, n_jobs=2)
+    found = figure(tmp_path, repetitions=200, n_jobs=2)
     compare = compare_first if figure is figure1 else compare_second
     compare(found, reference)
     short = {line["method"]: line["short"] for line in found.summary}
