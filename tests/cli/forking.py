@@ -17,7 +17,7 @@ import warnings
 def load():
     """Load what commands load, and compiled kernels; start no thread that a fork would lose."""
     from definetti import ConformalHMM
-    from definetti.cli import app, asking, backtest, compare, predict, report  # noqa: F401
+    from definetti.cli import app, backtest, compare, estimators, predict, report  # noqa: F401
     from definetti.simulate import weather
 
     seen, states = weather(60, random_state=0)
