@@ -8,6 +8,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import ScoreName
+from definetti.cli.departures import show_departures, verify_departures
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json
 
@@ -51,12 +52,15 @@ def verify(
             for symmetry in (*SYMMETRIES, FORECAST)
             for row in _verify_symmetry(symmetry, model, score.value, **asked)
         ]
+        departures = verify_departures(MODELS, score.value, **asked)
         if json:
             print_json({"confidence_level": confidence, "length": length, "horizon": horizon,
-                        "score": score, "prior": prior, "rows": rows})  # fmt: skip
+                        "score": score, "prior": prior, "rows": rows,
+                        "departures": departures})  # fmt: skip
         else:
             title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
             _show(rows, f"Exact coverage at level {confidence}: {title}")
+            show_departures(departures, f"{horizon} steps after a state, level {confidence}")
 
 
 def _verify_symmetry(
