@@ -9,7 +9,7 @@ from benchmarks.tables import format_ratio, format_seconds, make_table, show_tab
 from benchmarks.timing import time_best
 from definetti import ConformalHMM
 
-SYMMETRIES = ("full", "returns", "pairs", "spaced")
+SYMMETRIES = ("full", "returns", "pairs", "spaced", "departures")
 STATES, SYMBOLS = (2, 3, 5), 3
 HORIZONS, LENGTHS = (1, 3), (1_000, 100_000)
 

@@ -47,9 +47,12 @@ class ConformalHMM(FrontDoor):
     score : {"path", "filter", "smoother", "joint", "band"} or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets. A function must
         look at the window alone and keep nothing between calls.
-    symmetry : {"auto", "full", "returns", "pairs", "spaced", "shifts", "published"} or object
-        What a candidate is compared with; ``symmetry_`` tells what "auto" chose. "shifts" is
-        valid only approximately, "published" is not valid; both warn.
+    symmetry : {"auto", "full", "returns", "pairs", "spaced", "departures", "shifts", \
+"published"} or object
+        What a candidate is compared with; ``symmetry_`` tells what "auto" chose. "departures"
+        promises coverage given the *present* state, each time it is in it, counted by visits; the
+        others given the last, whatever state it ends in. "shifts" is valid only approximately,
+        "published" is not valid; both warn.
     confidence_level : float, default 0.9
         The probability with which the set is to hold the truth.
     smoothing : bool, default False
@@ -72,7 +75,8 @@ class ConformalHMM(FrontDoor):
         How many steps of a window may be wrong, with ``guarantee="errors"``.
     max_candidates : int, default 100000
         The most candidate sequences, ``n_states ** horizon``, that a prediction may list. Beyond
-        it a fixed model with spaced blocks gives a `LatticeSet`, for any horizon.
+        it a fixed model with "spaced" blocks or "departures" gives a `LatticeSet`, for any
+        horizon.
     random_state : int, numpy Generator or None
         Where random numbers come from; None takes fresh ones at every `fit`. The same data and
         the same number give the same sets; other data draw other numbers from it.
@@ -174,10 +178,11 @@ class ConformalHMM(FrontDoor):
             Another level than the estimator's.
         horizon : int, optional
             How many steps to forecast where there are no observations. With a fixed model and
-            "spaced" blocks it may also reach beyond the new observations.
+            "spaced" blocks or "departures" it may also reach beyond the new observations.
         lag : int, default 0
             How many of the first new steps not to ask about, because their labels are late and
-            only the present is of interest. Needs a fixed model and "spaced" blocks.
+            only the present is of interest. Needs a fixed model and "spaced" blocks or
+            "departures".
 
         Returns
         -------
@@ -197,7 +202,7 @@ class ConformalHMM(FrontDoor):
         if not question.by_last_state:
             raise ValueError(
                 f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
-                "only; set train_size=0.5, or guarantee='all'"
+                "or 'departures' only; set train_size=0.5, or guarantee='all'"
             )
         return step_sets(question, alpha, self.guarantee, self.max_errors)
 

@@ -14,6 +14,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.digest import digest
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
+from definetti.data.lesson import part_of
 from definetti.data.windows import Windows, windows_at
 from definetti.models.base import Model
 from definetti.models.estimate import Estimate
@@ -127,11 +128,21 @@ class Question:
 
     def estimate(self, completion: Completion) -> Estimate:
         """Estimate the model from a completed sequence: Step 2."""
-        return self.model.estimate(completion, self.table, self.statistics, self.labels)
+        model, times = self.model, None
+        if not model.fixed:
+            times = self.symmetry.lesson(completion)
+        if times is not None:
+            # Fixed on what it may learn from, it knows of nothing else, symbols included.
+            model = model.trained(part_of(completion, times), self.table, self.labels)
+        return model.estimate(completion, self.table, self.statistics, self.labels)
 
     def rearrange(self, completion: Completion) -> Reference:
         """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
         return self.symmetry.reference(completion, self.n_resamples, self.generator)
+
+    def orbit_of(self, last: int) -> tuple[int, ...]:
+        """Name what all candidates with a last state share."""
+        return self.symmetry.orbit(self.complete_with(last))
 
     def past_ends(self, last: int) -> IntArray:
         """Return the times at which the windows end that a last state is compared with."""
@@ -199,8 +210,8 @@ class Question:
             # What is not seen yet would be dealt out to times that must have an observation.
             raise ValueError(
                 f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which is "
-                "exact with a fixed model and symmetry='spaced' only; set train_size=0.5, or leave "
-                "horizon out"
+                "exact with a fixed model and symmetry='spaced' or 'departures' only; set "
+                "train_size=0.5, or leave horizon out"
             )
         gappy = self.history.gaps and bool((self.history.observations != MISSING).any())
         if unseen and gappy and self.symmetry.reads_observations:

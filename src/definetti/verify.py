@@ -16,7 +16,9 @@ from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
-from definetti.ranks.pvalue import Rank, miscoverage
+from definetti.departed import Departed as Departed
+from definetti.departed import enumerate_departures as enumerate_departures
+from definetti.ranks.pvalue import Rank, chances
 
 
 class Enumeration(NamedTuple):
@@ -46,13 +48,7 @@ class Enumeration(NamedTuple):
 
     def chances(self, confidence_level: float) -> FloatArray:
         """Return the probability, over the uniform if there is one, that each is covered."""
-        alpha = miscoverage(confidence_level)
-        seen: dict[Rank, float] = {}
-        for rank in self.ranks:
-            if rank not in seen:
-                random = self.smoothing or rank.randomised
-                seen[rank] = float(rank.chance(alpha) if random else rank.exceeds(alpha))
-        return np.array([seen[rank] for rank in self.ranks])
+        return chances(self.ranks, confidence_level, self.smoothing)
 
     def coverage(
         self,
@@ -76,11 +72,36 @@ class Enumeration(NamedTuple):
 
         NaN for a state in which no sequence can end.
         """
+        return self._given(-1, initial, transition, emission, confidence_level)
+
+    def coverage_given_present(
+        self,
+        initial: FloatArray,
+        transition: FloatArray,
+        emission: FloatArray,
+        confidence_level: float,
+        horizon: int,
+    ) -> FloatArray:
+        """Return the probability that the truth is in the set given each present state.
+
+        At a time that the clock fixes; NaN for a state in which the chain cannot be then.
+        """
+        return self._given(-1 - horizon, initial, transition, emission, confidence_level)
+
+    def _given(
+        self,
+        time: int,
+        initial: FloatArray,
+        transition: FloatArray,
+        emission: FloatArray,
+        confidence_level: float,
+    ) -> FloatArray:
+        """Return the probability that the truth is in the set given the state at a time."""
         p = self.probabilities(initial, transition, emission)
-        held, last = p * self.chances(confidence_level), self.states[:, -1]
-        totals = [fsum(p[last == i]) for i in range(len(transition))]
+        held, there = p * self.chances(confidence_level), self.states[:, time]
+        totals = [fsum(p[there == i]) for i in range(len(transition))]
         return np.array(
-            [fsum(held[last == i]) / w if w > 0 else np.nan for i, w in enumerate(totals)]
+            [fsum(held[there == i]) / w if w > 0 else np.nan for i, w in enumerate(totals)]
         )
 
 

@@ -8,6 +8,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.completing import complete_scores
+from definetti.cli.departures import show_departures, verify_departures
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json
 
@@ -50,19 +51,23 @@ def verify(
             for symmetry in (*_name_symmetries(), FORECAST)
             for row in _verify_symmetry(symmetry, model, score, **asked)
         ]
+        departures = verify_departures(MODELS, score, **asked)
         if json:
             print_json({"confidence_level": confidence, "length": length, "horizon": horizon,
-                        "score": score, "prior": prior, "rows": rows})  # fmt: skip
+                        "score": score, "prior": prior, "rows": rows,
+                        "departures": departures})  # fmt: skip
         else:
             title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
             _show(rows, f"Exact coverage at level {confidence}: {title}")
+            show_departures(departures, f"{horizon} steps after a state, level {confidence}")
 
 
 def _name_symmetries() -> list[str]:
-    """Return the symmetries there are, those with a proof first."""
+    """Return the symmetries that hold at a time of the clock, those with a proof first."""
     from definetti.symmetry import Symmetry
 
-    return sorted(Symmetry.named, key=lambda name: not Symmetry.named[name]().exact)
+    clocked = [name for name, one in Symmetry.named.items() if one.given == "last state"]
+    return sorted(clocked, key=lambda name: not Symmetry.named[name]().exact)
 
 
 def _verify_symmetry(

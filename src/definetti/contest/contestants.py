@@ -140,6 +140,9 @@ CONTESTANTS = {
         Contestant("full+path", **_full()),
         Contestant("full+path+smoothed", **_full(smoothing=True)),
         Contestant("spaced+path+split", "ours", True, (("symmetry", "spaced"), ("score", "path"))),
+        Contestant(
+            "departures+path+split", "ours", True, (("symmetry", "departures"), ("score", "path"))
+        ),
         Contestant("pairs+filter", **_paper("pairs")),
         Contestant("published+filter", **_paper("published")),
         *(Contestant.of(baseline) for _, baseline in sorted(Baseline.named.items())),

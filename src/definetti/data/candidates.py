@@ -78,8 +78,8 @@ def check_size(
     """
     if lag and not fixed:
         raise ValueError(
-            f"lag={lag} is exact with a fixed model and symmetry='spaced' only; set "
-            "train_size=0.5, or ask about all new steps"
+            f"lag={lag} is exact with a fixed model and symmetry='spaced' or 'departures' only; "
+            "set train_size=0.5, or ask about all new steps"
         )
     if horizon is None:
         return

@@ -73,6 +73,21 @@ class Rank(NamedTuple):
         return (self.greater + Fraction(uniform) * self.equal) / self.total
 
 
+def chances(ranks: list[Rank], confidence_level: Any, smoothing: bool) -> FloatArray:
+    """Return how probable it is, over the uniform if there is one, that each rank is in the set.
+
+    >>> chances([Rank(0, 1, 5), Rank(1, 1, 5)], 0.9, smoothing=True)
+    array([0.5, 1. ])
+    """
+    alpha = miscoverage(confidence_level)
+    seen: dict[Rank, float] = {}
+    for rank in ranks:
+        if rank not in seen:
+            random = smoothing or rank.randomised
+            seen[rank] = float(rank.chance(alpha) if random else rank.exceeds(alpha))
+    return np.array([seen[rank] for rank in ranks])
+
+
 def miscoverage(confidence_level: Any) -> Fraction:
     """Turn a confidence level into ``alpha``, taking it as the decimal that was written.
 

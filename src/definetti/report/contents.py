@@ -50,7 +50,10 @@ def collect_contents(
         "levels": levels,
         "percent": [percent(level) for level in levels],
         "asked": levels.index(levels_around(cp.confidence_level, "none")[0]),
-        "promise": [promise(one, steps, cp.guarantee, cp.max_errors, exact) for one in levels],
+        "promise": [
+            promise(one, steps, cp.guarantee, cp.max_errors, exact, cp.symmetry_.given)
+            for one in levels
+        ],
         "assumed": assumed(cp, observations is not None) if exact else "",
         "exact": exact,
         "smoothing": bool(cp.smoothing),

@@ -34,8 +34,15 @@ def percent(level: float) -> str:
     return f"{float(100 * (1 - miscoverage(level))):.12g} %"
 
 
-def promise(level: float, steps: int, guarantee: str, max_errors: int, exact: bool) -> str:
-    """Say what is promised.
+def promise(
+    level: float,
+    steps: int,
+    guarantee: str,
+    max_errors: int,
+    exact: bool,
+    given: str = "last state",
+) -> str:
+    """Say what is promised, and given which state where that is not the last.
 
     >>> promise(0.9, 3, "all", 0, True)
     'Of 100 such predictions, at least 90, on average, name the true states of all 3 steps among \
@@ -47,6 +54,18 @@ the sequences that they leave possible.'
         )
     if guarantee == "errors" and max_errors >= steps:
         return f"Nothing is promised: {max_errors} errors are allowed, and there are {steps} steps."
+    promised = _on_average(level, steps, guarantee, max_errors)
+    if given == "last state":
+        return promised
+    return (
+        f"Each time it is in the present state: {promised[0].lower()}{promised[1:]} The count is "
+        "by visits to that state; at a time fixed by the clock it may be a little less while they "
+        "are few."
+    )
+
+
+def _on_average(level: float, steps: int, guarantee: str, max_errors: int) -> str:
+    """Say how often a promise is kept."""
     often, number = _of(1 - miscoverage(level))
     if guarantee == "steps":
         return (

@@ -7,6 +7,7 @@ import reprlib
 from typing import NamedTuple
 
 SHOWN = 10  # rows in a repr
+LAST = "last state"  # given which most promises hold: whatever state it ends in
 
 
 class Size(NamedTuple):
@@ -24,17 +25,24 @@ class Size(NamedTuple):
         return low if self.low == self.high else f"{low} to {high}"
 
 
-def promise(confidence_level: float | None, exact: bool) -> str:
+def promise(confidence_level: float | None, exact: bool, given: str = LAST) -> str:
     """Say what a set of sequences promises.
 
     >>> promise(0.9, True)
     'holding the truth with probability ≥ 0.9'
+    >>> promise(0.9, True, "present state")
+    'holding the truth with probability ≥ 0.9 each time it is in this state, counted by visits'
     """
     if confidence_level is None:
         return f"all candidates{'' if exact else ', p-values NOT valid'}"
     if exact:
-        return f"holding the truth with probability ≥ {confidence_level}"
+        return f"holding the truth with probability ≥ {confidence_level}{each_time(given)}"
     return f"level {confidence_level} NOT guaranteed"
+
+
+def each_time(given: str) -> str:
+    """Say given which state a promise holds, where that is not the last: nothing is added then."""
+    return "" if given == LAST else " each time it is in this state, counted by visits"
 
 
 def short(value: object) -> str:

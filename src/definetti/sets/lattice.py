@@ -19,7 +19,7 @@ from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.sets._face import StepFace
-from definetti.sets._wording import Size, promise, short
+from definetti.sets._wording import LAST, Size, promise, short
 from definetti.sets.listed import coded
 from definetti.trellis import (
     arrivals,
@@ -56,6 +56,8 @@ class LatticeSet(StepFace):
     marginals : (horizon, number of states) probability of each state at each step by the model
     limits : (number of states,) how strange a sequence with each last state may be
     max_listed : how many members may be listed or counted one by one
+    given : given which state that holds: the "last state", whatever state it ends in, or the
+        "present state", each time it is in this state: at its m-th departure, for every m
 
     Examples
     --------
@@ -84,6 +86,7 @@ class LatticeSet(StepFace):
     exact: bool
     marginals: FloatArray
     max_listed: int = 100_000
+    given: str = LAST
 
     @property
     def horizon(self) -> int:
@@ -243,4 +246,4 @@ class LatticeSet(StepFace):
             line = f"{self.size()!r} of {line}"
         else:
             line = f"some of {line}, {self.widths.mean():.2f} states per step"
-        return f"{line}, {promise(self.confidence_level, self.exact)}"
+        return f"{line}, {promise(self.confidence_level, self.exact, self.given)}"

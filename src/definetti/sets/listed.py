@@ -17,7 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
-from definetti.sets._wording import SHOWN, Size, promise, short
+from definetti.sets._wording import LAST, SHOWN, Size, promise, short
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -38,6 +38,8 @@ class PredictionSet:
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
     all_p_values : those of all sequences, in the order of `definetti.data.candidates`, where the
         set was made by ranking all; members alone have one if left out
+    given : given which state that holds: the "last state", whatever state it ends in, or the
+        "present state", each time it is in this state: at its m-th departure, for every m
 
     Examples
     --------
@@ -69,6 +71,7 @@ class PredictionSet:
     method: str
     exact: bool
     all_p_values: FloatArray | None = None
+    given: str = LAST
 
     @cached_property
     def _rows(self) -> dict[Sequence, int]:
@@ -220,7 +223,7 @@ class PredictionSet:
         number = powered(len(self.states), self.horizon)
         line = f"{len(self):,} of {number} sequences of {self.horizon:,}"
         line += f" step{'s' if self.horizon > 1 else ''}"
-        return f"{line}, {promise(self.confidence_level, self.exact)}"
+        return f"{line}, {promise(self.confidence_level, self.exact, self.given)}"
 
     def __repr__(self) -> str:
         rows = [

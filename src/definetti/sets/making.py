@@ -19,6 +19,7 @@ from definetti.ranks.limits import blocks_needed, limit, risk_limit
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Band, Smoother
 from definetti.sets import LatticeSet, PredictionSet, StepSets
+from definetti.sets._wording import LAST
 
 
 def listed_set(
@@ -42,6 +43,7 @@ def listed_set(
         question.describe(),
         question.symmetry.exact,
         p_values,
+        question.symmetry.given,
     )
 
 
@@ -82,6 +84,7 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
         question.symmetry.exact,
         estimate.smoothing(window)[0, question.lag :],
         max_listed,
+        question.symmetry.given,
     )
 
 
@@ -112,15 +115,18 @@ def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: i
         method,
         question.symmetry.exact,
         estimate.smoothing(window)[0, question.lag :],
+        question.symmetry.given,
     )
 
 
 def _past(question: Question, estimate: Estimate) -> list[FloatArray]:
     """Return the scores of the past for each last state, in rising order."""
-    return [
-        question.past_scores(estimate, question.past_ends(last), (last,))
-        for last in range(len(question.labels))
-    ]
+    found: dict[tuple[int, ...], FloatArray] = {}
+    orbits = [question.orbit_of(last) for last in range(len(question.labels))]
+    for last, orbit in enumerate(orbits):
+        if orbit not in found:
+            found[orbit] = question.past_scores(estimate, question.past_ends(last), orbit)
+    return [found[orbit] for orbit in orbits]
 
 
 def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray:
@@ -132,25 +138,46 @@ def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray
 
     if not question.model.fixed:
         return made()
-    return question.history.present.recall(("steps", *question.setting), last, made)
+    setting = ("steps", *question.setting)
+    return question.history.present.recall(setting, question.orbit_of(last), made)
 
 
 def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction) -> None:
-    """Say how much more labelled data it takes to leave anything out, where it was asked for."""
-    needed, steps = blocks_needed(alpha), len(question.history)
+    """Say what it takes to leave anything out, where that was asked for."""
+    needed = blocks_needed(alpha)
     few = [last for last, number in enumerate(numbers) if number < needed]
     if not few:
         return
+    begin = f"too few blocks of {len(question.observations)} steps to leave anything out at level "
+    begin += f"{float(1 - alpha):g}"
+    if question.symmetry.given == LAST:
+        told = f"{begin} {_rare_last(question, numbers, few, needed)}"
+    else:
+        present = question.labels[question.history.last]
+        told = (
+            f"{begin}: the present state {present!r} was left {numbers[0]} times of the {needed} "
+            "that it takes; merge it with a state that is like it, or lower the level or the "
+            "horizon"
+        )
+    warn_caller(told, FewBlocksWarning)
+
+
+def _rare_last(question: Question, numbers: list[int], few: list[int], needed: int) -> str:
+    """Say which last state has the fewest blocks, and what to do about it."""
     fewest = min(few, key=lambda last: numbers[last])
     label, number = question.labels[fewest], numbers[fewest]
     if number:
-        more = f"about {needed / number:.1f} times the {steps:,} steps"
+        more = f"about {needed / number:.1f} times the {len(question.history):,} steps"
     else:  # each block is at least so long
         more = f"at least {(needed + 1) * len(question.observations):,} steps"
-    warn_caller(
-        f"too few blocks of {len(question.observations)} steps to leave anything out at level "
-        f"{float(1 - alpha):g} where the last state is one of {len(few)} of {len(numbers)} states: "
-        f"{label!r} has {number} of the {needed} that it takes; give {more} to calibrate on, or "
-        "lower the level or the horizon",
-        FewBlocksWarning,
+    cure = f"give {more} to calibrate on, or lower the level or the horizon"
+    if len(few) < len(numbers):
+        # It is rare, and more data would be a long wait; a common state needs no other promise.
+        cure = (
+            "merge it with another, or use symmetry='departures', to which a rare last state is "
+            f"none; or {cure}"
+        )
+    return (
+        f"where the last state is one of {len(few)} of {len(numbers)} states: {label!r} has "
+        f"{number} of the {needed} that it takes; {cure}"
     )

@@ -12,7 +12,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
 from definetti.sets._face import BoolArray, StepFace
-from definetti.sets._wording import short
+from definetti.sets._wording import LAST, each_time, short
 from definetti.sets.listed import coded
 
 
@@ -30,6 +30,8 @@ class StepSets(StepFace):
     method : how the sets were made
     exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
+    given : given which state that holds: the "last state", whatever state it ends in, or the
+        "present state", each time it is in this state: at its m-th departure, for every m
 
     Examples
     --------
@@ -49,6 +51,7 @@ class StepSets(StepFace):
     method: str
     exact: bool
     marginals: FloatArray
+    given: str = LAST
 
     def __post_init__(self) -> None:
         checked_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
@@ -91,7 +94,9 @@ class StepSets(StepFace):
         if not self.exact:
             return f"{line}; level {level} NOT guaranteed"
         if self.guarantee == "steps":
-            return f"{line}; of all steps a share ≥ {level} is right on average"
-        if self.max_errors:
-            return f"{line}; at most {self.max_errors} wrong with probability ≥ {level}"
-        return f"{line}; all right together with probability ≥ {level}"
+            promised = f"of all steps a share ≥ {level} is right on average"
+        elif self.max_errors:
+            promised = f"at most {self.max_errors} wrong with probability ≥ {level}"
+        else:
+            promised = f"all right together with probability ≥ {level}"
+        return f"{line}; {promised}{each_time(self.given)}"

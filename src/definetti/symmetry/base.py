@@ -61,13 +61,16 @@ class Symmetry(Named, ABC):
     ----------
     by_last_state : whether the reference is made of windows of the history and depends on the
         candidate through its last state alone, so that a fixed model needs one threshold for each
-        last state and no list of candidates
+        last state and no list of candidates; or on the present state alone, and one for all
+    given : given which state the promise holds: the "last state", whatever state it ends in, or
+        the "present state", each time it is in this state
     pools : whether observations of earlier stretches are dealt out as well
     reads_observations : whether what is rearranged depends on observations, and not on states
         alone; a step that is not observed yet might then be taken for one that is missing
     """
 
     by_last_state: bool = False
+    given: str = "last state"
     pools: bool = False
     reads_observations: bool = True
 
@@ -91,6 +94,13 @@ class Symmetry(Named, ABC):
         By default a candidate shares nothing.
         """
         return candidate_key(completion)
+
+    def lesson(self, completion: Completion) -> IntArray | None:
+        """Return the steps of the history that a refitted model learns from, in rising order.
+
+        They are those that all rearrangements share; None, the default, for all there are.
+        """
+        return None
 
 
 def candidate_key(completion: Completion) -> tuple[int, ...]:

@@ -1,0 +1,173 @@
+"""Validity by visits, checked to the last digit.
+
+The time of the m-th departure from a state has no bound, so that its histories cannot be listed.
+But by the strong Markov property the windows that depart from a state are drawn one after the
+other from one law, whatever happens between them, and a fixed model looks at nothing else: all
+windows are listed, and their probabilities multiplied.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations_with_replacement, product
+from math import factorial, fsum, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.progress import show_progress
+from definetti.ranks.pvalue import Rank, chances
+
+
+class Departed(NamedTuple):
+    """All windows that depart from a state, up to the m-th, and how a predictor ranks the last.
+
+    Attributes
+    ----------
+    present : (S,) the state
+    states, observations : (S, m, h) the windows; earlier ones in one of their orders
+    orders : (S,) how many orders the earlier ones have
+    ranks : the rank of the true states of the m-th window
+    smoothing : whether ties are broken at random
+    """
+
+    present: IntArray
+    states: IntArray
+    observations: IntArray
+    orders: IntArray
+    ranks: list[Rank]
+    smoothing: bool
+
+    def probabilities(self, transition: FloatArray, emission: FloatArray) -> FloatArray:
+        """Return the probability of all windows together, drawn one after the other."""
+        return np.asarray(self.orders * self._each(transition, emission).prod(axis=1))
+
+    def coverage(
+        self, transition: FloatArray, emission: FloatArray, confidence_level: float
+    ) -> FloatArray:
+        """Return the probability that the m-th window from each state is in its set: ``(n,)``.
+
+        Of windows that are drawn in advance, whether the chain will come to use them or not.
+        """
+        p = self.probabilities(transition, emission)
+        return self._by_state(p * self._chances(confidence_level), len(transition))
+
+    def missed(
+        self, transition: FloatArray, emission: FloatArray, confidence_level: float
+    ) -> FloatArray:
+        """Return the probability that the m-th departure comes and is not covered: ``(n,)``.
+
+        For a chain that starts in each state; it may never come back to one that is transient.
+        """
+        n, ends = len(transition), self.states[:, :-1, -1]
+        back = np.array([returning(transition, i) for i in range(n)])
+        comes = back[self.present[:, None], ends].prod(axis=1)
+        p = self.probabilities(transition, emission) * comes
+        return self._by_state(p * (1 - self._chances(confidence_level)), n)
+
+    def _each(self, transition: FloatArray, emission: FloatArray) -> FloatArray:
+        """Return the probability of each window: ``(S, m)``."""
+        start = np.broadcast_to(self.present[:, None, None], (*self.states.shape[:2], 1))
+        whole = np.concatenate([start, self.states], axis=2)
+        steps = (
+            transition[whole[..., :-1], whole[..., 1:]] * emission[self.states, self.observations]
+        )
+        return np.asarray(steps.prod(axis=2))
+
+    def _chances(self, confidence_level: float) -> FloatArray:
+        return chances(self.ranks, confidence_level, self.smoothing)
+
+    def _by_state(self, values: FloatArray, n_states: int) -> FloatArray:
+        return np.array([fsum(values[self.present == i]) for i in range(n_states)])
+
+
+def enumerate_departures(
+    predictor: Any,
+    n_states: int,
+    n_symbols: int,
+    departures: int,
+    horizon: int,
+    verbose: bool = False,
+) -> Departed:
+    """Rank the truth at the m-th departure from each state, whatever the windows may be.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM with a fixed model and ``symmetry="departures"``
+    n_states, n_symbols : how many there are of each
+    departures : m, which of them is predicted
+    horizon : the steps of each window
+    verbose : show a progress bar
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM, given_hmm
+    >>> transition, emission = (
+    ...     np.array([[0.9, 0.1], [0.4, 0.6]]),
+    ...     np.array([[0.8, 0.2], [0.3, 0.7]]),
+    ... )
+    >>> cp = ConformalHMM(given_hmm(transition, emission), symmetry="departures", smoothing=True)
+    >>> found = enumerate_departures(cp, 2, 2, departures=3, horizon=1)
+    >>> found.coverage(transition, emission, 0.8).round(12)
+    array([0.8, 0.8])
+    """
+    predictor = clone(predictor).set_params(states=list(range(n_states)))
+    steps = list(product(range(n_states), range(n_symbols)))
+    windows = list(product(steps, repeat=horizon))
+    pasts = [
+        (i, past)
+        for i in range(n_states)
+        for past in combinations_with_replacement(windows, departures - 1)
+    ]
+    rows: list[tuple[Any, ...]] = []
+    for i, past in show_progress(pasts, len(pasts), "enumerating departures", verbose):
+        fitted = predictor.fit(*_history(i, past))
+        if not fitted.model_.fixed:
+            raise ValueError(
+                "the predictor refits its model, which looks at more than the windows; give it a "
+                "fixed one, such as given_hmm(...)"
+            )
+        orders = factorial(len(past)) // prod(map(factorial, Counter(past).values()))
+        for new in product(range(n_symbols), repeat=horizon):
+            for candidate, rank in fitted.predict_ranks(new).items():
+                all_windows = [*past, tuple(zip(candidate, new, strict=True))]
+                rows.append((i, all_windows, orders, rank))
+    present, listed, orders_, ranks = zip(*rows, strict=True)
+    codes = np.array(listed).reshape(len(rows), departures, horizon, 2)
+    return Departed(
+        np.array(present), codes[..., 0], codes[..., 1], np.array(orders_), list(ranks),
+        bool(predictor.smoothing),
+    )  # fmt: skip
+
+
+def returning(transition: FloatArray, state: int) -> FloatArray:
+    """Return the probability to come to a state, sooner or later, from each; one from itself.
+
+    >>> returning(np.array([[0.5, 0.3, 0.2], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]), 0)
+    array([1., 1., 0.])
+    """
+    n = len(transition)
+    found: FloatArray = (np.arange(n) == state).astype(np.float64)
+    can = found > 0
+    for _ in range(n):
+        can = can | (transition[:, can] > 0).any(axis=1)
+    others = np.flatnonzero(can & (np.arange(n) != state))
+    stays = transition[np.ix_(others, others)]
+    found[others] = np.linalg.solve(np.eye(len(others)) - stays, transition[others, state])
+    return found
+
+
+def _history(present: int, windows: tuple[Any, ...]) -> tuple[list[int], list[int]]:
+    """Return observations and states of one history with given windows.
+
+    Each is followed by the quickest way back, at which a fixed model does not look.
+    """
+    path = [(present, 0)]
+    for window in windows:
+        path.extend(window)
+        if path[-1][0] != present:
+            path.append((present, 0))
+    states, observations = zip(*path, strict=True)
+    return list(observations), list(states)
