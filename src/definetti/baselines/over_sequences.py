@@ -115,6 +115,8 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
 class EmissionShare(Score):
     """One minus a state's share of the likelihood of its own observation, at the strangest step."""
 
+    name = "emission"
+
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         steps = strangeness(estimate, windows.observations)
         return np.asarray(at_states(steps, windows.states).max(axis=1))

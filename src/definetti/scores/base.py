@@ -28,7 +28,8 @@ class Score(Named, ABC):
 
     def __init_subclass__(cls, *, name: str = "", **others: Any) -> None:
         super().__init_subclass__(name=name, **others)
-        cls.name = cls.known_as
+        if "name" not in cls.__dict__:
+            cls.name = cls.known_as
 
     @property
     def key(self) -> Hashable:
