@@ -6,10 +6,8 @@ import warnings
 from functools import partial
 from itertools import islice
 from operator import contains
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
@@ -19,6 +17,7 @@ from benchmarks.timing import race, time_best
 from definetti import ConformalHMM
 from definetti.exceptions import FewBlocksWarning
 from definetti.sets import LatticeSet
+from definetti.simulate import Sample
 
 LABELLED = 100_000
 STATES, HORIZON = 20, 1_000
@@ -28,13 +27,6 @@ LISTED_STATES, LISTED_HORIZON = 3, 9
 SECONDS, RATIO = 0.1, 2.0  # goals
 SCORES = ("path", "band")
 ROUNDS = 10
-
-
-class Data(NamedTuple):
-    """Symbols, and the states behind them."""
-
-    observations: npt.NDArray[np.int64]
-    states: npt.NDArray[np.int64]
 
 
 def run(console: Console) -> None:
@@ -113,7 +105,7 @@ def _time_growth(console: Console) -> None:
     )
 
 
-def _add_growth(made: Table, cases: list[tuple[Data, int, int]]) -> None:
+def _add_growth(made: Table, cases: list[tuple[Sample, int, int]]) -> None:
     before = None
     for data, number, horizon in cases:
         spent = time_best(TimedQuestion(data, horizon, "path").steps, ROUNDS)
@@ -186,7 +178,9 @@ def _race_a_list(console: Console) -> None:
 class TimedQuestion:
     """A question asked once beforehand, so that nothing is compiled on the clock."""
 
-    def __init__(self, data: Data, horizon: int, score: str, max_candidates: int = 100_000) -> None:
+    def __init__(
+        self, data: Sample, horizon: int, score: str, max_candidates: int = 100_000
+    ) -> None:
         self.cp = ConformalHMM(
             score=score, train_size=0.5, max_candidates=max_candidates, random_state=0
         )
@@ -212,11 +206,11 @@ def _take_members(s: LatticeSet, number: int) -> object:
     return list(islice(s, number))
 
 
-def _draw_symbols(n_states: int, length: int, seed: int = 7) -> Data:
+def _draw_symbols(n_states: int, length: int, seed: int = 7) -> Sample:
     """Draw a chain that stays half of the time, seen right four times in five."""
     rng = np.random.default_rng(seed)
     own = np.eye(n_states)
     transition = 0.5 * own + 0.5 * rng.dirichlet(np.full(n_states, 2.0), n_states)
     states = draw_states(transition, length, rng)
     seen = rng.random(length) < 0.8
-    return Data(np.where(seen, states, rng.integers(n_states, size=length)), states)
+    return Sample(np.where(seen, states, rng.integers(n_states, size=length)), states)

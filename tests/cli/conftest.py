@@ -29,7 +29,7 @@ def ask(tmp_path):
     """
 
     def asked(*arguments, stdin=b"", **how):
-        if how or sys.platform == "win32":  # what Python reads of it, it reads as it starts
+        if how:  # what Python reads of it, it reads as it starts
             given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
             done = subprocess.run(
                 [*COMMAND, *map(str, arguments)],

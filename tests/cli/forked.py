@@ -42,6 +42,12 @@ def run(arguments, stdin=b"", folder=None, environment=None):
     stdin : bytes, or a file that is open
     """
     texts = [str(one) for one in arguments]
+    if sys.platform == "win32":  # where nothing can be forked
+        given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+        return subprocess.run(
+            [sys.executable, "-m", "definetti", *texts],
+            **given, capture_output=True, timeout=PATIENCE, cwd=folder, env=environment,
+        )  # fmt: skip
     asked = {"arguments": texts, "folder": str(folder or Path.cwd()),
              "environment": dict(os.environ if environment is None else environment)}  # fmt: skip
     text = json.dumps(asked).encode()

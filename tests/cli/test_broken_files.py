@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import sys
 
 import polars as pl
 import pytest
@@ -56,6 +57,9 @@ BROKEN = {
     "huge": ("a,state\n1.5,sun\n1e300,rain\n", [], "row 2, column 'a' is 1e+300"),
     "NaN as state": ("a,state\n1,0.5\n2,nan\n1,1.5\n", [], "row 2, column 'state' is empty"),
     "late states": ("a,state\n1,\n2,\n1,sun\n", [], "row 1, column 'state' is empty, and"),
+    "deep": (LINE + LINE.replace("1", "[" * 200_000 + "]" * 200_000), [], "row 2 has values in"),
+    "deep objects": (LINE.replace("1", '{"a":' * 900 + "1" + "}" * 900), [], "more than 64 deep"),
+    "deep list": (f'[{LINE.replace("1", "[" * 900 + "]" * 900)}]', [], "a row takes plain ones"),
     "seen twice": (GOOD, [*SEEN, "seen,seen"], "--observation-columns names 'seen' twice"),
     "unseen": (GOOD, [*SEEN, "seen,heard"], "no column 'heard'; it has seen, state"),
     "dates": ("d,state\n2020-01-01,sun\n", [*SEEN, "d"], "column 'd' holds dates"),
@@ -86,6 +90,32 @@ def test_what_is_wrong_is_one_line_that_says_where(ask_all, tmp_path, command):
         assert BROKEN[name][2] in done.err, (name, done.err)
         assert name in ABOUT_OPTIONS or f"{name}.csv" in done.err, name
     assert sorted(tmp_path.iterdir()) == before
+
+
+# Reads a table with little memory left: so little that its rows would not go into it.
+LITTLE = """
+import resource, sys
+from pathlib import Path
+from definetti.__main__ import main
+from definetti.cli.frames import import_polars
+import_polars().read_parquet("small.parquet")  # with all that is to be loaded, and all threads
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+most = pages * resource.getpagesize() + 2**28
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted elsewhere")
+def test_a_small_file_of_many_rows_is_refused_before_there_is_no_memory(start, tmp_path):
+    same = pl.repeat(1, 20_000_000, eager=True)
+    pl.DataFrame({"seen": same, "state": same}).write_parquet(tmp_path / "large.parquet")
+    (tmp_path / "small.parquet").write_bytes(as_parquet())
+    process = start("predict", "large.parquet", command=[sys.executable, "-c", LITTLE])
+    _, err = process.communicate(timeout=1200)
+    assert process.returncode == 2, err
+    assert err.startswith("definetti: not enough memory; give fewer rows"), err
+    assert err.count("\n") == 1, err
 
 
 def test_what_is_no_file(ask_all, tmp_path):

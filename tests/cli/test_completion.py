@@ -55,7 +55,7 @@ def test_it_is_installed(ask, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "choices"), [
     (("predict", "x.csv", "--guarantee", "most"), "'all', 'steps', 'errors'"),
-    (("verify", "--score", "best"), "'path', 'filter', 'smoother', 'joint', 'band'"),
+    (("verify", "--score", "best"), "'band', 'filter', 'joint', 'path', 'smoother'"),
     (("simulate", "x.csv", "--world", "moon"), "'weather', 'sensors'"),
     (("reproduce", "figure9"), "'figure1', 'figure2', 'table1', 'figure3', 'all'"),
     (("compare", "--worlds", "mars"), "choose among figure1, figure2"),

@@ -60,7 +60,7 @@ LONG = {
 }
 LINE = {"predict_set": "KeyboardInterrupt\n"}
 # One that writes, one that has processes, and one without a command; the slow tests have them all.
-FEW = {"predict": 4, "reproduce": 3, "predict_set": 3}
+FEW = {"predict": 3, "reproduce": 1, "predict_set": 2}
 
 
 @pytest.fixture

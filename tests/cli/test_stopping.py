@@ -44,12 +44,14 @@ def only_line(process):
     return out, err
 
 
-def test_while_modules_are_loaded(history, start, tmp_path):
+@pytest.mark.parametrize(
+    "moments", [LOADED[1::2], pytest.param(LOADED[::2], marks=pytest.mark.slow)]
+)
+def test_while_modules_are_loaded(history, start, tmp_path, moments):
     command = [sys.executable, "-c", AT_IMPORT]
-    for moments in (LOADED[:4], LOADED[4:]):  # a few at a time, on a few cores
-        ran = [start(name, "predict", "w.csv", "-o", "sets.csv", command=command)
-               for name in moments]  # fmt: skip
-        assert [only_line(process)[0] for process in ran] == [""] * len(ran)
+    ran = [start(name, "predict", "w.csv", "-o", "sets.csv", command=command)
+           for name in moments]  # fmt: skip
+    assert [only_line(process)[0] for process in ran] == [""] * len(ran)
     assert [path.name for path in tmp_path.iterdir()] == ["w.csv"]
 
 

@@ -9,8 +9,8 @@ import pytest
 from definetti.models.describing import described
 
 FEW_LETTERS = [
-    {"PYTHONIOENCODING": "ascii"},
     {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"},
+    pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.slow),
 ]
 ROWS = "heat,alarms,state\n" + "20.5,0,idlé\n61.5,2,wörks\n66.1,1,wörks\n" * 15
 FULL = Path("/dev/full")

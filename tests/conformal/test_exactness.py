@@ -121,7 +121,8 @@ def test_coverage_is_exact(symmetry, score, prior):
 
 # Each large shape, each score and each symmetry once; all with all are for the slow tests.
 @pytest.mark.parametrize(
-    ("symmetry", "score", "shape"), zip(itertools.cycle(SYMMETRIES), SCORES, LARGE, strict=False)
+    ("symmetry", "score", "shape"),
+    list(zip(itertools.cycle(SYMMETRIES), SCORES, LARGE, strict=False)),
 )
 def test_coverage_is_exact_with_more_sequences(symmetry, score, shape):
     check(symmetry, score, 0.5, shape)

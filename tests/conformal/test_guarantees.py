@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from tests.products import covering
 
 import definetti.sets.making
 from definetti import HMM, ConformalHMM, given_hmm
@@ -139,9 +140,9 @@ def long_and_varied(name, horizon, predictor, asked):
     yield enumerated(predictor, 4 if horizon < 3 else 3, horizon, asked)
 
 
-@pytest.mark.parametrize(("horizon", "lag"), [(1, 0), (2, 0), (2, 1), (3, 2)])
-@pytest.mark.parametrize("name", MODELS)
-def test_the_share_of_wrong_steps_is_kept(name, horizon, lag):
+@pytest.mark.parametrize(("name", "asked"), covering(MODELS, [(2, 1), (1, 0), (2, 0), (3, 2)]))
+def test_the_share_of_wrong_steps_is_kept(name, asked):
+    horizon, lag = asked
     predictor = fixed(name, guarantee="steps")
     wrong = 0
     for everything in long_and_varied(name, horizon, predictor, wrong_steps(lag, share=True)):
@@ -152,10 +153,10 @@ def test_the_share_of_wrong_steps_is_kept(name, horizon, lag):
 
 
 @pytest.mark.parametrize(
-    ("horizon", "lag", "max_errors"), [(1, 0, 0), (2, 0, 0), (2, 0, 1), (2, 1, 0), (3, 1, 1)]
+    ("name", "asked"), covering(MODELS, [(1, 0, 0), (2, 0, 0), (2, 0, 1), (2, 1, 0), (3, 1, 1)])
 )
-@pytest.mark.parametrize("name", MODELS)
-def test_no_more_errors_than_promised(name, horizon, lag, max_errors):
+def test_no_more_errors_than_promised(name, asked):
+    horizon, lag, max_errors = asked
     predictor = fixed(name, guarantee="errors", max_errors=max_errors)
     broken = 0
     for everything in long_and_varied(name, horizon, predictor, wrong_steps(lag, share=False)):
@@ -166,8 +167,9 @@ def test_no_more_errors_than_promised(name, horizon, lag, max_errors):
     assert broken
 
 
-@pytest.mark.parametrize("score", ["path", "filter", "smoother", "joint", "band"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "score"), covering(MODELS, ["path", "filter", "smoother", "joint", "band"])
+)
 def test_late_labels_are_covered_exactly(name, score):
     """What is not asked about has any state: only the steps after the lag count."""
     for length, horizon, lag in [(4, 2, 1), (3, 3, 2)]:

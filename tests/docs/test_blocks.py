@@ -22,7 +22,6 @@ import io
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -32,6 +31,7 @@ from typing import NamedTuple
 
 import pytest
 import typer
+from tests.cli import forked
 
 import definetti
 from definetti.cli import app
@@ -161,16 +161,11 @@ def run_command(words: list[str], folder: Path, where: str) -> str:
             command.make_context(name, [str(folder) if a == "FOLDER" else a for a in arguments])
         case ["definetti", *arguments]:
             source = str(Path(definetti.__file__).parents[1])  # wherever the tests have it from
-            done = subprocess.run(
-                [sys.executable, "-m", "definetti", *arguments],
-                cwd=folder,
-                env={**os.environ, "PYTHONPATH": source, "PYTHONUTF8": "1", "COLUMNS": "100"},
-                capture_output=True,
-                encoding="utf-8",
-                check=False,
-            )
-            assert not done.returncode, f"{where}: {shlex.join(words)}\n{done.stdout}{done.stderr}"
-            return done.stdout
+            environment = {**os.environ, "PYTHONPATH": source, "PYTHONUTF8": "1", "COLUMNS": "100"}
+            done = forked.run(arguments, folder=folder, environment=environment)
+            printed, said = done.stdout.decode(), done.stderr.decode()
+            assert not done.returncode, f"{where}: {shlex.join(words)}\n{printed}{said}"
+            return printed
         case ["make", target]:
             makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
             assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), f"{where}: {words}"
@@ -197,7 +192,7 @@ def named(page: Path):
     return pytest.param(page, id=name, marks=pytest.mark.slow if name in LONG else ())
 
 
-@pytest.mark.parametrize("page", map(named, PAGES))
+@pytest.mark.parametrize("page", list(map(named, PAGES)))
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(page, tmp_path, monkeypatch)
 

@@ -146,8 +146,9 @@ def check_exact(predictor, steps, horizon):
 
 
 @pytest.mark.parametrize("names", [Named, Numbers])
-def test_the_choice_costs_no_validity(names):
-    check_exact(names(symmetry="returns"), 4, 1)  # which counts, whatever is observed
+@pytest.mark.parametrize("steps", [3, pytest.param(4, marks=pytest.mark.slow)])
+def test_the_choice_costs_no_validity(names, steps):
+    check_exact(names(symmetry="returns"), steps, 1)  # which counts, whatever is observed
 
 
 def test_whether_text_is_words_costs_no_validity():

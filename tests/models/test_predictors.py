@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.products import covering
 
 from definetti import HMM, ConformalHMM, compare_predictors, given_hmm
 from definetti.emissions import Categorical, Gaussian, Mixed
@@ -38,30 +39,27 @@ def impossible(start, observations):
     return np.stack([sure, ~sure], axis=-1).astype(float)
 
 
-@pytest.mark.parametrize(
-    ("symmetry", "score"),
-    [
-        ("auto", "path"),
-        ("auto", "band"),
-        ("full", "joint"),
-        ("returns", "filter"),
-        ("pairs", "path"),
-    ],
-)
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"model": WRONG},
-        {"model": stubborn},
-        {"model": erratic},
-        {"model": impossible},
-        {"train_size": 2},
-        {"model": HMM(prior=0), "train_size": 0.5},
-    ],
-    ids=["wrong model", "stubborn", "erratic", "impossible", "split", "split, no prior"],
-)
-def test_coverage_is_exact_whatever_the_predictor(params, score, symmetry):
-    predictor = ConformalHMM(symmetry=symmetry, score=score, **params)
+PREDICTORS = {
+    "wrong model": {"model": WRONG},
+    "stubborn": {"model": stubborn},
+    "erratic": {"model": erratic},
+    "impossible": {"model": impossible},
+    "split": {"train_size": 2},
+    "split, no prior": {"model": HMM(prior=0), "train_size": 0.5},
+}
+JUDGED = {
+    "auto, path": ("auto", "path"),
+    "auto, band": ("auto", "band"),
+    "full": ("full", "joint"),
+    "returns": ("returns", "filter"),
+    "pairs": ("pairs", "path"),
+}
+
+
+@pytest.mark.parametrize(("name", "judged"), covering(PREDICTORS, JUDGED))
+def test_coverage_is_exact_whatever_the_predictor(name, judged):
+    symmetry, score = JUDGED[judged]
+    predictor = ConformalHMM(symmetry=symmetry, score=score, **PREDICTORS[name])
     for shape in [(2, 2, 4, 1), (2, 2, 3, 2)]:
         everything = enumerate_ranks(predictor, *shape)
         for model in TWO:

@@ -27,6 +27,7 @@ pytestmark = [
 MANY = {"repetitions": 40, "points": POINTS[::15], "methods": [PAIRS, OURS]}
 
 
+@pytest.mark.slow  # for the processes that load everything
 def test_a_killed_worker_changes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(experiments, "PATIENCE", 600)  # however busy the machine
     keep = Store.keep

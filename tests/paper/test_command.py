@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from definetti import paper
+from definetti.cli import experiments
 from definetti.cli import reproduce as command
 from definetti.paper import OURS, PUBLISHED, figure1
 from definetti.paper.figure1 import POINTS
@@ -83,7 +84,7 @@ def test_without_dask_the_remedy_is_told(monkeypatch, tmp_path):
     def absent(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(command, "import_module", absent)
+    monkeypatch.setattr(experiments, "import_module", absent)
     found = asked("figure1", "--cluster", "tcp://127.0.0.1:1", "--output", tmp_path)
     assert (found.exit_code, "definetti[cluster]" in found.output) == (2, True)
 

@@ -89,7 +89,9 @@ def used(listed):
     return on_node, on_edge
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize(
+    "block", [pytest.param(k, marks=pytest.mark.slow if k > 2 else ()) for k in range(BLOCKS)]
+)
 def test_a_lattice_is_the_set_that_enumeration_lists(block):
     proper = 0
     for seed in range(EACH * block, EACH * (block + 1)):

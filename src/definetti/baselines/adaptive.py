@@ -54,6 +54,7 @@ class AdaptiveLevel(Baseline, name="adaptivelevel"):
     """
 
     title = "adaptive conformal inference"
+    learns_from_misses = True
 
     def __init__(
         self,

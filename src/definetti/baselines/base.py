@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -45,6 +45,10 @@ class Baseline(Named, Fitting):
     ----------
     title : what the method is called in a result
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
+    splits : whether `train_size` splits the history
+    each_candidate : whether each candidate takes work of its own, that grows with the history
+    needs_symbols : whether observations must be symbols
+    learns_from_misses : whether `partial_fit` judges the sets, so that it takes some rounds
     states_, model_, score_ : the labels of the states, and what is used
 
     Notes
@@ -55,6 +59,10 @@ class Baseline(Named, Fitting):
 
     exact: bool = False
     title = "baseline"
+    splits: ClassVar[bool] = True
+    each_candidate: ClassVar[bool] = False
+    needs_symbols: ClassVar[bool] = False
+    learns_from_misses: ClassVar[bool] = False
 
     def predict_set(
         self,

@@ -65,6 +65,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     """
 
     title = "bootstrap ensemble with sliding residuals"
+    splits = False  # left-out models split for it
 
     def __init__(
         self,

@@ -53,6 +53,7 @@ class LikelihoodRatio(Baseline, name="likelihoodratio"):
     """
 
     title = "conformal prediction weighted by a likelihood ratio"
+    needs_symbols = True
 
     def __init__(
         self,

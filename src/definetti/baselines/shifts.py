@@ -47,6 +47,7 @@ class ShiftPermutations(Baseline, name="shiftpermutations"):
     """
 
     title = "shift permutations"
+    each_candidate = True
 
     def __init__(
         self,

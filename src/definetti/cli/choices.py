@@ -13,16 +13,6 @@ class Guarantee(StrEnum):
     errors = "errors"
 
 
-class ScoreName(StrEnum):
-    """How strangeness may be measured."""
-
-    path = "path"
-    filter = "filter"
-    smoother = "smoother"
-    joint = "joint"
-    band = "band"
-
-
 class SimulatedWorld(StrEnum):
     """What may be simulated."""
 

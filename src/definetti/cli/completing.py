@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
+def complete_scores(incomplete: str) -> list[str]:
+    """Complete the name of a score."""
+    from definetti.scores import Score
+
+    return [name for name in Score.named if name.startswith(incomplete)]
+
+
 def complete_worlds(incomplete: str) -> list[str]:
     """Complete the last of some names of worlds."""
     from definetti.contest.worlds import DRAWN, NEEDS

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 LIST = re.compile(r"\s*\[\s*[{\]]")  # a header may begin with a bracket, too
+VALUE = 32  # bytes that a value takes while it is read, at most but for long text
 
 
 def name_source(source: str) -> str:
@@ -90,12 +91,28 @@ def _read_bytes(source: str) -> bytes:
 
 def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
     try:
+        _check_room(content)
         found: pl.DataFrame = import_polars().read_parquet(io.BytesIO(content))
+    except MemoryError:
+        raise
     except Exception as error:  # whatever the reader calls it, it is the file's fault
         raise BadTable(
             f"{name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None
     return found
+
+
+def _check_room(content: bytes) -> None:
+    """Raise MemoryError where there is no room for a table; its reader would end the process.
+
+    Equal values take no room in such a file, so that a small one may be a table of any size.
+    """
+    import numpy as np
+
+    pl = import_polars()
+    rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
+    columns = len(pl.read_parquet_schema(io.BytesIO(content)))
+    np.empty(rows * columns * VALUE, dtype=np.uint8)  # never touched, so that it costs nothing
 
 
 def _read_csv(text: str, name: str, state: str | None) -> pl.DataFrame:

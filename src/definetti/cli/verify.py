@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import ScoreName
+from definetti.cli.completing import complete_scores
 from definetti.cli.departures import show_departures, verify_departures
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json
@@ -20,7 +20,6 @@ MODELS: dict[str, tuple[list[float], list[list[float]], list[list[float]]]] = {
     "reducible": ([0.5, 0.5], [[0.8, 0.2], [0.0, 1.0]], [[0.7, 0.3], [0.2, 0.8]]),
     "alternating": ([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], [[0.7, 0.3], [0.4, 0.6]]),
 }
-SYMMETRIES = ["full", "returns", "pairs", "spaced", "shifts", "published"]
 # A fixed model that knows one of the two symbols, asked beyond what is observed.
 FORECAST, BEYOND = "forecast", 2
 
@@ -29,9 +28,9 @@ def verify(
     length: Annotated[int, typer.Option(min=1, max=7, help="labelled steps")] = 5,
     horizon: Annotated[int, typer.Option(min=1, max=3, help="new steps")] = 1,
     confidence: options.Confidence = 0.9,
-    score: Annotated[ScoreName, typer.Option(help="how strangeness is measured")] = (
-        ScoreName.filter
-    ),
+    score: Annotated[
+        str, typer.Option(help="how strangeness is measured", autocompletion=complete_scores)
+    ] = "filter",
     prior: Annotated[float, typer.Option(help="added to every count; 0 is the paper's")] = 0.0,
     json: options.Json = False,
 ) -> None:
@@ -49,10 +48,10 @@ def verify(
         asked: dict[str, Any] = {"length": length, "horizon": horizon, "confidence": confidence}
         rows = [
             row
-            for symmetry in (*SYMMETRIES, FORECAST)
-            for row in _verify_symmetry(symmetry, model, score.value, **asked)
+            for symmetry in (*_name_symmetries(), FORECAST)
+            for row in _verify_symmetry(symmetry, model, score, **asked)
         ]
-        departures = verify_departures(MODELS, score.value, **asked)
+        departures = verify_departures(MODELS, score, **asked)
         if json:
             print_json({"confidence_level": confidence, "length": length, "horizon": horizon,
                         "score": score, "prior": prior, "rows": rows,
@@ -60,7 +59,19 @@ def verify(
         else:
             title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
             _show(rows, f"Exact coverage at level {confidence}: {title}")
-            show_departures(departures, f"{horizon} steps after a state, level {confidence}")
+            asked_of = f"{horizon} step{'s' * (horizon > 1)} after a state, {score} score"
+            show_departures(departures, f"{asked_of}, level {confidence}")
+
+
+def _name_symmetries() -> list[str]:
+    """Return the symmetries there are, those with a proof first.
+
+    But for those that promise given the present state: by visits, in a table of their own.
+    """
+    from definetti.symmetry import Symmetry
+
+    made = {name: one() for name, one in Symmetry.named.items() if one.given == "last state"}
+    return sorted(made, key=lambda name: not made[name].exact)
 
 
 def _verify_symmetry(

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from definetti.baselines import Baseline
 from definetti.paper.cells import Settings
 from definetti.paper.methods import PROMISED
 
@@ -37,6 +38,23 @@ class Contestant:
     symbols: bool = False
     rounds: bool = False
 
+    @classmethod
+    def of(cls, baseline: type[Baseline]) -> Contestant:
+        """Return a baseline as a contestant.
+
+        >>> from definetti.baselines import AdaptiveLevel
+        >>> Contestant.of(AdaptiveLevel).rounds
+        True
+        """
+        return cls(
+            baseline.known_as,
+            "others",
+            split=baseline.splits,
+            each=baseline.each_candidate,
+            symbols=baseline.needs_symbols,
+            rounds=baseline.learns_from_misses,
+        )
+
     def cannot(self, kind: str, candidates: int) -> str | None:
         """Tell why it cannot be run on observations of a kind; None if it can.
 
@@ -61,7 +79,6 @@ class Contestant:
         train_size : how many steps fix the model, for a method that splits
         """
         from definetti import ConformalHMM
-        from definetti.baselines import Baseline
 
         shared: dict[str, Any] = {
             "model": model(kind),
@@ -128,16 +145,6 @@ CONTESTANTS = {
         ),
         Contestant("pairs+filter", **_paper("pairs")),
         Contestant("published+filter", **_paper("published")),
-        Contestant("classical", "others"),
-        Contestant("classconditional", "others"),
-        Contestant("shiftpermutations", "others", each=True),
-        Contestant("ensemblesliding", "others", split=False),  # left-out models split for it
-        Contestant("unionoversequences", "others"),
-        Contestant("unionmultistep", "others"),
-        Contestant("likelihoodratio", "others", symbols=True),
-        Contestant("robust", "others"),
-        Contestant("adaptivelevel", "others", rounds=True),
-        Contestant("nonexchangeable", "others"),
-        Contestant("thinned", "others"),
+        *(Contestant.of(baseline) for _, baseline in sorted(Baseline.named.items())),
     )
 }

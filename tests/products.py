@@ -1,0 +1,27 @@
+"""Which of many combinations are for the fast tests."""
+
+from itertools import product
+
+import pytest
+
+
+def covering(*axes):
+    """All combinations of some axes, as parameters: those that are not needed to cover are slow.
+
+    A few of them are enough to have each value of each axis once; these are fast.
+
+    >>> [one.values for one in covering("abc", [0, 1]) if not one.marks]
+    [('a', 0), ('b', 1), ('c', 0)]
+    >>> len(covering("abc", [0, 1]))
+    6
+    """
+    axes = [list(axis) for axis in axes]
+    longest = max(map(len, axes))
+    few = {tuple(k % len(axis) for axis in axes) for k in range(longest)}
+    return [
+        pytest.param(
+            *(axis[k] for axis, k in zip(axes, places, strict=True)),
+            marks=() if places in few else pytest.mark.slow,
+        )
+        for places in product(*(range(len(axis)) for axis in axes))
+    ]
