@@ -59,7 +59,8 @@ def verify(
         else:
             title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
             _show(rows, f"Exact coverage at level {confidence}: {title}")
-            show_departures(departures, f"{horizon} steps after a state, level {confidence}")
+            asked_of = f"{horizon} step{'s' * (horizon > 1)} after a state, {score} score"
+            show_departures(departures, f"{asked_of}, level {confidence}")
 
 
 def _name_symmetries() -> list[str]:

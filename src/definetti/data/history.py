@@ -73,6 +73,17 @@ class History:
         self._present: Memory | None = None
         self._lasting: Memory | None = None
 
+    @classmethod
+    def of(cls, states: IntArray, observations: IntArray, transitions: IntArray) -> History:
+        """Return steps that need not follow each other, with transitions, for a model to learn.
+
+        Nothing else is counted: it is not one to predict from.
+        """
+        made = cls(len(transitions))
+        made._states, made._observations, made.length = states, observations, len(states)
+        made.transitions = transitions
+        return made
+
     def __len__(self) -> int:
         return self.length
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti.data.history import Completion, History
+from definetti.data.history import Completion, History, padded
 
 
 def part_of(completion: Completion, times: IntArray) -> History:
@@ -19,13 +19,10 @@ def part_of(completion: Completion, times: IntArray) -> History:
     before = len(past.pool) - len(past)  # where earlier stretches end
     states = [past.pool.states[:before], past.states[times], completion.states]
     seen = [past.pool.observations[:before], past.observations[times], completion.observations]
-    part = History(n, past.symbols)
-    part.append(np.concatenate(states), np.concatenate(seen), n, gap=True)
-    counts = np.zeros((n, n), dtype=np.int64)
-    known = past.transitions.shape
-    counts[: known[0], : known[1]] = past.pool.transitions - past.transitions
     led = times[times > 0]
-    np.add.at(counts, (past.states[led - 1], past.states[led]), 1)
-    np.add.at(counts, completion.moves, 1)
-    part.transitions = counts
-    return part
+    origins, moves = completion.moves
+    left = np.concatenate([past.states[led - 1], origins])
+    entered = np.concatenate([past.states[led], moves])
+    counts = np.bincount(left * n + entered, minlength=n * n).reshape(n, n)
+    earlier = padded(past.pool.transitions - past.transitions, n, n)
+    return History.of(np.concatenate(states), np.concatenate(seen), counts + earlier)
