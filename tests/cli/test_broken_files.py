@@ -97,7 +97,7 @@ LITTLE = """
 import resource, sys
 from pathlib import Path
 from definetti.__main__ import main
-from definetti.cli.frames import import_polars
+from definetti.cli.reading import import_polars
 import_polars().read_parquet("small.parquet")  # with all that is to be loaded, and all threads
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 most = pages * resource.getpagesize() + 2**28

@@ -139,7 +139,8 @@ def test_coverage_is_exact_for_longer_histories(symmetry):
 
 
 @pytest.mark.parametrize(
-    ("n_symbols", "length", "level", "coverage"), [(1, 11, 0.8, 0.7358), (2, 6, 0.9, 0.8898)]
+    ("n_symbols", "length", "level", "coverage"),
+    [(1, 11, 0.8, 0.7358), pytest.param(2, 6, 0.9, 0.8898, marks=pytest.mark.slow)],
 )
 def test_the_published_program_under_covers(n_symbols, length, level, coverage):
     """At the paper's p = 0.1 with meaningless observations, horizon 1."""
@@ -182,6 +183,7 @@ def test_exact_coverage_is_that_of_a_plain_loop():
     assert found >= 0.75
 
 
+@pytest.mark.slow
 def test_sampling_is_exact_on_average_over_its_draws():
     """Draws instead of counts: coverage by enumeration, averaged over many seeds.
 

@@ -71,6 +71,7 @@ def test_eight_threads_get_what_one_gets(short_switches, each):
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("symmetry", ["spaced", "returns", "pairs"])
 def test_a_thousand_different_questions_leave_no_more_than_a_few_behind(symmetry):
     y, x = weather(400, random_state=0)

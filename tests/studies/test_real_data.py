@@ -116,6 +116,7 @@ def test_departures_are_found_where_they_are_and_not_elsewhere() -> None:
     assert (lingering(drift) or 0.0) > 0.9
 
 
+@pytest.mark.slow
 def test_real_data(
     shared: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
