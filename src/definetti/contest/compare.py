@@ -135,7 +135,7 @@ def judge_contestant(
     wanted : which windows to judge; the others are passed over, so that no number depends on who
         worked out what
     """
-    from definetti.exceptions import NotExactWarning
+    from definetti.exceptions import FewBlocksWarning, NotExactWarning
 
     horizon, recorded = world.horizon, isinstance(world, Recorded)
     total = len(history.states) if recorded else begins[0]
@@ -156,7 +156,9 @@ def judge_contestant(
     for window in roll_windows(cp, history.observations, history.states, stops, horizon, known):
         if window.begin in judged:
             seen = window.observations
-            found = cp.predict_set(seen, horizon=horizon if seen is None else None)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FewBlocksWarning)  # its size shows it
+                found = cp.predict_set(seen, horizon=horizon if seen is None else None)
             seconds = time.perf_counter() - started
             last = labels.index(window.truth[-1])
             yield [int(window.truth in found), len(found), last, seconds]
