@@ -20,13 +20,14 @@ from definetti.data.labelled import Labelled
 from definetti.data.labels import readable
 from definetti.exceptions import NotExactWarning
 from definetti.front_door import FrontDoor
+from definetti.memory import Memory, resolve_memory
 from definetti.models.base import Model
 from definetti.question import Question
 from definetti.ranks.pvalue import Rank, miscoverage
 from definetti.scores import Score
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
-from definetti.symmetry import Symmetry
+from definetti.symmetry import Symmetry, remember
 
 
 class ConformalHMM(FrontDoor):
@@ -66,6 +67,11 @@ class ConformalHMM(FrontDoor):
         The state space, if it is larger than what the history shows: a state that was never seen
         and is not declared cannot be in a set. A model that has labels of its own comes first in
         their order.
+    memory : int, {"age", "observation"} or Memory, default 1
+        What the future depends on: the last so many states, 1 for a hidden Markov model; the
+        present state and how long it has lasted; or it and the present observation, a symbol. The
+        sets are exact under that assumption; a larger memory assumes less and compares with less.
+        ``memory_`` is what is used.
     guarantee : {"all", "steps", "errors"}, default "all"
         What is promised: that all steps are right together; that of the steps a share of at
         least the level is right on average; or that at most `max_errors` are wrong, with the
@@ -88,7 +94,7 @@ class ConformalHMM(FrontDoor):
     ----------
     states_ : the labels of the states, in the order in which they were declared or first met
     symbols_ : the observations there are, where they are symbols
-    symmetry_, score_, model_ : what is used
+    symmetry_, score_, model_, memory_ : what is used
     n_steps_ : the length of the labelled history, without what the model was fixed on
 
     Examples
@@ -112,6 +118,7 @@ class ConformalHMM(FrontDoor):
         n_resamples: int = 999,
         train_size: float | None = None,
         states: Iterable[Hashable] | None = None,
+        memory: int | str | Memory = 1,
         guarantee: str = "all",
         max_errors: int = 0,
         max_candidates: int = 100_000,
@@ -126,6 +133,7 @@ class ConformalHMM(FrontDoor):
         self.n_resamples = n_resamples
         self.train_size = train_size
         self.states = states
+        self.memory = memory
         self.guarantee = guarantee
         self.max_errors = max_errors
         self.max_candidates = max_candidates
@@ -301,7 +309,9 @@ class ConformalHMM(FrontDoor):
         if isinstance(wanted, str) and wanted == "auto":
             wanted = "spaced" if data.model.fixed else "full"
         symmetry = checked_choice(wanted, Symmetry, "symmetry", ", 'auto'")
-        return {"_data": data, "symmetry_": symmetry}
+        memory = resolve_memory(self.memory)
+        remember(symmetry, memory).check(data.history)
+        return {"_data": data, "symmetry_": symmetry, "memory_": memory}
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`.
@@ -330,7 +340,9 @@ class ConformalHMM(FrontDoor):
         checked_limit(lag, "lag")
         new_observations = readable(new_observations, "new_observations")
         data = self._data.choose_again(new_observations)
-        fixed = data.model.fixed and self.symmetry_.by_last_state
+        symmetry = remember(self.symmetry_, self.memory_)
+        symmetry.check(data.history)
+        fixed = data.model.fixed and symmetry.by_last_state
         n, most = data.history.n_states, self.max_candidates
         check_size(n, horizon, lag, fixed, most, listing)
         if horizon is not None and ranking:
@@ -345,7 +357,7 @@ class ConformalHMM(FrontDoor):
             labels=data.alphabet.labels,
             model=data.model,
             score=self.score_.late(lag) if lag else self.score_,
-            symmetry=self.symmetry_,
+            symmetry=symmetry,
             n_resamples=int(self.n_resamples),
             entropy=self._entropy,
             smoothing=bool(self.smoothing),

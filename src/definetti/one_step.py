@@ -16,6 +16,7 @@ from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
+from definetti.memory import Order
 from definetti.question import evaluate
 from definetti.ranks.pvalue import tied
 from definetti.symmetry import Returns, Spaced
@@ -126,6 +127,10 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
         raise ValueError(
             f"symmetry must be 'spaced' or 'returns', which agree one step ahead, got "
             f"{type(predictor.symmetry_).__name__.lower()!r}"
+        )
+    if predictor.memory_ != Order(1):
+        raise ValueError(
+            f"memory must be 1 for a table by the previous state, got {predictor.memory!r}"
         )
     n, m = len(data.alphabet), len(data.table)
     start, state, code = (axis.ravel() for axis in np.indices((n, n, m + 1)))

@@ -84,6 +84,8 @@ class Question:
             if self.symmetry.pools and self.history.pool is not self.history:
                 within += ", observations from all"
         way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
+        if self.symmetry.recalls:
+            way += f", the future depending on {self.symmetry.recalls}"
         return f"{way}{', smoothed' * self.smoothing}"
 
     def generator(self, use: int = 0) -> np.random.Generator:
@@ -212,6 +214,12 @@ class Question:
                 f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which is "
                 "exact with a fixed model and symmetry='spaced' or 'departures' only; set "
                 "train_size=0.5, or leave horizon out"
+            )
+        if unseen and self.symmetry.needs_observations:
+            raise ValueError(
+                f"horizon={steps} reaches beyond what is observed, and the future is taken to "
+                f"depend on {self.symmetry.recalls}, to the end; use symmetry='departures' and a "
+                "fixed model, for which the present is enough"
             )
         gappy = self.history.gaps and bool((self.history.observations != MISSING).any())
         if unseen and gappy and self.symmetry.reads_observations:

@@ -15,7 +15,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING
-from definetti.data.memory import Memory
+from definetti.data.notes import Notes
 from definetti.data.windows import Windows
 
 Array = TypeVar("Array", IntArray, FloatArray)
@@ -70,8 +70,8 @@ class History:
         self.digest = 0, 0  # up to which step it was taken, and what it is
         # States, prior and transition matrix of the last estimate from its counts alone.
         self.estimate: tuple[int, float, FloatArray] | None = None
-        self._present: Memory | None = None
-        self._lasting: Memory | None = None
+        self._present: Notes | None = None
+        self._lasting: Notes | None = None
 
     @classmethod
     def of(cls, states: IntArray, observations: IntArray, transitions: IntArray) -> History:
@@ -100,17 +100,17 @@ class History:
         return self._observations[: self.length]
 
     @property
-    def present(self) -> Memory:
+    def present(self) -> Notes:
         """What was worked out of the history as it is, forgotten when it grows."""
         if self._present is None:
-            self._present = Memory()
+            self._present = Notes()
         return self._present
 
     @property
-    def lasting(self) -> Memory:
+    def lasting(self) -> Notes:
         """What was worked out that no growth changes."""
         if self._lasting is None:
-            self._lasting = Memory()
+            self._lasting = Notes()
         return self._lasting
 
     def append(

@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.registry import Named
-from definetti.data.history import Completion
+from definetti.data.history import Completion, History
 from definetti.data.windows import Windows
 
 Generator = Callable[[], np.random.Generator]
+PRESENT = "present state"  # given which departures promise: each time it is in this state
 
 
 class Reference(NamedTuple):
@@ -67,12 +68,16 @@ class Symmetry(Named, ABC):
     pools : whether observations of earlier stretches are dealt out as well
     reads_observations : whether what is rearranged depends on observations, and not on states
         alone; a step that is not observed yet might then be taken for one that is missing
+    needs_observations : whether a step that is not observed yet cannot be rearranged at all
+    recalls : what the future is taken to depend on where that is more than the present state
     """
 
     by_last_state: bool = False
     given: str = "last state"
     pools: bool = False
     reads_observations: bool = True
+    needs_observations: bool = False
+    recalls: str = ""
 
     @property
     @abstractmethod
@@ -94,6 +99,9 @@ class Symmetry(Named, ABC):
         By default a candidate shares nothing.
         """
         return candidate_key(completion)
+
+    def check(self, history: History) -> None:
+        """Refuse a history that it can do nothing with."""
 
     def lesson(self, completion: Completion) -> IntArray | None:
         """Return the steps of the history that a refitted model learns from, in rising order.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion
-from definetti.symmetry.base import Generator, Reference, Symmetry
+from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Departures(Symmetry, name="departures"):
     exact = True
     by_last_state = True
     reads_observations = False
-    given = "present state"
+    given = PRESENT
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         # The same for all candidates; but what the past is kept under changes with the present.

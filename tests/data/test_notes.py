@@ -10,12 +10,12 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.data.history import History
-from definetti.data.memory import SETTINGS, Memory
+from definetti.data.notes import SETTINGS, Notes
 from definetti.simulate import weather
 
 
 def test_of_many_settings_the_last_few_are_kept():
-    memory, made = Memory(settings=2), []
+    memory, made = Notes(settings=2), []
 
     def recall(setting):
         return memory.recall(setting, "key", lambda: made.append(setting) or setting)
@@ -27,7 +27,7 @@ def test_of_many_settings_the_last_few_are_kept():
 
 
 def test_what_is_returned_is_what_was_made_whatever_happens_meanwhile():
-    memory = Memory()
+    memory = Notes()
 
     def interrupted():
         memory.note("setting", "key", "of another thread")

@@ -1,0 +1,92 @@
+"""The state and how long it has lasted: semi-Markov chains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_number
+from definetti._system.compiled import kernel
+from definetti.data.history import History
+from definetti.memory.base import Memory
+
+
+@dataclass(frozen=True)
+class Age(Memory, name="age"):
+    """The state, and for how many steps it has lasted: exact whatever the law of how long it does.
+
+    How long the first state had lasted when the history began is not known: while it lasts, its
+    tokens are its own.
+
+    Parameters
+    ----------
+    most : int, optional
+        The age from which on a state grows no older: what is left of it no longer depends on how
+        long it has lasted. Without it ages grow without bound, and a state that has lasted longer
+        than ever before can be compared with nothing.
+
+    Examples
+    --------
+    >>> Age().trace(np.array([0, 0, 1, 1, 0]), np.zeros(5, dtype=np.int64))
+    array([[0, 1, 1],
+           [0, 2, 1],
+           [1, 1, 0],
+           [1, 2, 0],
+           [0, 1, 0]])
+    """
+
+    most: int | None = None
+
+    reads_observations = False
+    remedy = "cap the age, memory=definetti.memory.Age(most=20)"
+
+    def __post_init__(self) -> None:
+        if self.most is not None:
+            checked_number(self.most, "most")
+
+    def begin(self, state: int, observation: int) -> IntArray:
+        return np.array([state, 1, 1])
+
+    def follow(self, tokens: IntArray, states: IntArray, observations: IntArray) -> IntArray:
+        lasts = tokens[:, 0] == states
+        age = np.where(lasts, tokens[:, 1] + 1, 1)
+        if self.most is not None:
+            age = np.minimum(age, self.most)
+        return np.column_stack([states, age, np.where(lasts, tokens[:, 2], 0)])
+
+    def trace(
+        self, states: IntArray, observations: IntArray, before: IntArray | None = None
+    ) -> IntArray:
+        if not len(states):
+            return np.zeros((0, 3), dtype=np.int64)
+        old = np.array([-1, 0, 0]) if before is None else before
+        return _aged(states, old, before is None, self.most or len(states) + int(old[1]) + 1)
+
+    def check(self, history: History) -> None:
+        if len(history) and (history.states == history.first).all():
+            raise ValueError(
+                f"memory='age' needs a state that was seen to end, and all {len(history)} steps "
+                "of the history are in one state; give more history, or use memory=1"
+            )
+
+    @property
+    def assumption(self) -> str:
+        capped = "" if self.most is None else f", up to {self.most} steps"
+        return f"the present state and how long it has lasted{capped}"
+
+
+@kernel
+def _aged(states: IntArray, before: IntArray, first: bool, most: int) -> IntArray:
+    rows = np.empty((len(states), 3), dtype=np.int64)
+    state, age, begun = before[0], before[1], before[2]
+    if first:
+        state, age, begun = states[0], 0, 1
+    for t in range(len(states)):
+        if states[t] == state:
+            age = min(age + 1, most)
+        else:
+            state, age, begun = states[t], 1, 0
+        rows[t, 0], rows[t, 1], rows[t, 2] = state, age, begun
+    return rows

@@ -1,0 +1,63 @@
+"""What a memory has to offer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti._system.registry import Named
+from definetti.data.history import History
+
+
+class Memory(Named, ABC):
+    """A token for every step: the state, and what else the future depends on.
+
+    A token is a row of whole numbers, of which the first is the code of the state. It must follow
+    from the token before it and from what is new, and from nothing else. Whoever writes `begin`
+    and `follow` has a memory; all else has a default that is safe.
+
+    Attributes
+    ----------
+    reads_observations : whether tokens depend on observations, and not on states alone
+    remedy : what to do where there are too many tokens
+    """
+
+    reads_observations: bool = True
+    remedy: str = "use a memory with fewer"
+
+    @abstractmethod
+    def begin(self, state: int, observation: int) -> IntArray:
+        """Return the token of the first step of a stretch, of which no past is known: ``(w,)``.
+
+        It must be none that a later step may have, unless the past makes no difference to it.
+        """
+
+    @abstractmethod
+    def follow(self, tokens: IntArray, states: IntArray, observations: IntArray) -> IntArray:
+        """Return the tokens ``(B, w)`` that follow others, given the codes ``(B,)`` of what is new."""
+
+    def trace(
+        self, states: IntArray, observations: IntArray, before: IntArray | None = None
+    ) -> IntArray:
+        """Return the tokens of successive steps, ``(T, w)``, after the token `before` if there is one.
+
+        By default one after the other, which is slow.
+        """
+        rows = []
+        for state, observation in zip(states, observations, strict=True):
+            if before is None:
+                before = self.begin(int(state), int(observation))
+            else:
+                before = self.follow(before[None], np.array([state]), np.array([observation]))[0]
+            rows.append(before)
+        return np.array(rows)
+
+    def check(self, history: History) -> None:
+        """Refuse a history of which the tokens are not known, or not worth anything."""
+
+    @property
+    @abstractmethod
+    def assumption(self) -> str:
+        """What the future is taken to depend on, in words that end a sentence."""

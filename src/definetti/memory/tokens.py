@@ -1,0 +1,89 @@
+"""A history with tokens in the place of states."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti.data.history import Completion, History
+from definetti.memory.base import Memory
+
+MOST = 2048  # tokens; how often each followed each is a square of them
+
+
+class Coded(NamedTuple):
+    """A completed sequence in tokens.
+
+    Attributes
+    ----------
+    completion : the sequence, with codes of tokens in the place of codes of states
+    rows : the tokens, in the order of their codes
+    new : those of them that the history does not have, one after the other: a name for them
+    """
+
+    completion: Completion
+    rows: IntArray
+    new: tuple[int, ...]
+
+
+class Tokens:
+    """The tokens of a history, coded in the order in which they were first met.
+
+    It grows as the history grows, whoever asks first; one at a time.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.history = History(0)
+        self.rows: IntArray = np.zeros((0, 0), dtype=np.int64)
+        self._codes: dict[tuple[int, ...], int] = {}
+        self._lock = Lock()
+
+    def follow(self, history: History) -> None:
+        """Take in what the history has grown by."""
+        with self._lock:
+            done = len(self.history)
+            if done == len(history):
+                return
+            states, observations = history.states[done:], history.observations[done:]
+            before = self.rows[self.history.last] if done else None
+            traced = self.memory.trace(states, observations, before)
+            distinct, first, places = np.unique(
+                traced, axis=0, return_index=True, return_inverse=True
+            )
+            codes = np.empty(len(distinct), dtype=np.int64)
+            for place in np.argsort(first):
+                row = tuple(distinct[place].tolist())
+                codes[place] = self._codes.setdefault(row, len(self._codes))
+            number = len(self._codes)
+            if number > MOST:
+                raise ValueError(
+                    f"memory makes {number:,} tokens of {len(history):,} steps, more than can be "
+                    f"counted, {MOST:,}; {self.memory.remedy}"
+                )
+            self.rows = np.array(list(self._codes))
+            self.history.symbols = history.symbols
+            self.history.append(codes[places.reshape(-1)], observations, number)
+
+    def code(self, completion: Completion) -> Coded:
+        """Return a completed sequence in tokens.
+
+        Tokens that the history does not have come after the others, in an order that does not
+        depend on where they come.
+        """
+        self.follow(completion.history)
+        row = self.rows[self.history.last]
+        rows = []
+        for state, observation in zip(completion.states, completion.observations, strict=True):
+            row = self.memory.follow(row[None], state[None], observation[None])[0]
+            rows.append(tuple(row.tolist()))
+        new = sorted({row for row in rows if row not in self._codes})
+        places = {row: len(self.rows) + k for k, row in enumerate(new)}
+        codes = np.array([self._codes.get(row, places.get(row, 0)) for row in rows])
+        number = len(self.rows) + len(new)
+        coded = Completion(self.history, codes, completion.observations, number)
+        every = np.concatenate([self.rows, np.array(new)]) if new else self.rows
+        return Coded(coded, every, tuple(value for row in new for value in row))

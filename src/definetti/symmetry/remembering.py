@@ -1,0 +1,93 @@
+"""A symmetry of tokens: what the future depends on is more than the state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from definetti._system.arrays import IntArray
+from definetti.data.history import Completion, History
+from definetti.memory import Memory, Order
+from definetti.memory.tokens import Coded, Tokens
+from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry
+
+
+@dataclass(frozen=True)
+class Remembering(Symmetry):
+    """Rearrange tokens as another symmetry rearranges states.
+
+    Exact where that one is, with "chain of states" read as "chain of tokens"; what all its
+    rearrangements share is the same for states, so that a refitted model learns as before.
+
+    Parameters
+    ----------
+    symmetry : what is done to tokens
+    memory : what a token is
+    """
+
+    symmetry: Symmetry
+    memory: Memory
+
+    pools = False  # earlier stretches have tokens of their own
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "known_as", self.symmetry.known_as)
+
+    @property
+    def exact(self) -> bool:
+        return self.symmetry.exact
+
+    @property
+    def by_last_state(self) -> bool:
+        # The last token depends on more than the last state, and the present one is known.
+        return self.symmetry.by_last_state and self.given == PRESENT
+
+    @property
+    def given(self) -> str:
+        return self.symmetry.given
+
+    @property
+    def reads_observations(self) -> bool:
+        return self.symmetry.reads_observations or self.needs_observations
+
+    @property
+    def needs_observations(self) -> bool:
+        return self.memory.reads_observations and self.given != PRESENT
+
+    @property
+    def recalls(self) -> str:
+        return self.memory.assumption
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        coded = self._code(completion)
+        return (*self.symmetry.orbit(coded.completion), *coded.new)
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        coded = self._code(completion)
+        found = self.symmetry.reference(coded.completion, n_resamples, generator)
+        if found.windows is None:
+            return found
+        states = coded.rows[:, 0]
+        start, tokens, _ = found.windows
+        windows = found.windows._replace(start=states[start], states=states[tokens])
+        return found._replace(windows=windows)
+
+    def lesson(self, completion: Completion) -> IntArray | None:
+        return self.symmetry.lesson(self._code(completion).completion)
+
+    def check(self, history: History) -> None:
+        """Refuse a history of which the tokens are not known, or are too many."""
+        self.memory.check(history)
+        self._tokens(history).follow(history)
+
+    def _code(self, completion: Completion) -> Coded:
+        return self._tokens(completion.history).code(completion)
+
+    def _tokens(self, history: History) -> Tokens:
+        return history.lasting.recall("tokens", self.memory, lambda: Tokens(self.memory))
+
+
+def remember(symmetry: Symmetry, memory: Memory) -> Symmetry:
+    """Return a symmetry of tokens; of states, where these are all that the future depends on."""
+    return symmetry if memory == Order(1) else Remembering(symmetry, memory)

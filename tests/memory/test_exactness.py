@@ -1,0 +1,97 @@
+"""Every memory is exact for the law that it is for, where the state alone is not enough."""
+
+from fractions import Fraction
+from math import fsum
+
+import numpy as np
+import pytest
+
+from definetti import ConformalHMM, given_hmm
+from definetti.symmetry import Symmetry
+from tests.memory.laws import LAWS, RETURNING, Listed
+
+LEVELS = (0.5, 0.75, 0.8)
+GIVEN_LAST = [
+    name for name, made in Symmetry.named.items() if made().exact and made.given == "last state"
+]
+FIXED = given_hmm([[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]])
+
+
+def predictor(symmetry, memory, **settings):
+    settings = {"states": [0, 1], "random_state": 0, **settings}
+    return ConformalHMM(symmetry=symmetry, memory=memory, **settings)
+
+
+@pytest.mark.parametrize(("length", "horizon"), [
+    (3, 1),
+    *[pytest.param(*shape, marks=pytest.mark.slow) for shape in ((4, 1), (3, 2), (5, 1))],
+])  # fmt: skip
+@pytest.mark.parametrize("model", ["refitted", "fixed"])
+@pytest.mark.parametrize("symmetry", GIVEN_LAST)
+@pytest.mark.parametrize("name", LAWS)
+def test_coverage_is_exact_given_each_last_state(name, symmetry, model, length, horizon):
+    law = LAWS[name]
+    behind = {"model": FIXED} if model == "fixed" else {}
+    listed = Listed(predictor(symmetry, law.memory, **behind), length, horizon)
+    for level in LEVELS:
+        assert listed.coverage(law, level, smoothed=True) == pytest.approx([level] * 2, abs=1e-9)
+        assert min(listed.coverage(law, level, smoothed=False)) >= level - 1e-12
+
+
+@pytest.mark.parametrize("symmetry", [
+    "spaced", *[pytest.param(name, marks=pytest.mark.slow) for name in ("full", "returns")],
+])  # fmt: skip
+@pytest.mark.parametrize("name", LAWS)
+def test_the_state_alone_is_not_enough(name, symmetry):
+    law = LAWS[name]
+    listed = Listed(predictor(symmetry, 1), 4, 1)
+    found = [listed.coverage(law, level, smoothed=True) for level in LEVELS]
+    assert np.abs(np.array(found) - np.array(LEVELS)[:, None]).max() > 0.005
+
+
+def test_pairs_are_exact_where_states_and_observations_are_jointly_markov():
+    law = LAWS["feedback"]
+    listed = Listed(predictor("pairs", 1), 4, 1)
+    for level in LEVELS:
+        assert listed.coverage(law, level, smoothed=True) == pytest.approx([level] * 2, abs=1e-9)
+
+
+# By visits to a token: all ways to the m-th one, listed.
+
+
+def covered(law, memory, start, departures, level, **settings):
+    """Return the smoothed coverage of one step ahead at the m-th visit to a token."""
+    cp = predictor("departures", memory, **settings)
+    alpha, total, sure = 1 - Fraction(str(level)), [], []
+    ranks = {}
+    for path, weight in law.until(departures, start):
+        sure.append(weight)
+        states, seen = zip(*path, strict=True)
+        cp.fit(seen, states)
+        token = None
+        for x, y in path:
+            token = law.step(token, x, y)
+        after = law.after(token)
+        for new in range(2):
+            ranks = cp.predict_ranks([new])
+            for (state,), rank in ranks.items():
+                total.append(weight * after.get((state, new), 0.0) * float(rank.chance(alpha)))
+    assert fsum(sure) == pytest.approx(1.0, abs=1e-9)
+    return fsum(total)
+
+
+@pytest.mark.parametrize("departures", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("model", ["refitted", "fixed"])
+@pytest.mark.parametrize("name", RETURNING)
+def test_departures_are_exact_at_the_mth_visit_to_a_token(name, model, departures):
+    law, tokens = RETURNING[name]
+    behind = {"model": FIXED} if model == "fixed" else {}
+    for start in tokens:
+        found = covered(law, law.memory, start, departures, 0.75, **behind)
+        assert found == pytest.approx(0.75, abs=1e-9), start
+
+
+def test_departures_from_the_state_alone_are_not():
+    law, tokens = RETURNING["order two"]
+    found = [covered(law, 1, start, 2, 0.75, model=FIXED) for start in tokens]
+    assert max(abs(one - 0.75) for one in found) > 0.01
