@@ -344,7 +344,7 @@ class ConformalHMM(FrontDoor):
         symmetry.check(data.history)
         fixed = data.model.fixed and symmetry.by_last_state
         n, most = data.history.n_states, self.max_candidates
-        check_size(n, horizon, lag, fixed, most, listing)
+        check_size(n, horizon, lag, fixed, most, listing, data.model.fixed)
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), data.model.fixed, fixed, most)
         new = data.read_new(new_observations, horizon)

@@ -5,10 +5,10 @@ from math import fsum
 
 import numpy as np
 import pytest
+from tests.memory.laws import LAWS, RETURNING, Listed
 
 from definetti import ConformalHMM, given_hmm
 from definetti.symmetry import Symmetry
-from tests.memory.laws import LAWS, RETURNING, Listed
 
 LEVELS = (0.5, 0.75, 0.8)
 GIVEN_LAST = [

@@ -14,6 +14,7 @@ PER_WINDOW = 20_000  # candidates that may be listed for each of many windows
 # Cells of a trellis, a square of states for each step: 4 GB at eight bytes each. A sequence asked
 # about by itself has a row of them.
 MOST_CELLS = 2**29
+FIXED_REMEDY = "use symmetry='departures', or 'spaced' with memory=1, which need no list"
 
 
 def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
@@ -67,7 +68,13 @@ def all_candidates(n_states: int, horizon: int) -> IntArray:
 
 
 def check_size(
-    n_states: int, horizon: Any, lag: int, fixed: bool, max_candidates: Any, listing: bool
+    n_states: int,
+    horizon: Any,
+    lag: int,
+    fixed: bool,
+    max_candidates: Any,
+    listing: bool,
+    model_fixed: bool = False,
 ) -> None:
     """Refuse steps that there is no room for, before any memory is taken.
 
@@ -75,6 +82,7 @@ def check_size(
     ----------
     fixed : whether the model is fixed and candidates are compared by their last state alone
     listing : whether all candidates are asked about, not one of them
+    model_fixed : whether the model is fixed, however candidates are compared
     """
     if lag and not fixed:
         raise ValueError(
@@ -85,7 +93,7 @@ def check_size(
         return
     checked_number(horizon, "horizon")
     if not fixed and listing:
-        check_budget(n_states, horizon, max_candidates)
+        check_budget(n_states, horizon, max_candidates, FIXED_REMEDY if model_fixed else None)
     cells = n_states ** (2 if listing else 1)
     if fixed and horizon * cells > MOST_CELLS:
         raise ValueError(
@@ -100,7 +108,7 @@ def check_listing(
     """Refuse to rank more candidates than may be listed, with what to do instead."""
     remedy = None
     if model_fixed:
-        remedy = "use symmetry='spaced', which needs no list"
+        remedy = FIXED_REMEDY
     if by_last_state:
         remedy = "ask predict_set with a score that goes step by step, such as 'path'"
     check_budget(n_states, steps, max_candidates, remedy)

@@ -36,12 +36,12 @@ class Memory(Named, ABC):
 
     @abstractmethod
     def follow(self, tokens: IntArray, states: IntArray, observations: IntArray) -> IntArray:
-        """Return the tokens ``(B, w)`` that follow others, given the codes ``(B,)`` of what is new."""
+        """Return the tokens that follow others, ``(B, w)``, given the codes of what is new."""
 
     def trace(
         self, states: IntArray, observations: IntArray, before: IntArray | None = None
     ) -> IntArray:
-        """Return the tokens of successive steps, ``(T, w)``, after the token `before` if there is one.
+        """Return the tokens of successive steps, ``(T, w)``, after the token `before` if any.
 
         By default one after the other, which is slow.
         """

@@ -27,35 +27,24 @@ class Remembering(Symmetry):
     symmetry: Symmetry
     memory: Memory
 
-    pools = False  # earlier stretches have tokens of their own
-
     def __post_init__(self) -> None:
-        object.__setattr__(self, "known_as", self.symmetry.known_as)
+        inner, given_last = self.symmetry, self.symmetry.given != PRESENT
+        ahead = self.memory.reads_observations and given_last
+        for name, value in {
+            "known_as": inner.known_as,
+            "given": inner.given,
+            # The last token depends on more than the last state, and the present one is known.
+            "by_last_state": inner.by_last_state and not given_last,
+            "pools": False,  # earlier stretches have tokens of their own
+            "reads_observations": inner.reads_observations or ahead,
+            "needs_observations": ahead,
+            "recalls": self.memory.assumption,
+        }.items():
+            object.__setattr__(self, name, value)
 
     @property
     def exact(self) -> bool:
         return self.symmetry.exact
-
-    @property
-    def by_last_state(self) -> bool:
-        # The last token depends on more than the last state, and the present one is known.
-        return self.symmetry.by_last_state and self.given == PRESENT
-
-    @property
-    def given(self) -> str:
-        return self.symmetry.given
-
-    @property
-    def reads_observations(self) -> bool:
-        return self.symmetry.reads_observations or self.needs_observations
-
-    @property
-    def needs_observations(self) -> bool:
-        return self.memory.reads_observations and self.given != PRESENT
-
-    @property
-    def recalls(self) -> str:
-        return self.memory.assumption
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         coded = self._code(completion)
