@@ -19,6 +19,10 @@ from definetti._system.progress import show_progress
 from definetti.departed import Departed as Departed
 from definetti.departed import enumerate_departures as enumerate_departures
 from definetti.ranks.pvalue import Rank, chances
+from definetti.remembered import LAWS as LAWS
+from definetti.remembered import Law as Law
+from definetti.remembered import Remembered as Remembered
+from definetti.remembered import enumerate_sequences as enumerate_sequences
 
 
 class Enumeration(NamedTuple):

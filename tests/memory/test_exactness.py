@@ -5,10 +5,11 @@ from math import fsum
 
 import numpy as np
 import pytest
-from tests.memory.laws import LAWS, RETURNING, Listed
+from tests.memory.laws import RETURNING, follow, until
 
 from definetti import ConformalHMM, given_hmm
 from definetti.symmetry import Symmetry
+from definetti.verify import LAWS, enumerate_sequences
 
 LEVELS = (0.5, 0.75, 0.8)
 GIVEN_LAST = [
@@ -32,10 +33,10 @@ def predictor(symmetry, memory, **settings):
 def test_coverage_is_exact_given_each_last_state(name, symmetry, model, length, horizon):
     law = LAWS[name]
     behind = {"model": FIXED} if model == "fixed" else {}
-    listed = Listed(predictor(symmetry, law.memory, **behind), length, horizon)
+    listed = enumerate_sequences(predictor(symmetry, law.memory, **behind), length, horizon)
     for level in LEVELS:
-        assert listed.coverage(law, level, smoothed=True) == pytest.approx([level] * 2, abs=1e-9)
-        assert min(listed.coverage(law, level, smoothed=False)) >= level - 1e-12
+        assert listed.coverage_given_last(law, level, True) == pytest.approx(level, abs=1e-9)
+        assert listed.coverage_given_last(law, level, False).min() >= level - 1e-12
 
 
 @pytest.mark.parametrize("symmetry", [
@@ -44,16 +45,16 @@ def test_coverage_is_exact_given_each_last_state(name, symmetry, model, length, 
 @pytest.mark.parametrize("name", LAWS)
 def test_the_state_alone_is_not_enough(name, symmetry):
     law = LAWS[name]
-    listed = Listed(predictor(symmetry, 1), 4, 1)
-    found = [listed.coverage(law, level, smoothed=True) for level in LEVELS]
+    listed = enumerate_sequences(predictor(symmetry, 1), 4, 1)
+    found = [listed.coverage_given_last(law, level, True) for level in LEVELS]
     assert np.abs(np.array(found) - np.array(LEVELS)[:, None]).max() > 0.005
 
 
 def test_pairs_are_exact_where_states_and_observations_are_jointly_markov():
     law = LAWS["feedback"]
-    listed = Listed(predictor("pairs", 1), 4, 1)
+    listed = enumerate_sequences(predictor("pairs", 1), 4, 1)
     for level in LEVELS:
-        assert listed.coverage(law, level, smoothed=True) == pytest.approx([level] * 2, abs=1e-9)
+        assert listed.coverage_given_last(law, level, True) == pytest.approx(level, abs=1e-9)
 
 
 # By visits to a token: all ways to the m-th one, listed.
@@ -64,14 +65,14 @@ def covered(law, memory, start, departures, level, **settings):
     cp = predictor("departures", memory, **settings)
     alpha, total, sure = 1 - Fraction(str(level)), [], []
     ranks = {}
-    for path, weight in law.until(departures, start):
+    for path, weight in until(law, departures, start):
         sure.append(weight)
         states, seen = zip(*path, strict=True)
         cp.fit(seen, states)
         token = None
         for x, y in path:
             token = law.step(token, x, y)
-        after = law.after(token)
+        after = follow(law, token)
         for new in range(2):
             ranks = cp.predict_ranks([new])
             for (state,), rank in ranks.items():

@@ -9,6 +9,7 @@ import typer
 from definetti.cli import options
 from definetti.cli.completing import complete_scores
 from definetti.cli.departures import show_departures, verify_departures
+from definetti.cli.memories import show_memories, verify_memories
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json
 
@@ -52,15 +53,17 @@ def verify(
             for row in _verify_symmetry(symmetry, model, score, **asked)
         ]
         departures = verify_departures(MODELS, score, **asked)
+        memories = verify_memories(score, **asked)
         if json:
             print_json({"confidence_level": confidence, "length": length, "horizon": horizon,
                         "score": score, "prior": prior, "rows": rows,
-                        "departures": departures})  # fmt: skip
+                        "departures": departures, "memories": memories})  # fmt: skip
         else:
             title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
             _show(rows, f"Exact coverage at level {confidence}: {title}")
             asked_of = f"{horizon} step{'s' * (horizon > 1)} after a state, {score} score"
             show_departures(departures, f"{asked_of}, level {confidence}")
+            show_memories(memories, f"{score} score, level {confidence}")
 
 
 def _name_symmetries() -> list[str]:
