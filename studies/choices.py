@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from rich.console import Console
@@ -177,9 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.output and given.output.is_file():
         with given.output.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                kinds = Choice.__annotations__
-                made = Choice(*({"int": int, "float": float}.get(str(kinds[name]), str)(row[name])
-                                for name in Choice._fields))  # fmt: skip
+                kinds = get_type_hints(Choice)
+                made = Choice(*(kinds[name](row[name]) for name in Choice._fields))
                 known.setdefault(made[:5], []).append(made)
     rows = []
     for cell in cells(read(given.data)):
