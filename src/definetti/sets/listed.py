@@ -17,6 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
+from definetti.levels import ConfidenceLevel
 from definetti.sets._wording import LAST, SHOWN, Size, promise, short
 
 Sequence = tuple[Hashable, ...]
@@ -33,7 +34,8 @@ class PredictionSet:
     p_values : (len,) array
     states : all labels there are
     horizon : the number of steps
-    confidence_level : the level asked for; None where every candidate is listed
+    confidence_level : the level asked for, a dict where last states have levels of their own; None
+        where every candidate is listed
     method : how the p-values were computed
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
     all_p_values : those of all sequences, in the order of `definetti.data.candidates`, where the
@@ -67,7 +69,7 @@ class PredictionSet:
     p_values: FloatArray
     states: tuple[Hashable, ...]
     horizon: int
-    confidence_level: float | None
+    confidence_level: ConfidenceLevel | None
     method: str
     exact: bool
     all_p_values: FloatArray | None = None

@@ -13,6 +13,7 @@ from definetti._system.caller import warn_caller
 from definetti.algorithm import rank
 from definetti.data.candidates import all_candidates, check_listing
 from definetti.exceptions import FewBlocksWarning
+from definetti.levels import Levels
 from definetti.models.estimate import Estimate
 from definetti.question import Question
 from definetti.ranks.limits import blocks_needed, limit, risk_limit
@@ -23,23 +24,29 @@ from definetti.sets._wording import LAST
 
 
 def listed_set(
-    question: Question, alpha: Fraction | None, max_candidates: Any, verbose: bool
+    question: Question, levels: Levels | None, max_candidates: Any, verbose: bool
 ) -> PredictionSet:
-    """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first."""
+    """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first.
+
+    Each is held to the alpha of its own last state.
+    """
     candidates, found, scores = all_ranked(question, max_candidates, verbose)
     broken = question.tie_breakers(found)
     p_values = np.array(list(map(Rank.p_value, found, broken)))
     order = np.lexsort((scores, -p_values)).tolist()
-    kept = [k for k in order if alpha is None or found[k].exceeds(alpha, broken[k])]
-    if alpha is not None and len(kept) == len(candidates) and question.by_last_state:
-        numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
-        _warn_if_few(question, numbers, alpha)
+    kept = order
+    if levels is not None:
+        alphas, lasts = levels.alphas(question.labels), candidates[:, -1].tolist()
+        kept = [k for k in order if found[k].exceeds(alphas[lasts[k]], broken[k])]
+        if len(kept) == len(candidates) and question.by_last_state:
+            numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
+            _warn_if_few(question, numbers, alphas)
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
         question.labels,
         candidates.shape[1],
-        None if alpha is None else float(1 - alpha),
+        None if levels is None else levels.written,
         question.describe(),
         question.symmetry.exact,
         p_values,
@@ -57,7 +64,7 @@ def all_ranked(
     return candidates, *rank(question, candidates, verbose)
 
 
-def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> LatticeSet | None:
+def lattice_set(question: Question, levels: Levels | None, max_listed: int) -> LatticeSet | None:
     """Return the set as thresholds on a trellis; None where the score makes no trellis."""
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
@@ -66,11 +73,13 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
         return None
     past = _past(question, estimate)
     uniform = question.uniform() if question.smoothing else None
-    if alpha is None:
+    if levels is None:
         limits = np.full(len(past), np.inf)
     else:
-        _warn_if_few(question, list(map(len, past)), alpha)
-        limits = np.array([limit(scores, alpha, uniform) for scores in past])
+        alphas = levels.alphas(question.labels)
+        _warn_if_few(question, list(map(len, past)), alphas)
+        pairs = zip(past, alphas, strict=True)
+        limits = np.array([limit(scores, alpha, uniform) for scores, alpha in pairs])
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
     return LatticeSet(
@@ -79,7 +88,7 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
         limits,
         uniform,
         question.labels,
-        None if alpha is None else float(1 - alpha),
+        None if levels is None else levels.written,
         question.describe(),
         question.symmetry.exact,
         estimate.smoothing(window)[0, question.lag :],
@@ -88,27 +97,28 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
     )
 
 
-def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: int) -> StepSets:
+def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: int) -> StepSets:
     """Return a set of states for each step, good for whatever the last state is."""
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
     band = Band(max_errors, lag=question.lag)
     method = replace(question, score=Smoother(), smoothing=False).describe()
+    alphas = levels.alphas(question.labels)
     if guarantee == "errors":
         past = _past(replace(question, score=band), estimate)
         numbers = list(map(len, past))
-        limits = [limit(scores, alpha) for scores in past]
+        limits = list(map(limit, past, alphas))
     else:
         past = [_past_steps(question, estimate, last) for last in range(len(question.labels))]
         numbers = [len(steps) // question.steps for steps in past]
         limits = [
             risk_limit(steps, number, question.steps, alpha)
-            for steps, number in zip(past, numbers, strict=True)
+            for steps, number, alpha in zip(past, numbers, alphas, strict=True)
         ]
-    _warn_if_few(question, numbers, alpha)
+    _warn_if_few(question, numbers, alphas)
     return StepSets(
         question.labels,
-        float(1 - alpha),
+        levels.written,
         guarantee,
         max_errors,
         max(limits),
@@ -142,34 +152,36 @@ def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray
     return question.history.present.recall(setting, question.orbit_of(last), made)
 
 
-def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction) -> None:
+def _warn_if_few(question: Question, numbers: list[int], alphas: list[Fraction]) -> None:
     """Say what it takes to leave anything out, where that was asked for."""
-    needed = blocks_needed(alpha)
-    few = [last for last, number in enumerate(numbers) if number < needed]
+    needed = list(map(blocks_needed, alphas))
+    few = [last for last, number in enumerate(numbers) if number < needed[last]]
     if not few:
         return
     begin = f"too few blocks of {len(question.observations)} steps to leave anything out at level "
-    begin += f"{float(1 - alpha):g}"
+    fewest = min(few, key=lambda last: numbers[last] / needed[last])
+    begin += f"{float(1 - alphas[fewest]):g}"
     if question.symmetry.given == LAST:
-        told = f"{begin} {_rare_last(question, numbers, few, needed)}"
+        told = f"{begin} {_rare_last(question, numbers, few, needed, fewest)}"
     else:
         present = question.labels[question.history.last]
         told = (
-            f"{begin}: the present state {present!r} was left {numbers[0]} times of the {needed} "
-            "that it takes; merge it with a state that is like it, or lower the level or the "
-            "horizon"
+            f"{begin}: the present state {present!r} was left {numbers[0]} times of the "
+            f"{needed[0]} that it takes; merge it with a state that is like it, or lower the level "
+            "or the horizon"
         )
     warn_caller(told, FewBlocksWarning)
 
 
-def _rare_last(question: Question, numbers: list[int], few: list[int], needed: int) -> str:
+def _rare_last(
+    question: Question, numbers: list[int], few: list[int], needed: list[int], fewest: int
+) -> str:
     """Say which last state has the fewest blocks, and what to do about it."""
-    fewest = min(few, key=lambda last: numbers[last])
-    label, number = question.labels[fewest], numbers[fewest]
+    label, number, takes = question.labels[fewest], numbers[fewest], needed[fewest]
     if number:
-        more = f"about {needed / number:.1f} times the {len(question.history):,} steps"
+        more = f"about {takes / number:.1f} times the {len(question.history):,} steps"
     else:  # each block is at least so long
-        more = f"at least {(needed + 1) * len(question.observations):,} steps"
+        more = f"at least {(takes + 1) * len(question.observations):,} steps"
     cure = f"give {more} to calibrate on, or lower the level or the horizon"
     if len(few) < len(numbers):
         # It is rare, and more data would be a long wait; a common state needs no other promise.
@@ -179,5 +191,5 @@ def _rare_last(question: Question, numbers: list[int], few: list[int], needed: i
         )
     return (
         f"where the last state is one of {len(few)} of {len(numbers)} states: {label!r} has "
-        f"{number} of the {needed} that it takes; {cure}"
+        f"{number} of the {takes} that it takes; {cure}"
     )
