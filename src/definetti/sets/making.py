@@ -98,7 +98,12 @@ def lattice_set(question: Question, levels: Levels | None, max_listed: int) -> L
 
 
 def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: int) -> StepSets:
-    """Return a set of states for each step, good for whatever the last state is."""
+    """Return a set of states for each step, good for whatever the last state is.
+
+    The promise given a last state is kept where, if that state is the true one, every step has what
+    its limit lets in. At the last step the truth is that state itself, which is held to its own
+    limit; at the steps before, the largest limit will do.
+    """
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
     band = Band(max_errors, lag=question.lag)
@@ -116,16 +121,24 @@ def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: in
             for steps, number, alpha in zip(past, numbers, alphas, strict=True)
         ]
     _warn_if_few(question, numbers, alphas)
+    marginals = estimate.smoothing(window)[0, question.lag :]
+    own = np.array(limits)
+    largest = own.max()
+    if guarantee == "errors" and not max_errors:
+        # A true last state that its own limit leaves out has lost the window, whatever becomes of
+        # the other steps: it need not be reckoned with there.
+        largest = own[1.0 - marginals[-1] <= own].max(initial=-np.inf)
     return StepSets(
         question.labels,
         levels.written,
         guarantee,
         max_errors,
-        max(limits),
+        float(largest),
         method,
         question.symmetry.exact,
-        estimate.smoothing(window)[0, question.lag :],
+        marginals,
         question.symmetry.given,
+        own,
     )
 
 

@@ -28,6 +28,7 @@ class StepSets(StepFace):
     guarantee : "all", "steps" or "errors": what is promised
     max_errors : how many steps may be wrong, for "errors"
     limit : how strange a state, one minus its probability, may be to be in the set of its step
+    last_limits : (number of states,) the same for each state at the last step; `limit` if None
     method : how the sets were made
     exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
@@ -53,6 +54,7 @@ class StepSets(StepFace):
     exact: bool
     marginals: FloatArray
     given: str = LAST
+    last_limits: FloatArray | None = None
 
     def __post_init__(self) -> None:
         checked_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
@@ -64,7 +66,10 @@ class StepSets(StepFace):
     @cached_property
     def nodes(self) -> BoolArray:
         """Which states are possible at each step: ``(horizon, number of states)``."""
-        return np.asarray(1.0 - self.marginals <= self.limit)
+        limits = np.full(self.marginals.shape, self.limit)
+        if self.last_limits is not None:
+            limits[-1] = self.last_limits
+        return np.asarray(1.0 - self.marginals <= limits)
 
     @property
     def best(self) -> tuple[Hashable, ...]:
