@@ -60,6 +60,7 @@ class LatticeSet(StepFace):
     max_listed : how many members may be listed or counted one by one
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", each time it is in this state: at its m-th departure, for every m
+    note : what it does not say, where too few windows of the past leave nothing out
 
     Examples
     --------
@@ -89,6 +90,7 @@ class LatticeSet(StepFace):
     marginals: FloatArray
     max_listed: int = 100_000
     given: str = LAST
+    note: str = ""
 
     @property
     def horizon(self) -> int:

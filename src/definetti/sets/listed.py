@@ -42,6 +42,7 @@ class PredictionSet:
         set was made by ranking all; members alone have one if left out
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", each time it is in this state: at its m-th departure, for every m
+    note : what it does not say, where too few windows of the past leave nothing out
 
     Examples
     --------
@@ -74,6 +75,7 @@ class PredictionSet:
     exact: bool
     all_p_values: FloatArray | None = None
     given: str = LAST
+    note: str = ""
 
     @cached_property
     def _rows(self) -> dict[Sequence, int]:
@@ -234,7 +236,8 @@ class PredictionSet:
         ]
         if len(self) > SHOWN:
             rows.append(f"  … {len(self) - SHOWN:,} more")
-        return "\n".join([f"PredictionSet: {self._headline()}", *rows, f"  ({self.method})"])
+        head = [f"PredictionSet: {self._headline()}", *([f"  {self.note}"] if self.note else [])]
+        return "\n".join([*head, *rows, f"  ({self.method})"])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>step {k + 1}</th>" for k in range(self.horizon))
@@ -243,8 +246,9 @@ class PredictionSet:
             for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
         )
         more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        noted = f"<p>{html.escape(self.note)}</p>" if self.note else ""
         return (
-            f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}<th>p-value</th></tr>"
+            f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr>{head}<th>p-value</th></tr>"
             f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"
         )
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.caller import warn_caller
 from definetti.algorithm import rank
 from definetti.data.candidates import all_candidates, check_listing
-from definetti.exceptions import FewBlocksWarning
 from definetti.levels import Levels
 from definetti.models.estimate import Estimate
 from definetti.question import Question
-from definetti.ranks.limits import blocks_needed, limit, risk_limit
+from definetti.ranks.limits import limit, risk_limit
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Band, Smoother
 from definetti.sets import LatticeSet, PredictionSet, StepSets
-from definetti.sets._wording import LAST
+from definetti.sets._few import Few
 
 
 def listed_set(
@@ -34,13 +31,19 @@ def listed_set(
     broken = question.tie_breakers(found)
     p_values = np.array(list(map(Rank.p_value, found, broken)))
     order = np.lexsort((scores, -p_values)).tolist()
-    kept = order
+    kept, note = order, ""
     if levels is not None:
         alphas, lasts = levels.alphas(question.labels), candidates[:, -1].tolist()
         kept = [k for k in order if found[k].exceeds(alphas[lasts[k]], broken[k])]
-        if len(kept) == len(candidates) and question.by_last_state:
-            numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
-            _warn_if_few(question, numbers, alphas)
+        if question.by_last_state:
+            # The first candidates differ in their last states alone.
+            numbers = [one.total - 1 for one in found[: len(alphas)]]
+            few = Few.of(question, numbers, alphas)
+            everything = len(kept) == len(candidates)
+            if everything:
+                few.warn()
+            if everything or not question.smoothing:  # with luck, ties leave even these out
+                note = few.note(everything)
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -51,6 +54,7 @@ def listed_set(
         question.symmetry.exact,
         p_values,
         question.symmetry.given,
+        note,
     )
 
 
@@ -73,13 +77,18 @@ def lattice_set(question: Question, levels: Levels | None, max_listed: int) -> L
         return None
     past = _past(question, estimate)
     uniform = question.uniform() if question.smoothing else None
+    note = ""
     if levels is None:
         limits = np.full(len(past), np.inf)
     else:
         alphas = levels.alphas(question.labels)
-        _warn_if_few(question, list(map(len, past)), alphas)
+        few = Few.of(question, list(map(len, past)), alphas)
+        few.warn()
         pairs = zip(past, alphas, strict=True)
         limits = np.array([limit(scores, alpha, uniform) for scores, alpha in pairs])
+        everything = bool((limits == np.inf).all())
+        if everything or not question.smoothing:  # with luck, ties leave even these out
+            note = few.note(everything)
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
     return LatticeSet(
@@ -94,6 +103,7 @@ def lattice_set(question: Question, levels: Levels | None, max_listed: int) -> L
         estimate.smoothing(window)[0, question.lag :],
         max_listed,
         question.symmetry.given,
+        note,
     )
 
 
@@ -120,7 +130,8 @@ def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: in
             risk_limit(steps, number, question.steps, alpha)
             for steps, number, alpha in zip(past, numbers, alphas, strict=True)
         ]
-    _warn_if_few(question, numbers, alphas)
+    few = Few.of(question, numbers, alphas)
+    few.warn()
     marginals = estimate.smoothing(window)[0, question.lag :]
     own = np.array(limits)
     largest = own.max()
@@ -128,7 +139,7 @@ def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: in
         # A true last state that its own limit leaves out has lost the window, whatever becomes of
         # the other steps: it need not be reckoned with there.
         largest = own[1.0 - marginals[-1] <= own].max(initial=-np.inf)
-    return StepSets(
+    found = StepSets(
         question.labels,
         levels.written,
         guarantee,
@@ -140,6 +151,7 @@ def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: in
         question.symmetry.given,
         own,
     )
+    return replace(found, note=few.note(bool(found.nodes.all()), question.steps))
 
 
 def _past(question: Question, estimate: Estimate) -> list[FloatArray]:
@@ -163,46 +175,3 @@ def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray
         return made()
     setting = ("steps", *question.setting)
     return question.history.present.recall(setting, question.orbit_of(last), made)
-
-
-def _warn_if_few(question: Question, numbers: list[int], alphas: list[Fraction]) -> None:
-    """Say what it takes to leave anything out, where that was asked for."""
-    needed = list(map(blocks_needed, alphas))
-    few = [last for last, number in enumerate(numbers) if number < needed[last]]
-    if not few:
-        return
-    begin = f"too few blocks of {len(question.observations)} steps to leave anything out at level "
-    fewest = min(few, key=lambda last: numbers[last] / needed[last])
-    begin += f"{float(1 - alphas[fewest]):g}"
-    if question.symmetry.given == LAST:
-        told = f"{begin} {_rare_last(question, numbers, few, needed, fewest)}"
-    else:
-        present = question.labels[question.history.last]
-        told = (
-            f"{begin}: the present state {present!r} was left {numbers[0]} times of the "
-            f"{needed[0]} that it takes; merge it with a state that is like it, or lower the level "
-            "or the horizon"
-        )
-    warn_caller(told, FewBlocksWarning)
-
-
-def _rare_last(
-    question: Question, numbers: list[int], few: list[int], needed: list[int], fewest: int
-) -> str:
-    """Say which last state has the fewest blocks, and what to do about it."""
-    label, number, takes = question.labels[fewest], numbers[fewest], needed[fewest]
-    if number:
-        more = f"about {takes / number:.1f} times the {len(question.history):,} steps"
-    else:  # each block is at least so long
-        more = f"at least {(takes + 1) * len(question.observations):,} steps"
-    cure = f"give {more} to calibrate on, or lower the level or the horizon"
-    if len(few) < len(numbers):
-        # It is rare, and more data would be a long wait; a common state needs no other promise.
-        cure = (
-            "merge it with another, or use symmetry='departures', to which a rare last state is "
-            f"none; or {cure}"
-        )
-    return (
-        f"where the last state is one of {len(few)} of {len(numbers)} states: {label!r} has "
-        f"{number} of the {takes} that it takes; {cure}"
-    )

@@ -29,6 +29,7 @@ class StepSets(StepFace):
     max_errors : how many steps may be wrong, for "errors"
     limit : how strange a state, one minus its probability, may be to be in the set of its step
     last_limits : (number of states,) the same for each state at the last step; `limit` if None
+    note : what it does not say, where too few windows of the past leave nothing out
     method : how the sets were made
     exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
@@ -55,6 +56,7 @@ class StepSets(StepFace):
     marginals: FloatArray
     given: str = LAST
     last_limits: FloatArray | None = None
+    note: str = ""
 
     def __post_init__(self) -> None:
         checked_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
