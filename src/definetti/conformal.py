@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from fractions import Fraction
 from typing import Any
 
 from definetti._system.caller import warn_caller
@@ -20,12 +19,14 @@ from definetti.data.labelled import Labelled
 from definetti.data.labels import readable
 from definetti.exceptions import NotExactWarning
 from definetti.front_door import FrontDoor
+from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.memory import Memory, resolve_memory
 from definetti.models.base import Model
 from definetti.question import Question
-from definetti.ranks.pvalue import Rank, miscoverage
+from definetti.ranks.pvalue import Rank
 from definetti.scores import Score
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
+from definetti.sets._wording import LAST
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
 from definetti.symmetry import Symmetry, remember
 
@@ -54,8 +55,10 @@ class ConformalHMM(FrontDoor):
         promises coverage given the *present* state, each time it is in it, counted by visits; the
         others given the last, whatever state it ends in. "shifts" is valid only approximately,
         "published" is not valid; both warn.
-    confidence_level : float, default 0.9
-        The probability with which the set is to hold the truth.
+    confidence_level : float or dict, default 0.9
+        The probability with which the set is to hold the truth. A dict gives each last state a
+        level of its own, ``{"N1": 0.99, None: 0.8}``, with None for all that are not named; with
+        "departures" each present state.
     smoothing : bool, default False
         Break ties at random: the coverage is then exactly the level, and the sets are smaller.
     n_resamples : int, default 999
@@ -113,7 +116,7 @@ class ConformalHMM(FrontDoor):
         model: Any = "auto",
         score: str | Score | Callable[..., Any] = "path",
         symmetry: str | Symmetry = "auto",
-        confidence_level: float = 0.9,
+        confidence_level: ConfidenceLevel = 0.9,
         smoothing: bool = False,
         n_resamples: int = 999,
         train_size: float | None = None,
@@ -172,7 +175,7 @@ class ConformalHMM(FrontDoor):
     def predict_set(
         self,
         new_observations: Any = None,
-        confidence_level: float | None = None,
+        confidence_level: ConfidenceLevel | None = None,
         *,
         horizon: int | None = None,
         lag: int = 0,
@@ -182,8 +185,8 @@ class ConformalHMM(FrontDoor):
         Parameters
         ----------
         new_observations : (h,) the observations that follow the labelled ones
-        confidence_level : float, optional
-            Another level than the estimator's.
+        confidence_level : float or dict, optional
+            Another level than the estimator's, or others.
         horizon : int, optional
             How many steps to forecast where there are no observations. With a fixed model and
             "spaced" blocks or "departures" it may also reach beyond the new observations.
@@ -203,16 +206,19 @@ class ConformalHMM(FrontDoor):
         as in the history; for what is not observed *yet* use `horizon`.
         """
         level = self.confidence_level if confidence_level is None else confidence_level
-        alpha = miscoverage(level)
+        levels = read_levels(level)
         question = self._question(new_observations, horizon, lag)
+        levels.check(question.labels)
+        if question.symmetry.given != LAST:
+            levels = levels.at(question.labels[question.history.last])
         if self.guarantee == "all":
-            return self._set(question, alpha)
+            return self._set(question, levels)
         if not question.by_last_state:
             raise ValueError(
                 f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
                 "or 'departures' only; set train_size=0.5, or guarantee='all'"
             )
-        return step_sets(question, alpha, self.guarantee, self.max_errors)
+        return step_sets(question, levels, self.guarantee, self.max_errors)
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
@@ -264,7 +270,7 @@ class ConformalHMM(FrontDoor):
         self,
         new_observations: Any,
         states: Any,
-        confidence_level: float | None = None,
+        confidence_level: ConfidenceLevel | None = None,
         *,
         horizon: int | None = None,
         lag: int = 0,
@@ -311,6 +317,7 @@ class ConformalHMM(FrontDoor):
         symmetry = checked_choice(wanted, Symmetry, "symmetry", ", 'auto'")
         memory = resolve_memory(self.memory)
         remember(symmetry, memory).check(data.history)
+        read_levels(self.confidence_level).check(data.alphabet.labels)
         return {"_data": data, "symmetry_": symmetry, "memory_": memory}
 
     def _check_parameters(self) -> None:
@@ -319,7 +326,7 @@ class ConformalHMM(FrontDoor):
         The others have done their work at `fit`, and what they stand for is in ``model_``,
         ``score_`` and ``symmetry_``: a change of theirs waits for the next one.
         """
-        miscoverage(self.confidence_level)
+        read_levels(self.confidence_level)
         checked_flag(self.smoothing, "smoothing")
         checked_flag(self.verbose, "verbose")
         checked_number(self.n_resamples, "n_resamples")
@@ -366,12 +373,12 @@ class ConformalHMM(FrontDoor):
         question.check_exact()
         return question
 
-    def _set(self, question: Question, alpha: Fraction | None) -> PredictionSet | LatticeSet:
+    def _set(self, question: Question, levels: Levels | None) -> PredictionSet | LatticeSet:
         """List the set where that is feasible; else go by the lattice, if there is one."""
         if question.by_last_state and is_long(
             len(question.labels), question.steps, self.max_candidates
         ):
-            found = lattice_set(question, alpha, self.max_candidates)
+            found = lattice_set(question, levels, self.max_candidates)
             if found is not None:
                 return found
-        return listed_set(question, alpha, self.max_candidates, self.verbose)
+        return listed_set(question, levels, self.max_candidates, self.verbose)

@@ -18,7 +18,8 @@ from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
-from definetti.ranks.pvalue import Rank, chances
+from definetti.levels.by_state import ConfidenceLevel, chances_by_state
+from definetti.ranks.pvalue import Rank
 
 
 class Departed(NamedTuple):
@@ -45,7 +46,7 @@ class Departed(NamedTuple):
         return np.asarray(self.orders * self._each(transition, emission).prod(axis=1))
 
     def coverage(
-        self, transition: FloatArray, emission: FloatArray, confidence_level: float
+        self, transition: FloatArray, emission: FloatArray, confidence_level: ConfidenceLevel
     ) -> FloatArray:
         """Return the probability that the m-th window from each state is in its set: ``(n,)``.
 
@@ -55,7 +56,7 @@ class Departed(NamedTuple):
         return self._by_state(p * self._chances(confidence_level), len(transition))
 
     def missed(
-        self, transition: FloatArray, emission: FloatArray, confidence_level: float
+        self, transition: FloatArray, emission: FloatArray, confidence_level: ConfidenceLevel
     ) -> FloatArray:
         """Return the probability that the m-th departure comes and is not covered: ``(n,)``.
 
@@ -76,8 +77,9 @@ class Departed(NamedTuple):
         )
         return np.asarray(steps.prod(axis=2))
 
-    def _chances(self, confidence_level: float) -> FloatArray:
-        return chances(self.ranks, confidence_level, self.smoothing)
+    def _chances(self, confidence_level: ConfidenceLevel) -> FloatArray:
+        """Return how probably each is covered, at the level of the present state."""
+        return chances_by_state(self.ranks, self.present, confidence_level, self.smoothing)
 
     def _by_state(self, values: FloatArray, n_states: int) -> FloatArray:
         return np.array([fsum(values[self.present == i]) for i in range(n_states)])

@@ -30,6 +30,7 @@ class FrontDoor(BaseEstimator, GivesModel):
     Attributes
     ----------
     states_ : the labels of the states, in the order in which they were declared or first met
+    present_ : the last of the labels, from which what is predicted goes on
     score_, model_ : what is used
     """
 
@@ -82,6 +83,11 @@ class FrontDoor(BaseEstimator, GivesModel):
         self._check_fitted()
         labels: tuple[Hashable, ...] = self._data.alphabet.labels
         return labels
+
+    @property
+    def present_(self) -> Hashable:
+        """The last state that is labelled: what is predicted goes on from it."""
+        return self.states_[self._data.history.last]
 
     def fixed_model(self) -> Model:
         self._check_fitted()
@@ -149,7 +155,7 @@ class FrontDoor(BaseEstimator, GivesModel):
         self,
         new_observations: Any,
         states: Any,
-        confidence_level: float | None,
+        confidence_level: Any,
         horizon: int | None,
         lag: int = 0,
         verbose: bool = False,

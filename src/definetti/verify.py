@@ -16,9 +16,11 @@ from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
+from definetti.conformal import ConformalHMM
 from definetti.departed import Departed as Departed
 from definetti.departed import enumerate_departures as enumerate_departures
-from definetti.ranks.pvalue import Rank, chances
+from definetti.levels.by_state import ConfidenceLevel, chances_by_state
+from definetti.ranks.pvalue import Rank
 from definetti.remembered import LAWS as LAWS
 from definetti.remembered import Law as Law
 from definetti.remembered import Remembered as Remembered
@@ -34,12 +36,15 @@ class Enumeration(NamedTuple):
     observations : (S, T + k) every sequence of symbols, those of the ``k`` new steps that are seen
     ranks : the rank of the true states of the last ``h`` steps, for each sequence
     smoothing : whether ties are broken at random
+    given : the place of the state that the promise is given: −1 for the last, ``−1 − h`` for the
+        present one. Where levels are a mapping, it is that state's level that counts.
     """
 
     states: IntArray
     observations: IntArray
     ranks: list[Rank]
     smoothing: bool
+    given: int = -1
 
     def probabilities(
         self, initial: FloatArray, transition: FloatArray, emission: FloatArray
@@ -50,16 +55,17 @@ class Enumeration(NamedTuple):
         seen = emission[x[:, : y.shape[1]], y].prod(axis=1)
         return np.asarray(initial[x[:, 0]] * steps * seen)
 
-    def chances(self, confidence_level: float) -> FloatArray:
+    def chances(self, confidence_level: ConfidenceLevel) -> FloatArray:
         """Return the probability, over the uniform if there is one, that each is covered."""
-        return chances(self.ranks, confidence_level, self.smoothing)
+        own = self.states[:, self.given]
+        return chances_by_state(self.ranks, own, confidence_level, self.smoothing)
 
     def coverage(
         self,
         initial: FloatArray,
         transition: FloatArray,
         emission: FloatArray,
-        confidence_level: float,
+        confidence_level: ConfidenceLevel,
     ) -> float:
         """Return the probability that the truth is in the set."""
         p = self.probabilities(initial, transition, emission)
@@ -70,7 +76,7 @@ class Enumeration(NamedTuple):
         initial: FloatArray,
         transition: FloatArray,
         emission: FloatArray,
-        confidence_level: float,
+        confidence_level: ConfidenceLevel,
     ) -> FloatArray:
         """Return the probability that the truth is in the set given each last state.
 
@@ -83,7 +89,7 @@ class Enumeration(NamedTuple):
         initial: FloatArray,
         transition: FloatArray,
         emission: FloatArray,
-        confidence_level: float,
+        confidence_level: ConfidenceLevel,
         horizon: int,
     ) -> FloatArray:
         """Return the probability that the truth is in the set given each present state.
@@ -98,7 +104,7 @@ class Enumeration(NamedTuple):
         initial: FloatArray,
         transition: FloatArray,
         emission: FloatArray,
-        confidence_level: float,
+        confidence_level: ConfidenceLevel,
     ) -> FloatArray:
         """Return the probability that the truth is in the set given the state at a time."""
         p = self.probabilities(initial, transition, emission)
@@ -144,7 +150,20 @@ def enumerate_ranks(
                 states.append(past + candidate)
                 observations.append(seen + symbols)
                 ranks.append(rank)
-    return Enumeration(np.array(states), np.array(observations), ranks, predictor.smoothing)
+    return Enumeration(
+        np.array(states),
+        np.array(observations),
+        ranks,
+        predictor.smoothing,
+        _given(fitted, horizon),
+    )
+
+
+def _given(fitted: Any, horizon: int) -> int:
+    """Return the place of the state that the promise is given; the last but for departures."""
+    if isinstance(fitted, ConformalHMM) and fitted.symmetry_.given == "present state":
+        return -1 - horizon
+    return -1
 
 
 def exact_coverage(
@@ -154,7 +173,7 @@ def exact_coverage(
     emission: Any,
     length: int,
     horizon: int,
-    confidence_level: float | None = None,
+    confidence_level: ConfidenceLevel | None = None,
     observed: int | None = None,
 ) -> float:
     """Return the coverage of a predictor under a model, to the last digit.
@@ -171,8 +190,8 @@ def exact_coverage(
     transition : (n, n) its probabilities of the next state
     emission : (n, m) its probabilities of the symbols of each state
     length, horizon : how many labelled steps there are, and how many new ones
-    confidence_level : float, optional
-        Another level than the predictor's.
+    confidence_level : float or dict, optional
+        Another level than the predictor's, or one for each state.
     observed : int, optional
         How many of the new steps are observed, the first ones; all if left out.
 

@@ -101,6 +101,28 @@ def test_backtest_says_what_evaluate_says(folder):
     assert "ends in sun" in text
 
 
+def test_levels_by_state(folder):
+    level = {"rain": 0.95, None: 0.6}
+    ask = ("--state-column", "sky", "--confidence", "rain=0.95,0.6")
+    out, _ = run("predict", folder / "both.csv", *ask, "--json")
+    found = json.loads(out)
+    s = ConformalHMM(confidence_level=level, random_state=0).fit(Y[:200], X[:200])
+    s = s.predict_set(Y[200:])
+    assert [tuple(one["sequence"]) for one in found["sequences"]] == s.sequences
+    assert found["confidence_level"] == {"sun": 0.6, "rain": 0.95}
+    text, _ = run("predict", folder / "both.csv", *ask)
+    assert "≥ 0.95 where the last state is rain, ≥ 0.6 otherwise" in " ".join(text.split())
+    out, _ = run("backtest", folder / "past.csv", *ask, "--windows", 40, "--json")
+    assert json.loads(out)["methods"]["definetti"]["by_state"]["rain"]["promised"] == 0.95
+    text, err = run("backtest", folder / "past.csv", *ask, "--windows", 40)
+    assert "ends in rain (promised 0.95)" in text
+    assert "one level for all states" in err
+    run("report", folder / "both.csv", *ask, "--windows", 5, "-o", folder / "page.html")
+    assert "95 % for rain, 60 % for all others" in (folder / "page.html").read_text("utf-8")
+    _, err = run("predict", folder / "both.csv", *ask[:3], "fog=0.9,0.8", code=2)
+    assert "--confidence has a level for 'fog'" in err
+
+
 OBSERVED = "--observation-columns"
 BROKEN = {
     "missing column": ("seen,sky\nhat,sun\n", ["--state-column", "stage"], "it has seen, sky"),
@@ -114,6 +136,7 @@ BROKEN = {
     "hole": ("seen,state\nhat,sun\nhat,\nhat,sun\n", [], "row 2, column 'state' is empty"),
     "nothing new": ("seen,state\nhat,sun\nhat,rain\n", [], "there are no new rows"),
     "level": ("seen,state\nhat,sun\nhat,\n", ["--confidence", "1.5"], "--confidence must be"),
+    "no level": ("seen,state\nhat,sun\nhat,\n", ["--confidence", "sun=x"], "'x' is no number"),
     "infinite": ("a,b,state\n1.5,2,sun\ninf,3,rain\n1,2,\n", [], "row 2, column 'a' is inf"),
     "ending": ("seen,state\nhat,sun\nhat,\n", ["-o", "sets.doc"], "files end in .csv"),
     "own state": ("a,state\n1,sun\n", [OBSERVED, "state"], "cannot be observed as well"),

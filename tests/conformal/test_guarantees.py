@@ -1,6 +1,7 @@
 """Promises about steps, about errors and about late labels, by adding up all sequences."""
 
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -24,6 +25,9 @@ LAWS = {
     "unequal": ([0.3, 0.7], [[0.6, 0.4], [0.3, 0.7]], [[0.9, 0.1], [0.1, 0.9]]),
 }
 LEVELS = (0.2, 0.6)  # low ones: short histories leave little out at others
+ASKED = (*LEVELS, {0: 0.2, 1: 0.6})  # and each last state at a level of its own
+# What is promised over all, and given each last state.
+PROMISED = np.array([[0.2, 0.6, 0.2], [0.2, 0.6, 0.2], [0.2, 0.6, 0.6]])
 
 
 def erratic(start, observations):
@@ -89,13 +93,13 @@ def enumerated(predictor, length, horizon, asked, n_symbols=2):
     return Everything(*map(np.array, zip(*rows, strict=True)))
 
 
-def wrong_steps(lag, share):
+def wrong_steps(lag, share, changed=lambda s: s):
     """Ask for step sets and count the steps at which they are wrong."""
 
     def asked(fitted, symbols):
         with warnings.catch_warnings():  # some of so short histories have no blocks at all
             warnings.simplefilter("ignore", FewBlocksWarning)
-            sets = [fitted.predict_set(symbols, level, lag=lag) for level in LEVELS]
+            sets = [changed(fitted.predict_set(symbols, level, lag=lag)) for level in ASKED]
 
         def outcome(new):
             late = new[lag:]  # labels are codes here
@@ -148,7 +152,7 @@ def test_the_share_of_wrong_steps_is_kept(name, asked):
     for everything in long_and_varied(name, horizon, predictor, wrong_steps(lag, share=True)):
         wrong += everything.outcome.sum()
         for law in LAWS.values():
-            assert (everything.expected(law) <= 1 - np.array(LEVELS) + 1e-12).all()
+            assert (everything.expected(law) <= 1 - PROMISED + 1e-12).all()
     assert wrong  # full sets are never wrong, and prove nothing
 
 
@@ -163,7 +167,7 @@ def test_no_more_errors_than_promised(name, asked):
         kept = everything._replace(outcome=everything.outcome <= max_errors)
         broken += (~kept.outcome).sum()
         for law in LAWS.values():
-            assert (kept.expected(law) >= np.array(LEVELS) - 1e-12).all()
+            assert (kept.expected(law) >= PROMISED - 1e-12).all()
     assert broken
 
 
@@ -207,7 +211,7 @@ def test_the_new_block_must_be_reckoned_with(monkeypatch):
     monkeypatch.setattr(definetti.sets.making, "risk_limit", forgetful)
     predictor, asked = fixed("right", guarantee="steps"), wrong_steps(lag=0, share=True)
     everything = enumerated(predictor, 8, 2, asked, n_symbols=1)
-    excess = [everything.expected(law) - (1 - np.array(LEVELS)) for law in LAWS.values()]
+    excess = [everything.expected(law) - (1 - PROMISED) for law in LAWS.values()]
     assert max(part[0].max() for part in excess) > 0.01
 
 
@@ -245,7 +249,7 @@ def strangeness(start, symbols, transition, emission):
 def test_step_sets_are_those_of_the_definition(guarantee, max_errors):
     """Cuts, probabilities, limits and sets, all in the plainest way."""
     rng = np.random.default_rng(1)
-    proper = 0
+    proper = sharper = 0
     for _ in range(60):
         n, h = int(rng.integers(2, 4)), int(rng.integers(1, 4))
         lag = int(rng.integers(0, h))
@@ -267,7 +271,12 @@ def test_step_sets_are_those_of_the_definition(guarantee, max_errors):
                 s for s in scores if 1 + sum(t >= s for t in scores) > alpha * (len(past) + 1)
             ]
             limits.append(np.inf if alpha * (len(past) + 1) < 1 else max(inside, default=-np.inf))
-        expected = strangeness(x[-1], new, *law)[lag:] <= max(limits) + 2e-9
+        strange, own = strangeness(x[-1], new, *law)[lag:], np.array(limits) + 2e-9
+        expected = strange <= own.max()
+        expected[-1] = strange[-1] <= own  # the truth there is the last state itself
+        if guarantee == "errors" and max_errors == 0:  # which is lost, or has its limit
+            expected[:-1] = strange[:-1] <= own[expected[-1]].max(initial=-np.inf)
+        sharper += (expected != (strange <= own.max())).any()
         cp = ConformalHMM(
             given_hmm(*law), guarantee=guarantee, max_errors=max_errors, states=range(n)
         ).fit(y, x)
@@ -277,6 +286,54 @@ def test_step_sets_are_those_of_the_definition(guarantee, max_errors):
         np.testing.assert_array_equal(s.nodes, expected)
         proper += 0 < expected.sum() < expected.size
     assert proper > 20
+    assert sharper > 5
+
+
+def drop(s):
+    """Let the steps before the last forget the limits of states that the last step leaves out."""
+    there = s.nodes[-1]
+    return replace(s, limit=float(s.last_limits[there].max(initial=-np.inf)))
+
+
+@pytest.mark.parametrize(("settings", "share"), [
+    ({"guarantee": "steps"}, True), ({"guarantee": "errors", "max_errors": 1}, False),
+])  # fmt: skip
+def test_where_errors_are_allowed_no_limit_may_be_dropped(settings, share):
+    """With none allowed a last state that is left out has lost the window; else it has not."""
+    predictor, asked = fixed("wrong", **settings), wrong_steps(0, share, drop)
+    everything, short = enumerated(predictor, 8, 2, asked, n_symbols=1), []
+    for law in LAWS.values():
+        if share:
+            short.append((everything.expected(law) - (1 - PROMISED)).max())
+        else:
+            kept = everything._replace(outcome=everything.outcome <= 1)
+            short.append((PROMISED - kept.expected(law)).max())
+    assert max(short) > 0.01
+
+
+@pytest.mark.parametrize("symmetry", ["spaced", "departures"])
+@pytest.mark.parametrize("guarantee", ["steps", "errors"])
+def test_at_one_step_all_guarantees_are_one(guarantee, symmetry):
+    """The share of one step that is right is whether it is right, and so is the promise."""
+    rng = np.random.default_rng(2)
+    proper = 0
+    for _ in range(60):
+        n = int(rng.integers(2, 5))
+        law = rng.dirichlet(np.ones(n), n), rng.dirichlet(np.ones(2), n)
+        x, y = rng.integers(n, size=40).tolist(), rng.integers(2, size=40).tolist()
+        own = {0: 0.5, None: 0.7}
+        for level in (0.6, 0.8, own):
+            sets = [
+                ConformalHMM(
+                    given_hmm(*law), score=score, guarantee=way, symmetry=symmetry, states=range(n)
+                )
+                .fit(y, x)
+                .predict_set([1], level)
+                for score, way in (("band", guarantee), ("band", "all"), ("smoother", "all"))
+            ]
+            assert sets[0].nodes.tolist() == sets[1].nodes.tolist() == sets[2].nodes.tolist()
+            proper += 0 < sets[0].nodes.sum() < n
+    assert proper > 60
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -66,7 +66,8 @@ def read_set(s: Any) -> dict[str, Any]:
 
 
 def read_evaluation(e: Any) -> dict[str, Any]:
-    return {**e._asdict(), "states": read_sequence(e.states), "text": repr(e)}
+    fields = {name: value for name, value in e._asdict().items() if name != "given"}
+    return {**fields, "states": read_sequence(e.states), "text": repr(e)}
 
 
 def read_ranks(ranks: dict[Any, Any]) -> dict[str, Any]:

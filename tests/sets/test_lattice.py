@@ -8,7 +8,7 @@ import pytest
 
 from definetti import HMM, ConformalHMM, given_hmm
 from definetti.exceptions import FewBlocksWarning
-from definetti.ranks.pvalue import miscoverage
+from definetti.levels import read_levels
 from definetti.scores import Joint
 from definetti.sets import LatticeSet, PredictionSet
 from definetti.sets.making import all_ranked, lattice_set, listed_set
@@ -72,11 +72,11 @@ def random_problem(seed):
 
 def both(estimator, new, horizon, lag, level):
     question = estimator._question(new, horizon, lag)
-    alpha = None if level is None else miscoverage(level)
+    levels = None if level is None else read_levels(level)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewBlocksWarning)
-        found = lattice_set(question, alpha, MOST)
-    return question, found, listed_set(question, alpha, MOST, False)
+        found = lattice_set(question, levels, MOST)
+    return question, found, listed_set(question, levels, MOST, False)
 
 
 def used(listed):
@@ -290,7 +290,7 @@ def test_a_score_that_makes_no_trellis_cannot_go_far():
     y, x = weather(300, random_state=10)
     for score in (Joint(order=2), lambda windows: np.zeros(len(windows.start))):
         cp = ConformalHMM(score=score, train_size=0.5).fit(y[:250], x[:250])
-        assert lattice_set(cp._question(y[250:], None), miscoverage(0.9), MOST) is None
+        assert lattice_set(cp._question(y[250:], None), read_levels(0.9), MOST) is None
         with pytest.raises(ValueError, match="max_candidates"):
             cp.predict_set(y[250:])
         assert len(cp.predict_p(y[250:253])) == 8  # few enough are listed

@@ -20,7 +20,7 @@ def backtest(
     data: options.LabelledRows,
     state_column: options.StateColumn = "state",
     observation_columns: options.ObservationColumns = None,
-    confidence: options.Confidence = 0.9,
+    confidence: options.Levels = "0.9",
     horizon: Annotated[int, typer.Option(min=1, help="steps per window")] = 1,
     start: options.Start = START,
     windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = WINDOWS,
@@ -42,6 +42,7 @@ def backtest(
     """
     with report_mistakes():
         from definetti.cli.estimators import check_share, choose_share, read_both
+        from definetti.cli.levels import name_levels, read_confidence
         from definetti.cli.reading import name_source
         from definetti.cli.writing import check_output, write_rows
 
@@ -60,8 +61,9 @@ def backtest(
                 f"window of {horizon} after a share of {start:g}; give more rows, or lower "
                 "--start or --horizon"
             )
+        level = read_confidence(confidence, table.states)
         cp = ConformalHMM(
-            confidence_level=confidence, train_size=choose_share(table, horizon, train_size),
+            confidence_level=level, train_size=choose_share(table, horizon, train_size),
             random_state=seed, verbose=is_watched(),
         )  # fmt: skip
         test = run_backtest(
@@ -71,7 +73,8 @@ def backtest(
         if output is not None:
             write_rows(_list_windows(found[OURS], test.begin, horizon), output)
         result = {
-            "confidence_level": confidence, "horizon": horizon, "windows": test.windows,
+            "confidence_level": name_levels(level, table.states),
+            "horizon": horizon, "windows": test.windows,
             "first_row": test.begin + 1, "observed": table.columns,
             "methods": {name: summary(one, horizon) for name, one in found.items()},
         }  # fmt: skip
@@ -109,7 +112,7 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
 
     table = Table(
         title=f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
-        f"at {result['confidence_level']:g}",
+        f"at {_write_level(result['confidence_level'])}",
         title_justify="left",
     )
     for column in ("", *result["methods"]):
@@ -121,7 +124,9 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
     table.add_section()
     for label in ways[0]["by_last_state"]:
         shares = (_write_share(way["by_last_state"][label]) for way in ways)
-        table.add_row(f"ends in {format_label(label)}", *shares)
+        asked = ways[0].get("by_state", {}).get(label, {}).get("promised")
+        promised = "" if asked is None else f" (promised {asked:g})"
+        table.add_row(f"ends in {format_label(label)}{promised}", *shares)
     table.add_section()
     for k, part in enumerate(ways[0]["over_time"]):
         name = f"windows {part['first']} to {part['last']}"
@@ -134,6 +139,15 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
     screen.print(table)
     if output is not None:
         screen.print(f"written: {output}", soft_wrap=True)
+
+
+def _write_level(level: float | dict[str, float]) -> str:
+    """Write a level, or say that each last state has its own, which the table shows.
+
+    >>> _write_level(0.9), _write_level({"N1": 0.99, "W": 0.8})
+    ('0.9', 'a level for each last state')
+    """
+    return "a level for each last state" if isinstance(level, dict) else f"{level:g}"
 
 
 def _write_share(share: dict[str, Any]) -> str:

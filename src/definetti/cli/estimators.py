@@ -30,7 +30,7 @@ def make_estimator(
     data: LabelledTable,
     steps: int,
     *,
-    confidence: float,
+    confidence: float | dict[Any, float],
     guarantee: str,
     max_errors: int,
     train_size: float | None,

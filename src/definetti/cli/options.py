@@ -15,6 +15,9 @@ ObservationColumns = Annotated[
     str | None, typer.Option(help="columns with commas between; all others if left out")
 ]
 Confidence = Annotated[float, typer.Option(help="probability promised")]
+Levels = Annotated[
+    str, typer.Option(metavar="LEVEL", help="probability promised; by last state: N1=0.99,0.8")
+]
 Horizon = Annotated[
     int | None, typer.Option(min=1, help="steps to predict; all new rows if left out")
 ]

@@ -24,7 +24,7 @@ def predict(
     new: options.NewRows = None,
     state_column: options.StateColumn = "state",
     observation_columns: options.ObservationColumns = None,
-    confidence: options.Confidence = 0.9,
+    confidence: options.Levels = "0.9",
     horizon: options.Horizon = None,
     guarantee: options.Guarantee = Guarantee.all,
     max_errors: options.MaxErrors = 0,
@@ -47,6 +47,7 @@ def predict(
     with report_mistakes():
         from definetti.cli.estimators import check_share, read_both
         from definetti.cli.fields import BadTable
+        from definetti.cli.levels import read_confidence
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
@@ -57,8 +58,9 @@ def predict(
         if not steps:
             raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
         found, settings, model = _predict(
-            data, steps, confidence=confidence, guarantee=guarantee.value, max_errors=max_errors,
-            train_size=train_size, smoothing=smoothing, seed=seed,
+            data, steps, confidence=read_confidence(confidence, data.states),
+            guarantee=guarantee.value, max_errors=max_errors, train_size=train_size,
+            smoothing=smoothing, seed=seed,
         )  # fmt: skip
         rows = list_steps(found)
         if output is not None:
@@ -71,11 +73,12 @@ def predict(
 
 
 def _predict(
-    data: LabelledTable, steps: int, *, confidence: float, guarantee: str, max_errors: int,
+    data: LabelledTable, steps: int, *, confidence: Any, guarantee: str, max_errors: int,
     train_size: float | None, smoothing: bool, seed: int,
 ) -> tuple[Any, dict[str, Any], str]:  # fmt: skip
     """Return the sets, what they were asked for with, and the model in words."""
     from definetti.cli.estimators import make_estimator
+    from definetti.cli.levels import name_levels
     from definetti.models.describing import described
 
     cp, new, horizon = make_estimator(
@@ -85,7 +88,8 @@ def _predict(
     cp.fit(data.observations, data.states)
     found = cp.predict_set(new, horizon=horizon)
     settings = {
-        "confidence_level": confidence, "guarantee": guarantee, "max_errors": max_errors,
+        "confidence_level": name_levels(confidence, cp.states_),
+        "guarantee": guarantee, "max_errors": max_errors,
         "horizon": steps, "labelled_rows": len(data.states), "states": list(cp.states_),
         "observed": data.columns, "model": repr(cp.model_), "method": found.method,
         "exact": found.exact, "smoothing": smoothing, "train_size": cp.train_size, "seed": seed,

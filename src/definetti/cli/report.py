@@ -22,7 +22,7 @@ def report(
     new: options.NewRows = None,
     state_column: options.StateColumn = "state",
     observation_columns: options.ObservationColumns = None,
-    confidence: options.Confidence = 0.9,
+    confidence: options.Levels = "0.9",
     horizon: options.Horizon = None,
     guarantee: options.Guarantee = Guarantee.all,
     max_errors: options.MaxErrors = 0,
@@ -47,6 +47,7 @@ def report(
     """
     with report_mistakes():
         from definetti.cli.estimators import check_share, make_estimator, read_both
+        from definetti.cli.levels import read_confidence
         from definetti.cli.printing import print_json, print_notes
         from definetti.cli.writing import check_output
         from definetti.report import make_report
@@ -58,7 +59,7 @@ def report(
         cp, seen, ahead = make_estimator(
             found,
             max(steps, 1),
-            confidence=confidence,
+            confidence=read_confidence(confidence, found.states),
             guarantee=guarantee.value,
             max_errors=max_errors,
             train_size=train_size,

@@ -16,6 +16,7 @@ from definetti.data.history import History, padded
 from definetti.data.joining import Part, joined
 from definetti.data.labels import MISSING, Alphabet, checked_states, piece
 from definetti.data.splitting import read_lengths, training_cut
+from definetti.data.windows import Windows, stacked, windows_at
 from definetti.exceptions import GapWarning
 
 if TYPE_CHECKING:
@@ -38,6 +39,28 @@ class New(NamedTuple):
     unseen: npt.NDArray[np.bool_]
 
 
+class Trained(NamedTuple):
+    """The steps that a model was fixed on, which calibrate nothing.
+
+    Attributes
+    ----------
+    states, observations : their codes
+    begins : where the stretches begin between which there are gaps
+    """
+
+    states: IntArray
+    observations: IntArray
+    begins: list[int]
+
+    def windows(self, horizon: int) -> Windows:
+        """Return all windows of so many steps, each with the state before it."""
+        ends = [
+            np.arange(begin + horizon, end)
+            for begin, end in zip(self.begins, [*self.begins[1:], len(self.states)], strict=True)
+        ]
+        return stacked(windows_at(one, self.states, self.observations, horizon) for one in ends)
+
+
 class Labelled:
     """The labelled sequence of a fit, in codes.
 
@@ -48,6 +71,7 @@ class Labelled:
     kinds : what is observed, where the model was chosen by it
     alphabet, table : labels and observations, in the order of their codes
     history : the sequence, without the stretch that the model was fixed on
+    training : that stretch, if there is one
     statistics : what the model needs to know of its observations
     """
 
@@ -111,6 +135,7 @@ class Labelled:
             self._parts = [Part(_copied(observations), labels, kinds.shape)]
         self.table, observed = self._encoded(observations, model.table, len(labels))
         begins = (each.cumsum() - each).tolist()
+        self.training: Trained | None = None
         if train_size is not None:
             cut = training_cut(train_size, each)
             if observations is not None:
@@ -123,6 +148,8 @@ class Labelled:
             stretch = self._history(codes[:cut], observed[:cut], begins)
             self.model = model.trained(stretch.pool, self.table, self.alphabet.labels)
             self.emission = self.model.emission_
+            inside = [begin for begin in begins if begin < cut]
+            self.training = Trained(codes[:cut], observed[:cut], inside)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
         if self.model.fixed:
             self.model.check_ready()

@@ -10,7 +10,7 @@ from definetti.data.candidates import PER_WINDOW, is_long, powered
 from definetti.data.labels import piece
 from definetti.judging import START, WINDOWS
 from definetti.judging.rolling import JudgedLevels, roll_levels
-from definetti.ranks.pvalue import miscoverage
+from definetti.levels import ConfidenceLevel, read_levels
 from definetti.sets import Evaluation
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run_backtest(
     horizon: int = 1,
     *,
     observed: int | None = None,
-    levels: Sequence[float] | None = None,
+    levels: Sequence[ConfidenceLevel] | None = None,
     labels: Iterable[Hashable] | None = None,
     start: float = START,
     windows: int = WINDOWS,
@@ -88,7 +88,8 @@ def run_backtest(
     observed : int, optional
         How many of them are observed when a window is predicted; all if left out.
     levels : list of float, optional
-        Several levels in rising order, the predictor's own among them; that alone if left out.
+        Several levels in rising order, the predictor's own among them; that alone if left out, and
+        where it is a dict of levels by state.
     labels : list of labels, optional
         The state space; what the predictor declares and the rows have if left out. It is known from
         the first window on, so that a state that comes up late can be predicted.
@@ -125,17 +126,19 @@ def run_backtest(
     ours.states = list(dict.fromkeys(labels))
     ways: dict[str, Any] = {OURS: ours}
     # The decimal that was written: a level in single precision is no other level.
-    level = float(1 - miscoverage(predictor.confidence_level))
+    level = read_levels(predictor.confidence_level).written
     levels = [level] if levels is None else list(levels)
     asked, notes = levels.index(level), []
     if predictor.guarantee == "all":  # what the classical way promises, or would like to
-        if is_long(len(ours.states), horizon, PER_WINDOW):
+        if isinstance(level, dict):
+            notes.append(f"{THEIRS} prediction is left out: it has one level for all states")
+        elif is_long(len(ours.states), horizon, PER_WINDOW):
             notes.append(
                 f"{THEIRS} prediction is left out: it lists {powered(len(ours.states), horizon)} "
                 f"sequences for each window of {horizon:,}; shorten the horizon to see it"
             )
         else:
-            ways[THEIRS] = _classical(ours)
+            ways[THEIRS] = _classical(ours, level)
     known = horizon if observed is None else min(observed, horizon)
     past, rest = _split(observations, begin, len(states))
     found = {}
@@ -153,11 +156,11 @@ def run_backtest(
     return Backtest(begin, horizon, known, found, asked, notes)
 
 
-def _classical(ours: ConformalHMM) -> Any:
+def _classical(ours: ConformalHMM, level: float) -> Any:
     """Return conformal prediction that ignores time, at the same level for the same states."""
     from definetti.baselines import Classical
 
-    return Classical(confidence_level=ours.confidence_level, states=ours.states, random_state=0)
+    return Classical(confidence_level=level, states=ours.states, random_state=0)
 
 
 def _split(observations: Any, begin: int, end: int) -> tuple[Any, Any]:

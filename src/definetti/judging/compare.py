@@ -14,6 +14,7 @@ from definetti.conformal import ConformalHMM
 from definetti.data.labels import checked_states, piece, readable
 from definetti.data.splitting import training_length
 from definetti.judging.intervals import exact_interval
+from definetti.ranks.pvalue import miscoverage
 from definetti.sets.listed import Backend, installed
 
 
@@ -130,6 +131,7 @@ def compare_predictors(
             f"predictors must be a dict from names to models, got {type(predictors).__name__}; "
             'try {"counted": HMM(), "mine": model}'
         )
+    miscoverage(confidence_level)
     truth, observations = checked_states(states), readable(observations)
     declared = None if labels is None else checked_states(labels, "labels")
     try:

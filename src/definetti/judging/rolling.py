@@ -7,7 +7,7 @@ There is one judge, `roll_levels`: at one level for `evaluate`, at all levels fo
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
@@ -19,10 +19,12 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.data.labels import piece
+from definetti.levels import ConfidenceLevel, read_levels
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
 AnySet = PredictionSet | LatticeSet | StepSets
+PRESENT = "present state"
 
 
 class Window(NamedTuple):
@@ -74,7 +76,7 @@ class JudgedLevels(NamedTuple):
 
     Attributes
     ----------
-    levels, states : the levels in rising order, and the labels
+    levels, states : the levels in rising order, or one mapping from states to theirs; the labels
     horizon : the steps of each window that were asked about
     truth : (steps,) the true codes, −1 for a label never seen
     first : (steps, n) from which level on each state is in the set of its step
@@ -82,10 +84,11 @@ class JudgedLevels(NamedTuple):
     p_values : (windows,) of the truth; NaN where sets have none
     sizes, scaled_sizes : (windows, levels) how many sequences a set holds, and which share of all;
         NaN where they are not listed and the level was not the one asked for
+    given : (windows,) the code of the state given which each promise holds, −1 for one unknown
     step_p_values : (steps, n) of the best sequence with each state; None where nobody asked
     """
 
-    levels: list[float]
+    levels: list[Any]
     states: tuple[Hashable, ...]
     horizon: int
     truth: IntArray
@@ -94,6 +97,7 @@ class JudgedLevels(NamedTuple):
     p_values: FloatArray
     sizes: npt.NDArray[Any]
     scaled_sizes: FloatArray
+    given: IntArray
     step_p_values: FloatArray | None = None
 
     def evaluation(self, place: int) -> Evaluation:
@@ -111,6 +115,7 @@ class JudgedLevels(NamedTuple):
             self.truth,
             nodes,
             self.levels[place],
+            self.given,
         )
 
 
@@ -118,7 +123,7 @@ def judge_windows(
     predictor: Any,
     observations: Any,
     states: Sequence[Any],
-    confidence_level: float | None,
+    confidence_level: ConfidenceLevel | None,
     horizon: int,
     lag: int = 0,
     verbose: bool = False,
@@ -133,7 +138,7 @@ def roll_levels(
     predictor: Any,
     observations: Any,
     states: Sequence[Any],
-    levels: Sequence[float | None],
+    levels: Sequence[ConfidenceLevel | None],
     horizon: int,
     *,
     lag: int = 0,
@@ -148,7 +153,7 @@ def roll_levels(
     ----------
     predictor : fitted on what comes before; a copy learns, and it is left as it is
     observations, states : the stretch, and its true states
-    levels : in rising order; None for the predictor's own
+    levels : in rising order; None for the predictor's own; one mapping stands by itself
     lag : how many of the first steps of each window not to ask about
     observed : how many steps of a window are observed when it is predicted; all if left out. All
         are learned from.
@@ -156,6 +161,13 @@ def roll_levels(
     by_p_values : read all levels off one prediction of all candidates; else one for each level
     verbose : show a bar that counts the windows
     """
+
+    def told(level: Any, one: AnySet) -> Any:
+        """Return a level as it was asked for: a set by the present state has that state's alone."""
+        asked_for = predictor.confidence_level if level is None else level
+        by_state = isinstance(asked_for, Mapping)
+        return read_levels(asked_for).written if by_state else one.confidence_level
+
     learner = copy.deepcopy(predictor)
     begins = range(0, len(states) - horizon + 1, horizon)
     if len(begins) > 1 and "verbose" in learner.get_params(deep=False):
@@ -165,7 +177,7 @@ def roll_levels(
         what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
         counted = show_progress(begins, len(begins), what, verbose)
     how = {"horizon": horizon, **({"lag": lag} if lag else {})}  # not all know of late labels
-    codes, found, p_values = [], [], []
+    codes, found, p_values, given = [], [], [], []
     for window in roll_windows(learner, observations, states, counted, horizon):
         seen, truth = window.observations, window.truth[lag:]
         if observed is not None and observed < horizon:
@@ -180,12 +192,14 @@ def roll_levels(
             s = sets[-1]
             found.append(_read_sets(sets, truth))
         codes.append(places_of(truth, s.states))
+        present = s.given == PRESENT
+        given.append(s.states.index(learner.present_) if present else int(codes[-1][-1]))
         p_values.append(_p_value(learner, s, seen, truth, how))
     first, covers, sizes, best = zip(*found, strict=True)
     n, never = len(s.states), len(levels)  # states may have come up on the way
     numbers, shares = zip(*(zip(*each, strict=True) for each in sizes), strict=True)
     return JudgedLevels(
-        [float(x) for x in levels if x] if by_p_values else [one.confidence_level for one in sets],
+        list(levels) if by_p_values else list(map(told, levels, sets)),
         s.states,
         horizon - lag,
         np.concatenate(codes),
@@ -194,6 +208,7 @@ def roll_levels(
         np.array(p_values),
         np.array(numbers),
         np.array(shares),
+        np.array(given),
         np.concatenate([_widened(each, n, 0) for each in best]) if by_p_values else None,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +25,12 @@ def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dic
     horizon : the steps of each of its windows
     guarantee : what was promised; for "steps", a share of steps is what is judged
 
+    Notes
+    -----
+    Where states have levels of their own, "promised" is what was promised on average over these
+    windows, and "by_state" has the shares by the state whose level counts, with "departures" the
+    present one, each beside what it was promised.
+
     Examples
     --------
     >>> from definetti import ConformalHMM
@@ -40,7 +46,7 @@ def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dic
     lasts = evaluation.truth.reshape(-1, horizon)[:, -1]
     names = names_of(evaluation.states)
     parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
-    return {
+    found = {
         **share(covered),
         "mean_size": float(evaluation.sizes.mean()),
         "mean_states_per_step": float(evaluation.widths.mean()),
@@ -53,6 +59,26 @@ def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dic
             {"first": int(part[0]) + 1, "last": int(part[-1]) + 1, **share(covered[part])}
             for part in parts
         ],
+    }
+    if isinstance(evaluation.confidence_level, Mapping):
+        found |= _promises(evaluation, covered, names)
+    return found
+
+
+def _promises(
+    evaluation: Evaluation, covered: npt.NDArray[Any], names: list[str]
+) -> dict[str, Any]:
+    """Return what was promised, state by state, beside what came of it."""
+    levels = evaluation.levels
+    assert levels is not None
+    own = split_by_last_state(np.arange(len(covered)), evaluation.given)
+    return {
+        "promised": float(np.nanmean(levels)) if not np.isnan(levels).all() else None,
+        "by_state": {
+            names[code]: {**share(covered[those]), "promised": float(levels[those[0]])}
+            for code, those in own.items()
+            if code >= 0
+        },
     }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from definetti.judging.intervals import exact_interval
+from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
 from definetti.sets.evaluation import Evaluation
 
@@ -67,8 +69,10 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
     ax.plot(
         number, covered.cumsum() / number, color="black", linewidth=1.4, label="coverage so far"
     )
-    if evaluation.confidence_level is not None:
-        ax.axhline(evaluation.confidence_level, color="#d95f02", linestyle="--", label="promised")
+    levels = evaluation.levels
+    if levels is not None:  # on average over the windows, where states have levels of their own
+        promised = float(np.nanmean(levels))
+        ax.axhline(promised, color="#d95f02", linestyle="--", label="promised")
     ax.set(xlabel="window", ylabel="share covered", ylim=(0, 1.02), xlim=(1, max(len(covered), 2)))
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(frameon=False, loc="lower right")
@@ -99,4 +103,6 @@ def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
 
 def _write_level(evaluation: Evaluation) -> str:
     level = evaluation.confidence_level
-    return "" if level is None else f" at {level:g}"
+    if level is None:
+        return ""
+    return f" at {write_at_least(level, '') if isinstance(level, Mapping) else f'{level:g}'}"

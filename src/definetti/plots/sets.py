@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
 from definetti.sets._wording import short
 from definetti.sets.listed import coded
@@ -75,4 +77,8 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
 def _write_title(s: Any) -> str:
     if s.confidence_level is None:
         return "all candidates"
-    return f"{s.confidence_level:g} set{'' if s.exact else ', not guaranteed'}"
+    level = s.confidence_level
+    sure = "" if s.exact else ", not guaranteed"
+    if isinstance(level, Mapping):
+        return f"set at {write_at_least(level, '')}{sure}"
+    return f"{level:g} set{sure}"

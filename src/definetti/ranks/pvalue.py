@@ -7,6 +7,7 @@ there is a set that is not valid.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -94,6 +95,11 @@ def miscoverage(confidence_level: Any) -> Fraction:
     >>> miscoverage(0.9)
     Fraction(1, 10)
     """
+    if isinstance(confidence_level, Mapping):
+        raise ValueError(
+            "confidence_level is a mapping from states to levels, which ConformalHMM takes, and "
+            "this does not; give one number, 0.9"
+        )
     level = None
     given = confidence_level[()] if isinstance(confidence_level, np.ndarray) else confidence_level
     if isinstance(given, (Real, Decimal)) and not isinstance(given, bool):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -23,7 +24,7 @@ def predict_asked(cp: Any, observations: Any, horizon: int | None) -> Any:
 
 
 def describe_new(
-    cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[float]
+    cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[Any]
 ) -> dict[str, Any]:
     """Return the sets for new observations: from which level on is each state, each sequence in.
 
@@ -43,10 +44,15 @@ def describe_new(
     if cp.guarantee != "all":
         sets = [cp.predict_set(observations, level, horizon=horizon) for level in levels]
         first, p_values, best = entries_of_nodes(sets), asked.marginals, asked.best
+    elif isinstance(levels[0], Mapping):
+        every = cp.predict_p(observations, horizon=horizon)
+        first, p_values, best = entries_of_nodes([asked]), every.step_p_values, every.best
+        found["sequences"] = _sequences(every, lambda one: int(one not in asked))
+        found["counts"] = [len(asked)] if isinstance(asked, PredictionSet) else None
     else:
         every = cp.predict_p(observations, horizon=horizon)
         first, p_values, best = entry(every.step_p_values, levels), every.step_p_values, every.best
-        found["sequences"] = _sequences(every, levels)
+        found["sequences"] = _sequences(every, lambda one: int(entry(every.p_value(one), levels)))
         if isinstance(every, PredictionSet):
             number = np.bincount(entry(every.p_values, levels), minlength=len(levels) + 1)
             found["counts"] = number[:-1].cumsum().tolist()
@@ -55,12 +61,14 @@ def describe_new(
     return found
 
 
-def _sequences(every: Any, levels: list[float]) -> list[dict[str, Any]]:
+def _sequences(every: Any, place_of: Callable[[Any], int]) -> list[dict[str, Any]]:
     """Return the most plausible sequences with their p-values, and the level they are in from."""
     codes = {label: code for code, label in enumerate(every.states)}
-    first = list(islice(every, LISTED))
-    p_values = [every.p_value(sequence) for sequence in first]
     return [
-        {"codes": [codes[label] for label in sequence], "p": p, "first": int(place)}
-        for sequence, p, place in zip(first, p_values, entry(p_values, levels), strict=True)
+        {
+            "codes": [codes[label] for label in sequence],
+            "p": every.p_value(sequence),
+            "first": place_of(sequence),
+        }
+        for sequence in islice(every, LISTED)
     ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from definetti.data.labels import checked_states, readable
 from definetti.exceptions import FewBlocksWarning
 from definetti.judging.summing import names_of
+from definetti.levels import read_levels
 from definetti.report.asked import describe_new, predict_asked
 from definetti.report.backtest import describe_backtest
 from definetti.report.estimates import estimates
@@ -45,9 +47,11 @@ def collect_contents(
             cp, observations, labels, steps, seen, levels, start, windows
         )
     exact = cp.symmetry_.exact
+    own = _levels_by_state(levels[0], cp.states_)
     return {
         "notes": notes + more,
-        "levels": levels,
+        "levels": [None if own else level for level in levels],
+        **({"level_by_state": own, "given": cp.symmetry_.given} if own else {}),
         "percent": [percent(level) for level in levels],
         "asked": levels.index(levels_around(cp.confidence_level, "none")[0]),
         "promise": [
@@ -70,6 +74,15 @@ def collect_contents(
             "states used": ", ".join(names_of(cp.states_)),
         },
     }
+
+
+def _levels_by_state(level: Any, states: tuple[Hashable, ...]) -> dict[str, float] | None:
+    """Return the level of each state by its name, where they have levels of their own."""
+    if not isinstance(level, Mapping):
+        return None
+    alphas = read_levels(level).alphas(states)
+    pairs = zip(names_of(states), alphas, strict=True)
+    return {name: float(1 - alpha) for name, alpha in pairs}
 
 
 def copy_predictor(predictor: Any) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from definetti.levels import ConfidenceLevel
+from definetti.levels.by_state import grouped
 from definetti.ranks.pvalue import miscoverage
 
 MOST_DIGITS = 6  # of "999,999 of 1,000,000", beyond which a percentage is plainer
@@ -25,17 +28,22 @@ def assumed(cp: Any, observed: bool) -> str:
     return f"{words}."
 
 
-def percent(level: float) -> str:
+def percent(level: ConfidenceLevel) -> str:
     """Write a level as people do.
 
     >>> percent(0.9), percent(0.995), percent(0.99999999)
     ('90 %', '99.5 %', '99.999999 %')
+    >>> percent({"N1": 0.99, None: 0.8})
+    '99 % for N1, 80 % for all others'
     """
+    if isinstance(level, Mapping):
+        parts = grouped(level)
+        return ", ".join(f"{percent(one)} for {names or 'all others'}" for one, names in parts)
     return f"{float(100 * (1 - miscoverage(level))):.12g} %"
 
 
 def promise(
-    level: float,
+    level: ConfidenceLevel,
     steps: int,
     guarantee: str,
     max_errors: int,
@@ -54,14 +62,26 @@ the sequences that they leave possible.'
         )
     if guarantee == "errors" and max_errors >= steps:
         return f"Nothing is promised: {max_errors} errors are allowed, and there are {steps} steps."
+    by_visits = (
+        "The count is by visits to that state; at a time fixed by the clock it may be a little "
+        "less while they are few."
+    )
+    if isinstance(level, Mapping):
+        sentences = [
+            f"Where the {given} is {names or 'another'}: "
+            f"{_lowered(_on_average(one, steps, guarantee, max_errors))}"
+            for one, names in grouped(level)
+        ]
+        return " ".join([*sentences, by_visits] if given != "last state" else sentences)
     promised = _on_average(level, steps, guarantee, max_errors)
     if given == "last state":
         return promised
-    return (
-        f"Each time it is in the present state: {promised[0].lower()}{promised[1:]} The count is "
-        "by visits to that state; at a time fixed by the clock it may be a little less while they "
-        "are few."
-    )
+    return f"Each time it is in the present state: {_lowered(promised)} {by_visits}"
+
+
+def _lowered(sentence: str) -> str:
+    """Write a sentence as it goes on after a colon."""
+    return f"{sentence[0].lower()}{sentence[1:]}"
 
 
 def _on_average(level: float, steps: int, guarantee: str, max_errors: int) -> str:

@@ -1,8 +1,8 @@
 """What a person gets: sets of state sequences."""
 
-from definetti.sets.evaluation import Evaluation
+from definetti.sets.evaluation import Evaluation, StateCoverage
 from definetti.sets.lattice import LatticeSet
 from definetti.sets.listed import PredictionSet
 from definetti.sets.steps import StepSets
 
-__all__ = ["Evaluation", "LatticeSet", "PredictionSet", "StepSets"]
+__all__ = ["Evaluation", "LatticeSet", "PredictionSet", "StateCoverage", "StepSets"]

@@ -26,11 +26,13 @@ class StepFace(ABC):
     states : all labels there are
     marginals : (horizon, number of states) probability of each state at each step by the model
     method : how the set was made
+    note : what it does not say, if there is anything to be said of that
     """
 
     states: tuple[Hashable, ...]
     marginals: FloatArray
     method: str
+    note: str
 
     @property
     @abstractmethod
@@ -95,7 +97,8 @@ class StepFace(ABC):
         if len(self.nodes) > SHOWN:
             rows.append(f"  … {len(self.nodes) - SHOWN:,} more steps")
         name = type(self).__name__
-        return "\n".join([f"{name}: {self._headline()}", *rows, f"  ({self.method})"])
+        noted = [f"  {self.note}"] if self.note else []
+        return "\n".join([f"{name}: {self._headline()}", *noted, *rows, f"  ({self.method})"])
 
     def _repr_html_(self) -> str:
         body = "".join(
@@ -103,8 +106,9 @@ class StepFace(ABC):
             for k, found in enumerate(self.steps[:SHOWN])
         )
         more = len(self.nodes) - SHOWN
+        noted = f"<p>{html.escape(self.note)}</p>" if self.note else ""
         return (
-            f"<p>{html.escape(self._headline())}</p><table><thead><tr><th>step</th><th>states</th>"
+            f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr><th>step</th><th>states</th>"
             f"</tr></thead><tbody>{body}</tbody></table>"
             + (f"<p>… {more:,} more steps</p>" if more > 0 else "")
             + f"<p>{html.escape(self.method)}</p>"

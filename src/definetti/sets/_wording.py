@@ -6,6 +6,8 @@ import math
 import reprlib
 from typing import NamedTuple
 
+from definetti.levels.by_state import ConfidenceLevel, write_at_least
+
 SHOWN = 10  # rows in a repr
 LAST = "last state"  # given which most promises hold: whatever state it ends in
 
@@ -25,19 +27,22 @@ class Size(NamedTuple):
         return low if self.low == self.high else f"{low} to {high}"
 
 
-def promise(confidence_level: float | None, exact: bool, given: str = LAST) -> str:
+def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = LAST) -> str:
     """Say what a set of sequences promises.
 
     >>> promise(0.9, True)
     'holding the truth with probability ≥ 0.9'
     >>> promise(0.9, True, "present state")
     'holding the truth with probability ≥ 0.9 each time it is in this state, counted by visits'
+    >>> promise({"N1": 0.99, None: 0.8}, True)
+    'holding the truth with probability ≥ 0.99 where the last state is N1, ≥ 0.8 otherwise'
     """
     if confidence_level is None:
         return f"all candidates{'' if exact else ', p-values NOT valid'}"
     if exact:
-        return f"holding the truth with probability ≥ {confidence_level}{each_time(given)}"
-    return f"level {confidence_level} NOT guaranteed"
+        level = write_at_least(confidence_level)
+        return f"holding the truth with probability {level}{each_time(given)}"
+    return f"level {write_at_least(confidence_level, '')} NOT guaranteed"
 
 
 def each_time(given: str) -> str:

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
+from definetti.levels import ConfidenceLevel, read_levels
+
+
+class StateCoverage(NamedTuple):
+    """How the windows fared whose promise is given one state.
+
+    Attributes
+    ----------
+    coverage, windows : the share of them whose set held the truth, and their number
+    level : what was promised for them; None where that is not known
+    """
+
+    coverage: float
+    windows: int
+    level: float | None
 
 
 class Evaluation(NamedTuple):
@@ -24,7 +39,9 @@ class Evaluation(NamedTuple):
     widths : (windows,) how many states were possible at a step, on average
     states, truth, nodes : the labels; the true codes of all steps, −1 for a label unknown; and
         which states were possible at each step, ``(steps, number of states)``
-    confidence_level : the level asked for
+    confidence_level : the level asked for, a dict where states have levels of their own
+    given : (windows,) the code of the state given which each promise holds: the last one, with
+        "departures" the present one; −1 for a label unknown
 
     Examples
     --------
@@ -50,7 +67,8 @@ class Evaluation(NamedTuple):
     states: tuple[Hashable, ...] = ()
     truth: Any = None
     nodes: Any = None
-    confidence_level: float | None = None
+    confidence_level: ConfidenceLevel | None = None
+    given: Any = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
@@ -87,6 +105,48 @@ class Evaluation(NamedTuple):
         """The share of steps whose true state was not possible there."""
         return float(self.wrong.mean())
 
+    @property
+    def levels(self) -> FloatArray | None:
+        """What was promised for each window, NaN where its state is unknown; None without a level.
+
+        Its mean is what is promised on average over these windows.
+        """
+        if self.confidence_level is None:
+            return None
+        found = read_levels(self.confidence_level)
+        if not found.named or self.given is None:
+            level = found.written if not found.named else np.nan
+            return np.full(len(self.covered), level, dtype=np.float64)
+        each = [float(1 - found.alpha(label)) for label in self.states]
+        return np.asarray(np.append(each, np.nan)[self.given])  # −1 finds the last
+
+    def by_state(self) -> dict[Hashable, StateCoverage]:
+        """Return coverage given each state, beside the level that it was promised.
+
+        Examples
+        --------
+        >>> from definetti import ConformalHMM
+        >>> from definetti.simulate import weather
+        >>> y, x = weather(400, random_state=0)
+        >>> cp = ConformalHMM(confidence_level={"rain": 0.95, None: 0.7}, random_state=0)
+        >>> found = cp.fit(y[:200], x[:200]).evaluate(y[200:], x[200:], horizon=1)
+        >>> {state: (round(one.coverage, 2), one.level) for state, one in found.by_state().items()}
+        {'sun': (0.83, 0.7), 'rain': (0.96, 0.95)}
+        """
+        if self.given is None:
+            raise ValueError("evaluation has no record of its states; make it with evaluate")
+        levels = self.levels
+        own = {label: self.given == code for code, label in enumerate(self.states)}
+        return {
+            label: StateCoverage(
+                float(self.covered[there].mean()),
+                int(there.sum()),
+                None if levels is None else float(levels[there][0]),
+            )
+            for label, there in own.items()
+            if there.any()
+        }
+
     def plot(self, ax: Any = None) -> Any:
         """Draw truth, sets and misses; see `definetti.plots.plot_backtest`."""
         from definetti.plots import plot_backtest
@@ -95,8 +155,15 @@ class Evaluation(NamedTuple):
 
     def __repr__(self) -> str:
         held, number = int(self.covered.sum()), len(self.covered)
-        return (
+        line = (
             f"Evaluation: covered {held} of {number} ({self.coverage:.3f}), "
             f"mean size {self.size:.2f}, mean scaled size {self.scaled_size:.3f}, "
             f"states per step {self.width:.2f}, steps wrong {self.wrong_share:.3f}"
         )
+        if not isinstance(self.confidence_level, Mapping) or self.given is None:
+            return line
+        rows = [
+            f"  {label}: covered {one.coverage:.3f} of {one.windows:,} (promised ≥ {one.level})"
+            for label, one in self.by_state().items()
+        ]
+        return "\n".join([line, *rows])

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
+from definetti.levels import ConfidenceLevel
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.sets._face import StepFace
 from definetti.sets._wording import LAST, Size, promise, short
@@ -50,7 +51,8 @@ class LatticeSet(StepFace):
     ----------
     states : all labels there are
     horizon : the number of steps
-    confidence_level : the level asked for; None where every candidate is a member
+    confidence_level : the level asked for, a dict where last states have levels of their own; None
+        where every candidate is a member
     method : how the p-values were computed
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
     marginals : (horizon, number of states) probability of each state at each step by the model
@@ -58,6 +60,7 @@ class LatticeSet(StepFace):
     max_listed : how many members may be listed or counted one by one
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", each time it is in this state: at its m-th departure, for every m
+    note : what it does not say, where too few windows of the past leave nothing out
 
     Examples
     --------
@@ -81,12 +84,13 @@ class LatticeSet(StepFace):
     limits: FloatArray
     uniform: float | None
     states: tuple[Hashable, ...]
-    confidence_level: float | None
+    confidence_level: ConfidenceLevel | None
     method: str
     exact: bool
     marginals: FloatArray
     max_listed: int = 100_000
     given: str = LAST
+    note: str = ""
 
     @property
     def horizon(self) -> int:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
+from definetti.levels import ConfidenceLevel
 from definetti.sets._wording import LAST, SHOWN, Size, promise, short
 
 Sequence = tuple[Hashable, ...]
@@ -33,13 +34,15 @@ class PredictionSet:
     p_values : (len,) array
     states : all labels there are
     horizon : the number of steps
-    confidence_level : the level asked for; None where every candidate is listed
+    confidence_level : the level asked for, a dict where last states have levels of their own; None
+        where every candidate is listed
     method : how the p-values were computed
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
     all_p_values : those of all sequences, in the order of `definetti.data.candidates`, where the
         set was made by ranking all; members alone have one if left out
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", each time it is in this state: at its m-th departure, for every m
+    note : what it does not say, where too few windows of the past leave nothing out
 
     Examples
     --------
@@ -67,11 +70,12 @@ class PredictionSet:
     p_values: FloatArray
     states: tuple[Hashable, ...]
     horizon: int
-    confidence_level: float | None
+    confidence_level: ConfidenceLevel | None
     method: str
     exact: bool
     all_p_values: FloatArray | None = None
     given: str = LAST
+    note: str = ""
 
     @cached_property
     def _rows(self) -> dict[Sequence, int]:
@@ -232,7 +236,8 @@ class PredictionSet:
         ]
         if len(self) > SHOWN:
             rows.append(f"  … {len(self) - SHOWN:,} more")
-        return "\n".join([f"PredictionSet: {self._headline()}", *rows, f"  ({self.method})"])
+        head = [f"PredictionSet: {self._headline()}", *([f"  {self.note}"] if self.note else [])]
+        return "\n".join([*head, *rows, f"  ({self.method})"])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>step {k + 1}</th>" for k in range(self.horizon))
@@ -241,8 +246,9 @@ class PredictionSet:
             for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
         )
         more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        noted = f"<p>{html.escape(self.note)}</p>" if self.note else ""
         return (
-            f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}<th>p-value</th></tr>"
+            f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr>{head}<th>p-value</th></tr>"
             f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"
         )
 

@@ -3,47 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.caller import warn_caller
 from definetti.algorithm import rank
 from definetti.data.candidates import all_candidates, check_listing
-from definetti.exceptions import FewBlocksWarning
+from definetti.levels import Levels
 from definetti.models.estimate import Estimate
 from definetti.question import Question
-from definetti.ranks.limits import blocks_needed, limit, risk_limit
+from definetti.ranks.limits import limit, risk_limit
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Band, Smoother
 from definetti.sets import LatticeSet, PredictionSet, StepSets
-from definetti.sets._wording import LAST
+from definetti.sets._few import Few
 
 
 def listed_set(
-    question: Question, alpha: Fraction | None, max_candidates: Any, verbose: bool
+    question: Question, levels: Levels | None, max_candidates: Any, verbose: bool
 ) -> PredictionSet:
-    """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first."""
+    """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first.
+
+    Each is held to the alpha of its own last state.
+    """
     candidates, found, scores = all_ranked(question, max_candidates, verbose)
     broken = question.tie_breakers(found)
     p_values = np.array(list(map(Rank.p_value, found, broken)))
     order = np.lexsort((scores, -p_values)).tolist()
-    kept = [k for k in order if alpha is None or found[k].exceeds(alpha, broken[k])]
-    if alpha is not None and len(kept) == len(candidates) and question.by_last_state:
-        numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
-        _warn_if_few(question, numbers, alpha)
+    kept, note = order, ""
+    if levels is not None:
+        alphas, lasts = levels.alphas(question.labels), candidates[:, -1].tolist()
+        kept = [k for k in order if found[k].exceeds(alphas[lasts[k]], broken[k])]
+        if question.by_last_state:
+            # The first candidates differ in their last states alone.
+            numbers = [one.total - 1 for one in found[: len(alphas)]]
+            few = Few.of(question, numbers, alphas)
+            everything = len(kept) == len(candidates)
+            if everything:
+                few.warn()
+            if everything or not question.smoothing:  # with luck, ties leave even these out
+                note = few.note(everything)
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
         question.labels,
         candidates.shape[1],
-        None if alpha is None else float(1 - alpha),
+        None if levels is None else levels.written,
         question.describe(),
         question.symmetry.exact,
         p_values,
         question.symmetry.given,
+        note,
     )
 
 
@@ -57,7 +68,7 @@ def all_ranked(
     return candidates, *rank(question, candidates, verbose)
 
 
-def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> LatticeSet | None:
+def lattice_set(question: Question, levels: Levels | None, max_listed: int) -> LatticeSet | None:
     """Return the set as thresholds on a trellis; None where the score makes no trellis."""
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
@@ -66,11 +77,18 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
         return None
     past = _past(question, estimate)
     uniform = question.uniform() if question.smoothing else None
-    if alpha is None:
+    note = ""
+    if levels is None:
         limits = np.full(len(past), np.inf)
     else:
-        _warn_if_few(question, list(map(len, past)), alpha)
-        limits = np.array([limit(scores, alpha, uniform) for scores in past])
+        alphas = levels.alphas(question.labels)
+        few = Few.of(question, list(map(len, past)), alphas)
+        few.warn()
+        pairs = zip(past, alphas, strict=True)
+        limits = np.array([limit(scores, alpha, uniform) for scores, alpha in pairs])
+        everything = bool((limits == np.inf).all())
+        if everything or not question.smoothing:  # with luck, ties leave even these out
+            note = few.note(everything)
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
     return LatticeSet(
@@ -79,44 +97,61 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
         limits,
         uniform,
         question.labels,
-        None if alpha is None else float(1 - alpha),
+        None if levels is None else levels.written,
         question.describe(),
         question.symmetry.exact,
         estimate.smoothing(window)[0, question.lag :],
         max_listed,
         question.symmetry.given,
+        note,
     )
 
 
-def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: int) -> StepSets:
-    """Return a set of states for each step, good for whatever the last state is."""
+def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: int) -> StepSets:
+    """Return a set of states for each step, good for whatever the last state is.
+
+    The promise given a last state is kept where, if that state is the true one, every step has what
+    its limit lets in. At the last step the truth is that state itself, which is held to its own
+    limit; at the steps before, the largest limit will do.
+    """
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
     band = Band(max_errors, lag=question.lag)
     method = replace(question, score=Smoother(), smoothing=False).describe()
+    alphas = levels.alphas(question.labels)
     if guarantee == "errors":
         past = _past(replace(question, score=band), estimate)
         numbers = list(map(len, past))
-        limits = [limit(scores, alpha) for scores in past]
+        limits = list(map(limit, past, alphas))
     else:
         past = [_past_steps(question, estimate, last) for last in range(len(question.labels))]
         numbers = [len(steps) // question.steps for steps in past]
         limits = [
             risk_limit(steps, number, question.steps, alpha)
-            for steps, number in zip(past, numbers, strict=True)
+            for steps, number, alpha in zip(past, numbers, alphas, strict=True)
         ]
-    _warn_if_few(question, numbers, alpha)
-    return StepSets(
+    few = Few.of(question, numbers, alphas)
+    few.warn()
+    marginals = estimate.smoothing(window)[0, question.lag :]
+    own = np.array(limits)
+    largest = own.max()
+    if guarantee == "errors" and not max_errors:
+        # A true last state that its own limit leaves out has lost the window, whatever becomes of
+        # the other steps: it need not be reckoned with there.
+        largest = own[1.0 - marginals[-1] <= own].max(initial=-np.inf)
+    found = StepSets(
         question.labels,
-        float(1 - alpha),
+        levels.written,
         guarantee,
         max_errors,
-        max(limits),
+        float(largest),
         method,
         question.symmetry.exact,
-        estimate.smoothing(window)[0, question.lag :],
+        marginals,
         question.symmetry.given,
+        own,
     )
+    return replace(found, note=few.note(bool(found.nodes.all()), question.steps))
 
 
 def _past(question: Question, estimate: Estimate) -> list[FloatArray]:
@@ -140,44 +175,3 @@ def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray
         return made()
     setting = ("steps", *question.setting)
     return question.history.present.recall(setting, question.orbit_of(last), made)
-
-
-def _warn_if_few(question: Question, numbers: list[int], alpha: Fraction) -> None:
-    """Say what it takes to leave anything out, where that was asked for."""
-    needed = blocks_needed(alpha)
-    few = [last for last, number in enumerate(numbers) if number < needed]
-    if not few:
-        return
-    begin = f"too few blocks of {len(question.observations)} steps to leave anything out at level "
-    begin += f"{float(1 - alpha):g}"
-    if question.symmetry.given == LAST:
-        told = f"{begin} {_rare_last(question, numbers, few, needed)}"
-    else:
-        present = question.labels[question.history.last]
-        told = (
-            f"{begin}: the present state {present!r} was left {numbers[0]} times of the {needed} "
-            "that it takes; merge it with a state that is like it, or lower the level or the "
-            "horizon"
-        )
-    warn_caller(told, FewBlocksWarning)
-
-
-def _rare_last(question: Question, numbers: list[int], few: list[int], needed: int) -> str:
-    """Say which last state has the fewest blocks, and what to do about it."""
-    fewest = min(few, key=lambda last: numbers[last])
-    label, number = question.labels[fewest], numbers[fewest]
-    if number:
-        more = f"about {needed / number:.1f} times the {len(question.history):,} steps"
-    else:  # each block is at least so long
-        more = f"at least {(needed + 1) * len(question.observations):,} steps"
-    cure = f"give {more} to calibrate on, or lower the level or the horizon"
-    if len(few) < len(numbers):
-        # It is rare, and more data would be a long wait; a common state needs no other promise.
-        cure = (
-            "merge it with another, or use symmetry='departures', to which a rare last state is "
-            f"none; or {cure}"
-        )
-    return (
-        f"where the last state is one of {len(few)} of {len(numbers)} states: {label!r} has "
-        f"{number} of the {needed} that it takes; {cure}"
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
+from definetti.levels.by_state import ConfidenceLevel, write_at_least
 from definetti.sets._face import BoolArray, StepFace
 from definetti.sets._wording import LAST, each_time, short
 from definetti.sets.listed import coded
@@ -23,10 +24,12 @@ class StepSets(StepFace):
     Attributes
     ----------
     states : all labels there are
-    confidence_level : the level asked for
+    confidence_level : the level asked for, a dict where last states have levels of their own
     guarantee : "all", "steps" or "errors": what is promised
     max_errors : how many steps may be wrong, for "errors"
     limit : how strange a state, one minus its probability, may be to be in the set of its step
+    last_limits : (number of states,) the same for each state at the last step; `limit` if None
+    note : what it does not say, where too few windows of the past leave nothing out
     method : how the sets were made
     exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
@@ -44,7 +47,7 @@ class StepSets(StepFace):
     """
 
     states: tuple[Hashable, ...]
-    confidence_level: float
+    confidence_level: ConfidenceLevel
     guarantee: str
     max_errors: int
     limit: float
@@ -52,6 +55,8 @@ class StepSets(StepFace):
     exact: bool
     marginals: FloatArray
     given: str = LAST
+    last_limits: FloatArray | None = None
+    note: str = ""
 
     def __post_init__(self) -> None:
         checked_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
@@ -63,7 +68,10 @@ class StepSets(StepFace):
     @cached_property
     def nodes(self) -> BoolArray:
         """Which states are possible at each step: ``(horizon, number of states)``."""
-        return np.asarray(1.0 - self.marginals <= self.limit)
+        limits = np.full(self.marginals.shape, self.limit)
+        if self.last_limits is not None:
+            limits[-1] = self.last_limits
+        return np.asarray(1.0 - self.marginals <= limits)
 
     @property
     def best(self) -> tuple[Hashable, ...]:
@@ -90,13 +98,15 @@ class StepSets(StepFace):
     def _headline(self) -> str:
         line = f"{self.widths.mean():.2f} of {len(self.states)} states per step, "
         line += f"{self.horizon:,} step{'s' * (self.horizon > 1)}"
-        level = self.confidence_level
         if not self.exact:
-            return f"{line}; level {level} NOT guaranteed"
+            return f"{line}; level {write_at_least(self.confidence_level, '')} NOT guaranteed"
+        level = write_at_least(self.confidence_level)
         if self.guarantee == "steps":
-            promised = f"of all steps a share ≥ {level} is right on average"
+            promised = f"of all steps a share {level} is right on average"
+            if isinstance(self.confidence_level, Mapping):
+                promised = f"the share of steps that are right is on average {level}"
         elif self.max_errors:
-            promised = f"at most {self.max_errors} wrong with probability ≥ {level}"
+            promised = f"at most {self.max_errors} wrong with probability {level}"
         else:
-            promised = f"all right together with probability ≥ {level}"
+            promised = f"all right together with probability {level}"
         return f"{line}; {promised}{each_time(self.given)}"

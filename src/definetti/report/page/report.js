@@ -15,6 +15,9 @@
   const AIMED = data.exact ? "promised" : "aimed at";
   const JUDGED = data.guarantee === "steps" ? "share of steps right" : "share covered";
   const JUDGED_HOW = data.guarantee === "steps" ? JUDGED : `${JUDGED} [exact 95 % interval]`;
+  // Where states have levels of their own, what was promised on average over the windows.
+  const promised = (found, place) => found.promised ?? data.levels[place];
+  const OWN = data.given === "present state" ? "in" : "ends in"; // the state that has the level
   const KIND = data.guarantee === "all" ? "p-value" : "probability by the model";
 
   // ---- words
@@ -155,7 +158,7 @@
 
   function verdict(found, place) {
     if (found.low === null) return "";
-    const level = data.levels[place];
+    const level = promised(found, place);
     const bounds = `the exact 95 % interval goes from ${number(found.low)} to ${number(found.high)}`;
     if (found.high < level && !data.exact) return `That is less (${bounds}), and these settings guarantee nothing.`;
     if (found.high < level) return `That is less than promised, by more than chance easily explains (${bounds}): the assumptions may not hold for these data.` +
@@ -186,11 +189,13 @@
     const methods = Object.entries(found.methods);
     const ours = found.methods.definetti[place];
     byId("backtest-summary").textContent = summarised(found, ours, place);
-    const labels = Object.keys(ours.by_last_state);
-    const parts = (name) => [found.methods[name][place], ...labels.map((label) => found.methods[name][place].by_last_state[label])];
+    const by = data.level_by_state ? "by_state" : "by_last_state";
+    const where = data.level_by_state ? OWN : "ends in";
+    const labels = Object.keys(ours[by]);
+    const parts = (name) => [found.methods[name][place], ...labels.map((label) => found.methods[name][place][by][label])];
     const every = methods.map(([name]) => parts(name));
-    fill(byId("coverage"), [JUDGED_HOW, ...methods.map(([name]) => name)], every[0].map((one, k) => [
-      k ? `ends in ${labels[k - 1]} (${whole(one.windows)})` : `all (${many(one.windows, "window")})`, ...every.map((way) => element("span", share(way[k]), { class: "share" })),
+    fill(byId("coverage"), [JUDGED_HOW, ...(data.level_by_state ? [AIMED] : []), ...methods.map(([name]) => name)], every[0].map((one, k) => [
+      k ? `${where} ${labels[k - 1]} (${whole(one.windows)})` : `all (${many(one.windows, "window")})`, ...(data.level_by_state ? [number(one.promised)] : []), ...every.map((way) => element("span", share(way[k]), { class: "share" })),
     ]));
     byId("coverage-note").textContent = [
       methods.length > 1 ? "classical: conformal prediction that ignores time, with a model of its own fixed on half of the rows; it promises the level for none of these rows." : "",
@@ -201,13 +206,15 @@
       return {
         type: "scatter", mode: "markers", name, x: those.map((one) => one.coverage), y: those.map((_, k) => k + shift), marker: { color, symbol, size: 9 },
         error_x: those[0].low === null ? undefined : { type: "data", symmetric: false, array: those.map((one) => one.high - one.coverage), arrayminus: those.map((one) => one.coverage - one.low), color, thickness: 2 },
-        text: those.map((one, k) => `${name}, ${k ? `ends in ${plain(cut(labels[k - 1], 30))}` : "all"}<br>${share(one)} of ${whole(one.windows)}`), hoverinfo: "text",
+        text: those.map((one, k) => `${name}, ${k ? `${where} ${plain(cut(labels[k - 1], 30))}` : "all"}<br>${share(one)} of ${whole(one.windows)}`), hoverinfo: "text",
       };
     };
     draw("states-picture", [
       bars("definetti", methods.length > 1 ? -0.15 : 0, OURS, "circle"),
       ...(methods.length > 1 ? [bars("classical", 0.15, "#777", "square")] : []),
-      { type: "scatter", mode: "lines", x: [data.levels[place], data.levels[place]], y: [-0.5, labels.length + 0.5], line: { color: TRUTH, dash: "dash", width: 2 }, name: AIMED, hoverinfo: "skip" },
+      data.level_by_state
+        ? { type: "scatter", mode: "markers", x: parts("definetti").map((one) => one.promised), y: [...labels, ""].map((_, k) => k), marker: { color: TRUTH, symbol: "line-ns-open", size: 18, line: { width: 2 } }, name: AIMED, hoverinfo: "skip" }
+        : { type: "scatter", mode: "lines", x: [data.levels[place], data.levels[place]], y: [-0.5, labels.length + 0.5], line: { color: TRUTH, dash: "dash", width: 2 }, name: AIMED, hoverinfo: "skip" },
     ], {
       xaxis: axis(JUDGED, { range: [0, 1.03] }), showlegend: true, legend,
       yaxis: named(["<b>all</b>", ...shortened(labels)], 30, { range: [labels.length + 0.5, -0.5] }),
@@ -230,9 +237,11 @@
     draw("time-picture", [
       ...(run.low[0] === null ? [] : [{ type: "scatter", x: run.window.concat([...run.window].reverse()), y: run.high.concat([...run.low].reverse()), fill: "toself", fillcolor: "#d9dee3", line: { width: 0 }, name: "exact 95 % interval", hoverinfo: "skip" }]),
       { type: "scatter", mode: "lines", x: run.window, y: run.coverage, line: { color: "#000", width: 2 }, name: `${JUDGED} so far`, hovertemplate: "%{y:.3f} after %{x} windows<extra></extra>" },
-      { type: "scatter", mode: "lines", x: [1, found.windows], y: [data.levels[place], data.levels[place]], line: { color: TRUTH, dash: "dash", width: 2 }, name: AIMED, hoverinfo: "skip" },
+      { type: "scatter", mode: "lines", x: [1, found.windows], y: [promised(ours, place), promised(ours, place)], line: { color: TRUTH, dash: "dash", width: 2 }, name: AIMED, hoverinfo: "skip" },
     ], { xaxis: axis("window"), yaxis: axis(JUDGED, { range: [0, 1.03] }), showlegend: true, legend }, 300, "Share of windows covered so far, with its exact interval.");
 
+    byId("levels-box").hidden = Boolean(data.level_by_state);
+    if (data.level_by_state) return;
     const STYLES = { definetti: { color: OURS, dash: "solid" }, classical: { color: "#777", dash: "dot" } };
     draw("levels-picture", [
       { type: "scatter", mode: "lines", x: data.levels, y: data.levels, line: { color: TRUTH, dash: "dash", width: 2 }, name: AIMED, hoverinfo: "skip" },
@@ -320,6 +329,7 @@
   const slider = byId("level");
   slider.max = data.levels.length - 1;
   slider.value = data.asked;
+  slider.hidden = byId("reset").hidden = data.levels.length === 1;
   // A slider speaks more often than pictures can be drawn: once a frame is enough.
   let waiting = false;
   slider.addEventListener("input", () => {

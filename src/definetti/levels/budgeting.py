@@ -1,0 +1,206 @@
+"""Levels per state that keep an average and make sets small, from data that do not calibrate.
+
+A state that is easily mistaken needs a large part of every set to be held at a high level, and a
+state that is rare adds little to the average. So the average is spent where it is cheap: the mean
+size of a set is a sum over states, each a curve of its own level, and the sum is made small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_number
+from definetti.data.candidates import PER_WINDOW, all_candidates, is_long
+from definetti.data.history import Completion
+from definetti.data.labels import MISSING
+from definetti.data.windows import Windows
+from definetti.question import evaluate
+from definetti.ranks.limits import slack
+from definetti.ranks.pvalue import miscoverage
+
+if TYPE_CHECKING:
+    from definetti.conformal import ConformalHMM
+
+CELLS = 2_000_000  # candidates, over all windows, whose scores are looked at
+HALVINGS = 60  # of the price of coverage
+
+
+def budget(
+    cp: ConformalHMM, average: float = 0.9, *, least: float = 0.5, horizon: int = 1
+) -> dict[Hashable, float]:
+    """Choose a level for each state that keeps an average and makes sets small.
+
+    Parameters
+    ----------
+    cp : ConformalHMM
+        Fitted, with `train_size`: the stretch that its model was fixed on is all that is read, so
+        that the levels are chosen by nothing that calibrates.
+    average : float, default 0.9
+        What the levels are to come to on average, each state counted as often as it is met.
+    least : float, default 0.5
+        The least level that any state may get.
+    horizon : int, default 1
+        The steps of the windows by which they are chosen; they may be used for others.
+
+    Returns
+    -------
+    dict from states to levels, for `confidence_level`; None for states that were not met
+
+    Notes
+    -----
+    Exact is each state's own level, whatever it is: it was chosen on data that do not calibrate.
+    Estimated are the average, by how often states were met on the training stretch, and the size,
+    for which the model judges windows that it has learned from.
+
+    Where the mean size is ``Σ_s size_s(level_s)`` and the average ``Σ_s share_s level_s``, levels
+    that minimise ``size − price · average`` are the best for the average that they have; the price
+    is raised until that is reached. With "departures" states are the present ones, else the last.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import sample
+    >>> rng = np.random.default_rng(0)
+    >>> rare = np.array([[0.9, 0.06, 0.04], [0.06, 0.9, 0.04], [0.4, 0.4, 0.2]])
+    >>> x = sample(np.ones(3) / 3, rare, np.eye(3), 2_000, rng).states
+    >>> y = rng.normal(np.array([0.0, 3.0, 1.5])[x])
+    >>> cp = ConformalHMM(train_size=0.5, states=[0, 1, 2]).fit(y[:1_600], x[:1_600])
+    >>> levels = budget(cp, average=0.9)
+    >>> levels
+    {0: 0.95, 1: 0.91, 2: 0.5, None: 0.9}
+    >>> ways = [cp.evaluate(y[1_600:], x[1_600:], one, horizon=1) for one in (0.9, levels)]
+    >>> [round(way.size, 2) for way in ways]
+    [1.31, 1.01]
+    """
+    level = float(1 - miscoverage(average))
+    lowest = float(1 - miscoverage(least))
+    if lowest > level:
+        raise ValueError(
+            f"least={least!r} is above average={average!r}; no levels come to less than the least"
+        )
+    truth, candidates, own, others = _score_training(cp, horizon)
+    grid = np.array(sorted({k / 100 for k in range(ceil(100 * lowest), 100)} | {lowest, level}))
+    states = np.unique(own)
+    # As many windows of a state may be expected to calibrate as there are for the steps.
+    expected = cp.n_steps_ / (len(own) * horizon)
+    sizes = np.array([
+        _sizes(np.sort(truth[own == s]), np.sort(candidates[others == s]), grid, expected)
+        for s in states
+    ]) / len(candidates)  # fmt: skip
+    shares = np.array([(own == s).mean() for s in states])
+    picked = _spend(sizes, shares, grid, level)
+    chosen = {cp.states_[s]: float(grid[k]) for s, k in zip(states.tolist(), picked, strict=True)}
+    return {**chosen, None: level}
+
+
+def _score_training(
+    cp: ConformalHMM, horizon: int
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """Score windows of the training stretch.
+
+    Returns
+    -------
+    (W,) scores of the truth, (V, C) those of all candidates in some of the windows, and of both the
+    state whose level counts
+    """
+    labels, data = cp.states_, cp._data
+    if data.training is None:
+        raise ValueError(
+            "train_size is None: there is no training stretch to choose levels on, and labels "
+            "that calibrate may not choose them; fit ConformalHMM(train_size=0.5)"
+        )
+    n = len(labels)
+    if is_long(n, checked_number(horizon, "horizon"), PER_WINDOW):
+        raise ValueError(
+            f"horizon={horizon} has too many sequences of {n} states to look at; give a shorter "
+            "one: the levels hold for any"
+        )
+    windows = data.training.windows(horizon)
+    if not len(windows.start):
+        raise ValueError(
+            f"train_size leaves no window of {horizon} steps to choose levels on; raise it"
+        )
+    steps = np.zeros(horizon, dtype=np.int64)
+    completion = Completion(data.history, steps, steps + MISSING, n)
+    estimate = data.model.estimate(completion, data.table, data.statistics, labels)
+    truth = evaluate(cp.score_, estimate, windows)
+    every = all_candidates(n, horizon)
+    number = min(len(truth), max(CELLS // len(every), 1))
+    some = np.unique(np.linspace(0, len(truth) - 1, number).astype(np.int64))
+    start, _, seen = (part[some].repeat(len(every), axis=0) for part in windows)
+    tried = Windows(start, np.tile(every, (len(some), 1)), seen)
+    scores = evaluate(cp.score_, estimate, tried).reshape(len(some), -1)
+    by_present = cp.symmetry_.given == "present state"
+    own, others = (part.start if by_present else part.states[:, -1] for part in (windows, tried))
+    return truth, scores, own, others.reshape(scores.shape)
+
+
+def _sizes(truth: FloatArray, candidates: FloatArray, grid: FloatArray, expected: Any) -> Any:
+    """Return how many candidates of a state are within its limit, for each level.
+
+    Parameters
+    ----------
+    truth, candidates : scores in rising order
+    expected : how many windows will calibrate for each that is there
+
+    Examples
+    --------
+    >>> scores = np.arange(10) / 10
+    >>> _sizes(scores, scores, np.array([0.5, 0.9, 0.99]), expected=1.0)
+    array([ 6, 10, 10])
+    """
+    number = len(truth)
+    places = [ceil((number + 1) * (1 - miscoverage(level))) - 1 for level in grid.tolist()]
+    few = [miscoverage(level) * (Fraction(number * expected) + 1) < 1 for level in grid.tolist()]
+    limits = [
+        np.inf if place >= number or short else truth[place] + slack(truth[place])
+        for place, short in zip(places, few, strict=True)
+    ]
+    return np.searchsorted(candidates, limits, side="right")
+
+
+def _spend(sizes: FloatArray, shares: FloatArray, grid: FloatArray, average: float) -> list[int]:
+    """Return the place of each state's level: small sizes whose levels keep an average.
+
+    >>> sizes = np.array([[0.5, 0.6, 0.7], [0.1, 0.5, 2.0]])
+    >>> _spend(sizes, np.array([0.9, 0.1]), np.array([0.8, 0.9, 1.0]), 0.9)
+    [2, 0]
+    """
+
+    def kept(picked: Any) -> bool:
+        return bool(shares @ grid[picked] >= average - 1e-12)
+
+    def pick(price: float) -> IntArray:
+        costs = sizes - price * shares[:, None] * grid
+        return np.asarray(
+            len(grid) - 1 - costs[:, ::-1].argmin(axis=1)
+        )  # of equal ones the highest
+
+    low, high = 0.0, 1.0
+    while not kept(pick(high)):
+        high *= 2
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if kept(pick(middle)) else (middle, high)
+    picked = pick(high)
+    while True:  # what is left over of the average is given back where that saves most
+        lower = [(s, k) for s in range(len(picked)) for k in range(picked[s])]
+        saved = {
+            (s, k): sizes[s, picked[s]] - sizes[s, k]
+            for s, k in lower
+            if kept([*picked[:s], k, *picked[s + 1 :]])
+        }
+        best = max(saved, key=lambda one: saved[one], default=None)
+        if best is None or saved[best] <= 0:
+            break
+        picked[best[0]] = best[1]
+    flat = np.full(len(shares), np.searchsorted(grid, average))
+    every = range(len(shares))
+    found = picked if sizes[every, picked].sum() <= sizes[every, flat].sum() else flat
+    return [int(k) for k in found]
