@@ -12,6 +12,7 @@ from tests.cli import forked
 
 COMMAND = [sys.executable, "-m", "definetti"]
 SOURCE = str(Path(__file__).resolve().parents[2] / "src")
+AT_THE_START = ("PYTHON", "LC_")  # what Python reads of the environment, it reads as it starts
 
 
 def surroundings(**more):
@@ -24,12 +25,12 @@ def surroundings(**more):
 def ask(tmp_path):
     """Run a command in a folder of its own, with an empty standard input unless told.
 
-    Standard input is bytes, or a file that is open. With an environment of its own it is a fresh
-    process; otherwise one that was forked, which is sooner ready.
+    Standard input is bytes, or a file that is open. Where the environment tells Python itself
+    something it is a fresh process; otherwise one that was forked, which is sooner ready.
     """
 
     def asked(*arguments, stdin=b"", **how):
-        if how:  # what Python reads of it, it reads as it starts
+        if any(name.startswith(AT_THE_START) for name in how):
             given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
             done = subprocess.run(
                 [*COMMAND, *map(str, arguments)],
@@ -37,7 +38,7 @@ def ask(tmp_path):
                 env=surroundings(**how),
             )  # fmt: skip
         else:
-            done = forked.run(arguments, stdin, tmp_path, surroundings())
+            done = forked.run(arguments, stdin, tmp_path, surroundings(**how))
         done.out, done.err = done.stdout.decode(), done.stderr.decode()
         assert "Traceback" not in done.err, done.err
         return done
@@ -49,11 +50,14 @@ def ask(tmp_path):
 def ask_into(tmp_path):
     """Run a command whose standard output goes to an open file; return its code and its errors."""
 
-    def asked(file, *arguments):
-        done = subprocess.run(
-            [*COMMAND, *map(str, arguments)], stdout=file, stderr=subprocess.PIPE, timeout=1200,
-            stdin=subprocess.DEVNULL, cwd=tmp_path, env=surroundings(),
-        )  # fmt: skip
+    def asked(file, *arguments, fresh=False):
+        if fresh:
+            done = subprocess.run(
+                [*COMMAND, *map(str, arguments)], stdout=file, stderr=subprocess.PIPE, timeout=1200,
+                stdin=subprocess.DEVNULL, cwd=tmp_path, env=surroundings(),
+            )  # fmt: skip
+        else:
+            done = forked.run(arguments, b"", tmp_path, surroundings(), stdout=file)
         return done.returncode, done.stderr.decode()
 
     return asked
@@ -66,17 +70,22 @@ def on_terminal(tmp_path):
 
     def asked(*arguments):
         main, side = pty.openpty()
-        process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=side, stderr=side,
-            cwd=tmp_path, env=surroundings(TERM="xterm", COLUMNS="400", PYTHONUTF8="1"),
-        )  # fmt: skip
-        os.close(side)
+
+        def run():
+            try:
+                where = surroundings(TERM="xterm", COLUMNS="400")
+                return forked.run(arguments, b"", tmp_path, where, stdout=side, stderr=side)
+            finally:
+                os.close(side)
+
         sent = b""
-        with suppress(OSError):  # which ends it, where the other side is closed
-            while piece := os.read(main, 1 << 16):
-                sent += piece
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(run)
+            with suppress(OSError):  # which ends it, where the other side is closed
+                while piece := os.read(main, 1 << 16):
+                    sent += piece
         os.close(main)
-        return process.wait(), sent.decode()
+        return running.result().returncode, sent.decode()
 
     return asked
 

@@ -33,20 +33,23 @@ def server():
     return ours
 
 
-def run(arguments, stdin=b"", folder=None, environment=None):
+def run(arguments, stdin=b"", folder=None, environment=None, stdout=None, stderr=None):
     """Run a command to its end, as `subprocess.run` does.
 
     Parameters
     ----------
     arguments : what stands after ``definetti``
     stdin : bytes, or a file that is open
+    stdout, stderr : numbers of open files; what is written to them is returned if left out
     """
     texts = [str(one) for one in arguments]
     if sys.platform == "win32":  # where nothing can be forked
         given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
         return subprocess.run(
             [sys.executable, "-m", "definetti", *texts],
-            **given, capture_output=True, timeout=PATIENCE, cwd=folder, env=environment,
+            **given, stdout=subprocess.PIPE if stdout is None else stdout,
+            stderr=subprocess.PIPE if stderr is None else stderr,
+            timeout=PATIENCE, cwd=folder, env=environment,
         )  # fmt: skip
     asked = {"arguments": texts, "folder": str(folder or Path.cwd()),
              "environment": dict(os.environ if environment is None else environment)}  # fmt: skip
@@ -55,7 +58,8 @@ def run(arguments, stdin=b"", folder=None, environment=None):
     given, ours_in = os.pipe() if isinstance(stdin, bytes) else (os.dup(stdin.fileno()), None)
     with ASKING:
         connection = server()
-        socket.send_fds(connection, [b"%10d" % len(text)], [given, out, err, end])
+        streams = [given, out if stdout is None else stdout, err if stderr is None else stderr, end]
+        socket.send_fds(connection, [b"%10d" % len(text)], streams)
         connection.sendall(text)
     for stream in (given, out, err, end):
         os.close(stream)

@@ -1,21 +1,25 @@
 """Runs commands for `forked.py`: a process that has loaded what they load, and forks for each.
 
-A command is still a process of its own, with its own streams, folder and environment, and ends as
-a process ends. Only what Python does before its first line, and the loading of libraries and of
-compiled kernels, is done once for all of them.
+A command is still a process of its own, with its own streams, folder and environment, and all that
+is to be done at its end is done. Only what Python does before its first line, and the loading of
+libraries and of compiled kernels, is done once for all of them; and none takes down what it holds.
 """
 
+import atexit
 import gc
 import json
 import os
 import runpy
 import socket
 import sys
+import threading
 import warnings
 from importlib import import_module
 from pkgutil import iter_modules
 
-LATER = ["definetti.judging", "definetti.report"]  # loaded by commands when they are needed
+# Loaded by commands when they are needed. To load polars starts none of its threads.
+LATER = ["definetti.baselines", "definetti.judging", "definetti.report", "definetti.verify",
+         "narwhals._polars.namespace", "plotly.offline", "polars"]  # fmt: skip
 
 
 def load():
@@ -31,6 +35,7 @@ def load():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # or commands would think that they had been told
             cp.evaluate(seen[50:], states[50:], horizon=2)
+    cli.app(["predict", "--help"], standalone_mode=False)  # with what options and tables need
     gc.freeze()  # or each of them would look through all of it as it ends
 
 
@@ -75,6 +80,15 @@ def reopen(number, mode, old):
     )  # fmt: skip
 
 
+def leave(code):
+    """End as Python does, but for freeing what is loaded: memory would be copied to be freed."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
     load()
     command = serve(socket.socket(fileno=int(sys.argv[1])))
@@ -85,4 +99,9 @@ if __name__ == "__main__":
     os.environ.update(command["environment"])
     os.chdir(command["folder"])
     sys.argv = ["definetti", *command["arguments"]]
-    runpy.run_module("definetti", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("definetti", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            leave(end.code)
+        raise

@@ -96,6 +96,7 @@ def test_what_is_wrong_is_one_line_that_says_where(ask_all, tmp_path, command):
 LITTLE = """
 import resource, sys
 from pathlib import Path
+import numpy
 from definetti.__main__ import main
 from definetti.cli.reading import import_polars
 import_polars().read_parquet("small.parquet")  # with all that is to be loaded, and all threads

@@ -173,18 +173,19 @@ def test_a_column_of_one_value_is_told_of(tmp_path):
     assert "column 'a' has one value only" in err
 
 
-def test_a_million_rows(tmp_path):
+@pytest.mark.parametrize("rows", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_many_rows(tmp_path, rows):
     rng = np.random.default_rng(0)
-    x = np.cumsum(rng.random(1_000_000) < 0.1) % 3
+    x = np.cumsum(rng.random(rows) < 0.1) % 3
     frame = pl.DataFrame({"y": (x + (rng.random(len(x)) < 0.2)) % 3, "state": x})
     frame = frame.with_columns(
-        state=pl.when(pl.int_range(pl.len()) < 999_998).then(pl.col("state"))
+        state=pl.when(pl.int_range(pl.len()) < rows - 2).then(pl.col("state"))
     )
     frame.write_csv(tmp_path / "big.csv")
     out, _ = run("predict", tmp_path / "big.csv", "--json")
-    assert json.loads(out)["labelled_rows"] == 999_998
+    assert json.loads(out)["labelled_rows"] == rows - 2
     out, _ = run("backtest", tmp_path / "big.csv", "--windows", 5, "--json")
-    assert json.loads(out)["first_row"] == 999_994
+    assert json.loads(out)["first_row"] == rows - 6
 
 
 COMMANDS = ["predict", "backtest", "simulate", "demo", "verify", "reproduce", "compare"]

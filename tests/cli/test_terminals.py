@@ -12,6 +12,13 @@ FEW_LETTERS = [
     {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"},
     pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.slow),
 ]
+PRINTING = (["predict", "x.csv"], ["backtest", "x.csv"], ["predict", "x.csv", "--json"])
+# How a process ends: its help is soon there, and the others are forked but in the slow tests.
+ENDS = [
+    pytest.param(PRINTING, False, id="forked"),
+    pytest.param([["--help"]], True, id="help"),
+    pytest.param(PRINTING, True, id="fresh", marks=pytest.mark.slow),
+]
 ROWS = "heat,alarms,state\n" + "20.5,0,idlé\n61.5,2,wörks\n66.1,1,wörks\n" * 15
 FULL = Path("/dev/full")
 
@@ -24,31 +31,41 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("terminal", FEW_LETTERS)
 def test_terminals_without_utf8(ask, file, terminal):
-    for command in (["predict"], ["backtest", "--windows", 12]):
-        done = ask(command[0], "x.csv", *command[1:], **terminal)
-        assert done.returncode == 0, done.err
-        assert done.stdout.isascii()
-        assert r"w\xf6rks" in done.out  # and not w?rks, which may be another's
-        assert "+--" in done.out  # a table
-    assert "probability >= 0.9" in ask("predict", "x.csv", **terminal).out
+    done = ask("predict", "x.csv", **terminal)
+    check_letters(done)
+    assert "probability >= 0.9" in done.out
     assert ask("predict", "--help", **terminal).returncode == 0
 
 
-def test_a_reader_that_has_seen_enough(ask_into, file):
+@pytest.mark.slow
+@pytest.mark.parametrize("terminal", FEW_LETTERS)
+def test_a_backtest_without_utf8(ask, file, terminal):
+    check_letters(ask("backtest", "x.csv", "--windows", 12, **terminal))
+
+
+def check_letters(done):
+    assert done.returncode == 0, done.err
+    assert done.stdout.isascii()
+    assert r"w\xf6rks" in done.out  # and not w?rks, which may be another's
+    assert "+--" in done.out  # a table
+
+
+@pytest.mark.parametrize(("many", "fresh"), ENDS)
+def test_a_reader_that_has_seen_enough(ask_into, file, many, fresh):
     """Whatever is printed, and how often: exit code 0, and nothing on standard error."""
-    many = (["predict", "x.csv"], ["backtest", "x.csv"], ["predict", "x.csv", "--json"], ["--help"])
     for arguments in many:
         reading, writing = os.pipe()
         os.close(reading)  # at once, so that it is the same every time
-        assert ask_into(writing, *arguments) == (0, ""), arguments
+        assert ask_into(writing, *arguments, fresh=fresh) == (0, ""), arguments
         os.close(writing)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no full disk to write to")
-def test_a_disk_that_is_full(ask_into, file):
-    for arguments in (["predict", "x.csv"], ["predict", "x.csv", "--json"], ["--help"]):
+@pytest.mark.parametrize(("many", "fresh"), ENDS)
+def test_a_disk_that_is_full(ask_into, file, many, fresh):
+    for arguments in many:
         with FULL.open("w") as full:
-            code, said = ask_into(full, *arguments)
+            code, said = ask_into(full.fileno(), *arguments, fresh=fresh)
         assert code == 2, said
         assert said.startswith("definetti: standard output could not be written: No space"), said
         assert said.count("\n") == 1

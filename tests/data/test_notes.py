@@ -76,7 +76,7 @@ def test_eight_threads_get_what_one_gets(short_switches, each):
 def test_a_thousand_different_questions_leave_no_more_than_a_few_behind(symmetry):
     y, x = weather(400, random_state=0)
     parameters = {"train_size": 100} if symmetry == "spaced" else {}
-    cp = ConformalHMM(symmetry=symmetry, max_candidates=10**6, **parameters).fit(y, x)
+    cp = ConformalHMM(symmetry=symmetry, max_candidates=1_000, **parameters).fit(y, x)
     for horizon in range(2, 502 if symmetry == "spaced" else 10):
         if symmetry == "spaced":
             for lag in (0, 1):

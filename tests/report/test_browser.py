@@ -1,4 +1,8 @@
-"""The report in a real browser: it loads, the slider moves the sets, and the numbers are ours."""
+"""The report in a real browser: it loads, the slider moves the sets, and the numbers are ours.
+
+To load a page takes seconds: one on a screen and one on a phone are shared, reports of a kind of
+their own are mostly for the slow tests.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,10 @@ FOUND = next(filter(None, map(shutil.which, BROWSERS)), None)
 Y, X = weather(163, random_state=1)
 OLD, NEW = slice(0, 160), slice(160, 163)
 HANG = 600_000  # milliseconds after which something is wrong, on whatever machine
+SCREENS = {
+    "screen": {"viewport": {"width": 1200, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True},
+}
 HOSTILE = "<img src=x onerror=\"document.title='broken'\">"
 
 
@@ -45,32 +53,78 @@ def cp():
     return ConformalHMM(random_state=0).fit(Y[OLD], X[OLD])
 
 
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Open a report; fail if the page complains, or asks for anything but itself."""
-    complaints: list[str] = []
-    pages = []
+class Opening:
+    """Opens reports, and notes what a page complains of, or asks for besides itself."""
 
-    def opening(report, **how):
-        path = report.save(tmp_path / "report.html")
-        page = browser.new_page(**how)
+    def __init__(self, browser, folder):
+        self.browser, self.folder = browser, folder
+        self.complaints: list[str] = []
+
+    def __call__(self, report, **how):
+        path = report.save(self.folder / "report.html")
+        page = self.browser.new_page(**how)
         page.set_default_timeout(HANG)
-        page.on("console", lambda message: complaints.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         page.on(
             "request",
             lambda one: (
-                one.url.startswith(("file:", "data:", "blob:")) or complaints.append(one.url)
+                one.url.startswith(("file:", "data:", "blob:")) or self.complaints.append(one.url)
             ),
         )
         page.goto(path.as_uri())
         page.wait_for_selector("body[data-ready=yes]")
-        pages.append(page)
         return page
 
-    yield opening
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Open a report of one's own; fail if the page complains."""
+    pages = []
+    opening = Opening(browser, tmp_path)
+
+    def keep(report, **how):
+        pages.append(opening(report, **how))
+        return pages[-1]
+
+    yield keep
     for page in pages:
         page.close()
+    assert not opening.complaints
+
+
+@pytest.fixture(scope="module")
+def screens(browser, report, tmp_path_factory):
+    """The report on a screen and on a phone, each opened once for all tests that look at it."""
+    opening = Opening(browser, tmp_path_factory.mktemp("screens"))
+    pages = {}
+
+    def find(name):
+        if name not in pages:
+            pages[name] = opening(report, **SCREENS[name])
+        return pages[name], opening.complaints
+
+    yield find
+    for page in pages.values():
+        page.close()
+
+
+@pytest.fixture
+def page(screens):
+    """The report on a screen, at the level that was asked for; fail if it has complained."""
+    page, complaints = screens("screen")
+    yield page
+    page.emulate_media(media="screen")
+    if page.locator("#reset").is_enabled():
+        page.locator("#reset").click()
+    assert not complaints
+
+
+@pytest.fixture
+def phone(screens):
+    """The report on a phone; fail if it has complained."""
+    page, complaints = screens("phone")
+    yield page
     assert not complaints
 
 
@@ -89,8 +143,7 @@ def shown_steps(page):
     return [tuple(row.locator(".state .name").all_inner_texts()) for row in rows]
 
 
-def test_what_was_asked_is_shown_first(opened, report, cp):
-    page = opened(report)
+def test_what_was_asked_is_shown_first(page, cp):
     s = cp.predict_set(Y[NEW])
     assert page.locator("#percent").inner_text() == "90 %"
     assert shown_steps(page) == s.steps
@@ -105,8 +158,7 @@ def test_what_was_asked_is_shown_first(opened, report, cp):
     assert page.locator("#reset").is_disabled()
 
 
-def test_the_slider_follows_the_keyboard_and_the_sets_follow_it(opened, report, cp):
-    page = opened(report)
+def test_the_slider_follows_the_keyboard_and_the_sets_follow_it(page, cp):
     slider = page.locator("#level")
     seen = set()
     for key, times in (("Home", 1), ("ArrowRight", 35), ("ArrowLeft", 2), ("End", 1)):
@@ -125,8 +177,7 @@ def test_the_slider_follows_the_keyboard_and_the_sets_follow_it(opened, report, 
     assert shown_steps(page) == cp.predict_set(Y[NEW]).steps
 
 
-def test_pointing_at_a_cell_tells_its_p_value(opened, report, cp):
-    page = opened(report)
+def test_pointing_at_a_cell_tells_its_p_value(page, cp):
     p_values = cp.predict_p(Y[NEW]).step_p_values
     page.locator("#new-picture").scroll_into_view_if_needed()
     plot = page.locator("#new-picture .nsewdrag").bounding_box()
@@ -144,8 +195,7 @@ def test_pointing_at_a_cell_tells_its_p_value(opened, report, cp):
     assert (dark, light) == ("rgb(27, 31, 36)", "rgb(255, 255, 255)")  # can be read
 
 
-def test_coverage_is_that_of_the_estimator(opened, report):
-    page = opened(report)
+def test_coverage_is_that_of_the_estimator(page, report):
     test = report.contents["backtest"]
     begin = test["first_row"] - 1
     labels = list(dict.fromkeys(X[OLD]))
@@ -181,6 +231,7 @@ def test_labels_are_text(opened):
     assert "$a_1$" in ticks
 
 
+@pytest.mark.slow
 def test_many_states_keep_their_names(opened):
     rng = np.random.default_rng(0)
     states = [f"a state of the number {k}" for k in rng.integers(40, size=200)]
@@ -190,6 +241,7 @@ def test_many_states_keep_their_names(opened):
     assert all(text.startswith("a state") and text[-1].isdigit() for text in ticks)
 
 
+@pytest.mark.slow
 def test_a_state_may_be_called_all(opened):
     states = ["all", "none", "all", "all", "none"] * 20
     report = make_report(ConformalHMM(random_state=0), None, states, horizon=1, windows=15)
@@ -222,9 +274,21 @@ def test_without_scripts_the_answer_is_there(browser, tmp_path, report, cp):
         assert f"Step {k}: {', '.join(states)}" in text
 
 
-@pytest.mark.parametrize("width", [320, 390, 1200])
-def test_nothing_sticks_out(opened, report, width):
-    page = opened(report, viewport={"width": width, "height": 800})
+def test_nothing_sticks_out_of_a_screen(page):
+    check_width(page, 1200)
+
+
+def test_nothing_sticks_out_of_a_phone(phone):
+    check_width(phone, 390)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [320, 390])
+def test_nothing_sticks_out_of_a_narrow_window(opened, report, width):
+    check_width(opened(report, viewport={"width": width, "height": 800}), width)
+
+
+def check_width(page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     for box in page.locator(".picture .main-svg").all():
         if (place := box.bounding_box()) is not None:
@@ -232,34 +296,33 @@ def test_nothing_sticks_out(opened, report, width):
             assert place["x"] + place["width"] <= width + 1
 
 
-def test_a_finger_moves_the_slider(opened, report):
-    page = opened(report, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
-    place = page.locator("#level").bounding_box()
-    page.touchscreen.tap(place["x"] + 10, place["y"] + place["height"] / 2)
-    page.wait_for_selector(f"body:not([data-place='{report.contents['asked']}'])")
+def test_a_finger_moves_the_slider(phone, report):
+    place = phone.locator("#level").bounding_box()
+    phone.touchscreen.tap(place["x"] + 10, place["y"] + place["height"] / 2)
+    phone.wait_for_selector(f"body:not([data-place='{report.contents['asked']}'])")
 
 
-def test_on_paper(opened, report):
-    page = opened(report)
+def test_on_paper(page):
     page.emulate_media(media="print")
     assert not page.locator("#level").is_visible()
     assert page.locator("#percent").is_visible()
     assert page.pdf().startswith(b"%PDF")
 
 
-def test_every_picture_has_words(opened, report):
-    page = opened(report)
+def test_every_picture_has_words(page):
     assert page.locator("[role=img]").count() >= 7
     assert all(box.get_attribute("aria-label") for box in page.locator("[role=img]").all())
     assert page.get_by_label("Confidence level", exact=True).count()
 
 
+@pytest.mark.slow
 def test_a_page_without_new_rows_or_backtest_shows_neither(opened):
     page = opened(make_report(ConformalHMM(random_state=0), Y, X, windows=5))
     assert not page.locator("#new").is_visible()
     assert page.locator("#backtest").is_visible()
 
 
+@pytest.mark.slow
 def test_sets_of_steps(opened):
     cp = ConformalHMM(train_size=0.4, guarantee="steps", random_state=0)
     page = opened(make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=5))

@@ -90,7 +90,7 @@ def used(listed):
 
 
 @pytest.mark.parametrize(
-    "block", [pytest.param(k, marks=pytest.mark.slow if k > 2 else ()) for k in range(BLOCKS)]
+    "block", [pytest.param(k, marks=pytest.mark.slow if k else ()) for k in range(BLOCKS)]
 )
 def test_a_lattice_is_the_set_that_enumeration_lists(block):
     proper = 0
