@@ -97,7 +97,12 @@ class ConformalHMM(FrontDoor):
     ----------
     states_ : the labels of the states, in the order in which they were declared or first met
     symbols_ : the observations there are, where they are symbols
+<<<<<<< HEAD
     symmetry_, score_, model_, memory_ : what is used
+=======
+    present_ : the last of the labels, from which what is predicted goes on
+    symmetry_, score_, model_ : what is used
+>>>>>>> 4e742fe278a3f2f12a364314bf7e1d18a84b4ca4
     n_steps_ : the length of the labelled history, without what the model was fixed on
 
     Examples
@@ -280,6 +285,8 @@ class ConformalHMM(FrontDoor):
         Parameters
         ----------
         new_observations, states : (L,) what follows the labelled sequence, and its true states
+        confidence_level : float or dict, optional
+            Another level than the estimator's, or others: each state is judged by its own.
         horizon : int, optional
             Cut the stretch into windows of so many steps and predict each from all before it; the
             whole stretch is one window if left out. Steps left over at the end are not judged.

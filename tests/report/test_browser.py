@@ -158,6 +158,21 @@ def test_what_was_asked_is_shown_first(page, cp):
     assert page.locator("#reset").is_disabled()
 
 
+def test_levels_by_state_are_shown_beside_what_came_of_them(opened):
+    cp = ConformalHMM(confidence_level={"rain": 0.95, None: 0.6}, random_state=0)
+    page = opened(make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=20))
+    assert page.locator("#percent").inner_text() == "95 % for rain, 60 % for all others"
+    assert page.locator("#level").is_hidden()  # there is nothing to choose from
+    assert page.locator("#levels-picture").is_hidden()
+    assert shown_steps(page) == cp.fit(Y[OLD], X[OLD]).predict_set(Y[NEW]).steps
+    assert "Where the last state is rain" in page.locator("#promise").inner_text()
+    assert page.locator("#coverage thead th").all_inner_texts()[1] == "promised"
+    rows = [row.locator("td").all_inner_texts() for row in page.locator("#coverage tbody tr").all()]
+    own = {"sun": "0.600", "rain": "0.950"}
+    names = page.locator("#coverage tbody th").all_inner_texts()
+    assert [row[0] for row in rows[1:]] == [own[name.split()[2]] for name in names[1:]]
+
+
 def test_the_slider_follows_the_keyboard_and_the_sets_follow_it(page, cp):
     slider = page.locator("#level")
     seen = set()

@@ -56,7 +56,8 @@ def budget(
     -----
     Exact is each state's own level, whatever it is: it was chosen on data that do not calibrate.
     Estimated are the average, by how often states were met on the training stretch, and the size,
-    for which the model judges windows that it has learned from.
+    for which the model judges windows that it has learned from: that of sets of sequences, as
+    ``guarantee="all"`` gives them.
 
     Where the mean size is ``Σ_s size_s(level_s)`` and the average ``Σ_s share_s level_s``, levels
     that minimise ``size − price · average`` are the best for the average that they have; the price
