@@ -25,6 +25,7 @@ def backtest(
     start: options.Start = START,
     windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = WINDOWS,
     train_size: options.TrainSize = None,
+    allow_empty: options.AllowEmpty = False,
     seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a window: .csv .json .parquet …")
@@ -62,7 +63,7 @@ def backtest(
             )
         cp = ConformalHMM(
             confidence_level=confidence, train_size=choose_share(table, horizon, train_size),
-            random_state=seed, verbose=is_watched(),
+            allow_empty=allow_empty, random_state=seed, verbose=is_watched(),
         )  # fmt: skip
         test = run_backtest(
             cp, table.observations, table.states, horizon, start=start, windows=windows
@@ -72,7 +73,7 @@ def backtest(
             write_rows(_list_windows(found[OURS], test.begin, horizon), output)
         result = {
             "confidence_level": confidence, "horizon": horizon, "windows": test.windows,
-            "first_row": test.begin + 1, "observed": table.columns,
+            "allow_empty": allow_empty, "first_row": test.begin + 1, "observed": table.columns,
             "methods": {name: summary(one, horizon) for name, one in found.items()},
         }  # fmt: skip
         print_notes([*table.notes, *test.notes])
@@ -116,6 +117,8 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
         table.add_column(column, justify="left" if not column else "right")
     ways = list(result["methods"].values())
     table.add_row("covered", *map(_write_share, ways))
+    if not result["allow_empty"]:
+        table.add_row("best guess only", *(f"{way['share_filled']:.3f}" for way in ways))
     table.add_row("sequences in a set", *(_write_number(way["mean_size"]) for way in ways))
     table.add_row("states per step", *(f"{way['mean_states_per_step']:.2f}" for way in ways))
     table.add_section()
@@ -128,8 +131,11 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
         table.add_row(name, *(_write_share(way["over_time"][k]) for way in ways))
     table.caption = "shares covered, with exact 95 % intervals"
     if "classical" in result["methods"]:
-        table.caption += "; classical guarantees none of them"
-    table.caption += "; a set may be empty, and then covers nothing"
+        table.caption += "; classical guarantees none of them, and its sets may be empty"
+    if result["allow_empty"]:
+        table.caption += "; a set may be empty, and then covers nothing"
+    else:
+        table.caption += "; where nothing is plausible, ours has the most plausible alone"
     screen = console()
     screen.print(table)
     if output is not None:

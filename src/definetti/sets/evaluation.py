@@ -25,6 +25,8 @@ class Evaluation(NamedTuple):
     states, truth, nodes : the labels; the true codes of all steps, −1 for a label unknown; and
         which states were possible at each step, ``(steps, number of states)``
     confidence_level : the level asked for
+    filled : (windows,) whether nothing was plausible, so that the most plausible was let in; for
+        sets of states, at some step; None where nobody counted
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Evaluation(NamedTuple):
     truth: Any = None
     nodes: Any = None
     confidence_level: float | None = None
+    filled: Any = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
@@ -99,4 +102,10 @@ class Evaluation(NamedTuple):
             f"Evaluation: covered {held} of {number} ({self.coverage:.3f}), "
             f"mean size {self.size:.2f}, mean scaled size {self.scaled_size:.3f}, "
             f"states per step {self.width:.2f}, steps wrong {self.wrong_share:.3f}"
+            f"{self._on_filling()}"
         )
+
+    def _on_filling(self) -> str:
+        """Say how many sets would be empty, where some would."""
+        number = 0 if self.filled is None else int(self.filled.sum())
+        return f"; the most plausible let into {number} where nothing was" if number else ""

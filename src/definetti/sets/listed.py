@@ -17,7 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
-from definetti.sets._wording import LAST, SHOWN, Size, promise, short
+from definetti.sets._wording import FILLED, LAST, SHOWN, Size, promise, short
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -40,6 +40,8 @@ class PredictionSet:
         set was made by ranking all; members alone have one if left out
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", each time it is in this state: at its m-th departure, for every m
+    filled : whether nothing is plausible at the level, so that the set would be empty, and the
+        most plausible sequence was let in alone
 
     Examples
     --------
@@ -72,6 +74,7 @@ class PredictionSet:
     exact: bool
     all_p_values: FloatArray | None = None
     given: str = LAST
+    filled: bool = False
 
     @cached_property
     def _rows(self) -> dict[Sequence, int]:
@@ -219,6 +222,9 @@ class PredictionSet:
                 return (sequence,)
         return tuple(listed(sequence, "sequence"))
 
+    def _on_filling(self) -> str:
+        return FILLED
+
     def _headline(self) -> str:
         number = powered(len(self.states), self.horizon)
         line = f"{len(self):,} of {number} sequences of {self.horizon:,}"
@@ -232,6 +238,8 @@ class PredictionSet:
         ]
         if len(self) > SHOWN:
             rows.append(f"  … {len(self) - SHOWN:,} more")
+        if self.filled:
+            rows.append(f"  {self._on_filling()}")
         return "\n".join([f"PredictionSet: {self._headline()}", *rows, f"  ({self.method})"])
 
     def _repr_html_(self) -> str:
@@ -241,6 +249,7 @@ class PredictionSet:
             for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
         )
         more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        more += f"<p>{html.escape(self._on_filling())}</p>" if self.filled else ""
         return (
             f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}<th>p-value</th></tr>"
             f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"

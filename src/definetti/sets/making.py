@@ -23,9 +23,16 @@ from definetti.sets._wording import LAST
 
 
 def listed_set(
-    question: Question, alpha: Fraction | None, max_candidates: Any, verbose: bool
+    question: Question,
+    alpha: Fraction | None,
+    max_candidates: Any,
+    verbose: bool,
+    allow_empty: bool = True,
 ) -> PredictionSet:
-    """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first."""
+    """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first.
+
+    If there are none and the set may not be empty, the most plausible is kept.
+    """
     candidates, found, scores = all_ranked(question, max_candidates, verbose)
     broken = question.tie_breakers(found)
     p_values = np.array(list(map(Rank.p_value, found, broken)))
@@ -34,6 +41,8 @@ def listed_set(
     if alpha is not None and len(kept) == len(candidates) and question.by_last_state:
         numbers = [len(question.past_ends(last)) for last in range(len(question.labels))]
         _warn_if_few(question, numbers, alpha)
+    filled = not kept and not allow_empty
+    kept = order[:1] if filled else kept
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -44,6 +53,7 @@ def listed_set(
         question.symmetry.exact,
         p_values,
         question.symmetry.given,
+        filled,
     )
 
 
@@ -57,7 +67,9 @@ def all_ranked(
     return candidates, *rank(question, candidates, verbose)
 
 
-def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> LatticeSet | None:
+def lattice_set(
+    question: Question, alpha: Fraction | None, max_listed: int, allow_empty: bool = True
+) -> LatticeSet | None:
     """Return the set as thresholds on a trellis; None where the score makes no trellis."""
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
@@ -73,7 +85,7 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
         limits = np.array([limit(scores, alpha, uniform) for scores in past])
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
-    return LatticeSet(
+    found = LatticeSet(
         trellis,
         past,
         limits,
@@ -86,9 +98,16 @@ def lattice_set(question: Question, alpha: Fraction | None, max_listed: int) -> 
         max_listed,
         question.symmetry.given,
     )
+    return found if allow_empty else found.fill()
 
 
-def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: int) -> StepSets:
+def step_sets(
+    question: Question,
+    alpha: Fraction,
+    guarantee: str,
+    max_errors: int,
+    allow_empty: bool = True,
+) -> StepSets:
     """Return a set of states for each step, good for whatever the last state is."""
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
@@ -116,6 +135,7 @@ def step_sets(question: Question, alpha: Fraction, guarantee: str, max_errors: i
         question.symmetry.exact,
         estimate.smoothing(window)[0, question.lag :],
         question.symmetry.given,
+        allow_empty,
     )
 
 
