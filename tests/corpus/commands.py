@@ -31,7 +31,7 @@ COMMANDS = {
     "predict errors": f"predict {MACHINE} {FIXED} --guarantee errors --max-errors 1 --json {EMPTY}",
     "predict far": f"predict {DAYS} {FIXED} --horizon 30 --json -o sets.csv {EMPTY}",
     "backtest": f"backtest {DAYS} --windows 20 --json -o windows.csv {EMPTY}",
-    "backtest numbers": f"backtest {MACHINE} {EMPTY} --windows 10 --horizon 2 --json -o windows.csv",
+    "backtest numbers": f"backtest {MACHINE} {EMPTY} --windows 10 --horizon 2 --json -o w.csv",
     "backtest far": f"backtest {DAYS} {FIXED} --horizon 20 --json -o windows.json {EMPTY}",
     "report": f"report {DAYS} --windows 12 -o page.html {EMPTY}",
     "report numbers": f"report {MACHINE} --windows 10 --confidence 0.8 -o page.html {EMPTY}",

@@ -117,9 +117,11 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
         table.add_column(column, justify="left" if not column else "right")
     ways = list(result["methods"].values())
     table.add_row("covered", *map(_write_share, ways))
-    if not result["allow_empty"]:
-        table.add_row("best guess only", *(f"{way['share_filled']:.3f}" for way in ways))
     table.add_row("sequences in a set", *(_write_number(way["mean_size"]) for way in ways))
+    if ways[0]["share_filled"]:
+        table.add_row(
+            "sets that were filled", f"{ways[0]['share_filled']:.3f}", *["–"] * len(ways[1:])
+        )
     table.add_row("states per step", *(f"{way['mean_states_per_step']:.2f}" for way in ways))
     table.add_section()
     for label in ways[0]["by_last_state"]:
@@ -131,11 +133,11 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
         table.add_row(name, *(_write_share(way["over_time"][k]) for way in ways))
     table.caption = "shares covered, with exact 95 % intervals"
     if "classical" in result["methods"]:
-        table.caption += "; classical guarantees none of them, and its sets may be empty"
+        table.caption += "; classical guarantees none of them"
     if result["allow_empty"]:
         table.caption += "; a set may be empty, and then covers nothing"
-    else:
-        table.caption += "; where nothing is plausible, ours has the most plausible alone"
+    elif ways[0]["share_filled"]:
+        table.caption += "; filled: nothing was plausible, and the most plausible is alone in it"
     screen = console()
     screen.print(table)
     if output is not None:
