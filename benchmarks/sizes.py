@@ -42,8 +42,9 @@ def run(console: Console) -> None:
             rng = np.random.default_rng(k)  # the same histories for every method
             y, x = sample(start, transition, emission, LENGTH + HORIZON, rng)
             cp = ConformalHMM(
-                HMM(prior), score, symmetry, LEVEL, smoothing, random_state=rng, states=[0, 1]
-            )
+                HMM(prior), score, symmetry, LEVEL, smoothing, random_state=rng, states=[0, 1],
+                allow_empty=True,  # as small as they can be at the level
+            )  # fmt: skip
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotExactWarning)
                 s = cp.fit(y[:LENGTH], x[:LENGTH]).predict_set(y[LENGTH:])

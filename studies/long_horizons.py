@@ -131,6 +131,7 @@ def repetition(n: int, length: int, number: int) -> list[HorizonOutcome]:
             states=range(n),
             confidence_level=LEVEL,
             max_candidates=1,  # a lattice always
+            allow_empty=True,  # no best guesses: the limits alone are studied
             random_state=0,
             **parameters,
         ).fit(y[:length], x[:length])

@@ -60,7 +60,8 @@ class ConformalHMM(FrontDoor):
         level of its own, ``{"N1": 0.99, None: 0.8}``, with None for all that are not named; with
         "departures" each present state.
     smoothing : bool, default False
-        Break ties at random: the coverage is then exactly the level, and the sets are smaller.
+        Break ties at random: the sets are smaller, and with ``allow_empty=True`` the coverage is
+        exactly the level.
     n_resamples : int, default 999
         How many rearrangements are drawn where they are too many to be counted.
     train_size : float or int, optional
@@ -82,6 +83,11 @@ class ConformalHMM(FrontDoor):
         whatever the score, without smoothing of ties, and need a fixed model.
     max_errors : int, default 0
         How many steps of a window may be wrong, with ``guarantee="errors"``.
+    allow_empty : bool, default False
+        Whether a set may be empty, where nothing is plausible at the level. If not, the most
+        plausible sequence is its one member, or at each step the most probable state, and the
+        set's ``filled`` tells so. That costs no validity: sets only grow by it. p-values are the
+        same either way.
     max_candidates : int, default 100000
         The most candidate sequences, ``n_states ** horizon``, that a prediction may list. Beyond
         it a fixed model with "spaced" blocks or "departures" gives a `LatticeSet`, for any
@@ -97,12 +103,8 @@ class ConformalHMM(FrontDoor):
     ----------
     states_ : the labels of the states, in the order in which they were declared or first met
     symbols_ : the observations there are, where they are symbols
-<<<<<<< HEAD
-    symmetry_, score_, model_, memory_ : what is used
-=======
     present_ : the last of the labels, from which what is predicted goes on
-    symmetry_, score_, model_ : what is used
->>>>>>> 4e742fe278a3f2f12a364314bf7e1d18a84b4ca4
+    symmetry_, score_, model_, memory_ : what is used
     n_steps_ : the length of the labelled history, without what the model was fixed on
 
     Examples
@@ -129,6 +131,7 @@ class ConformalHMM(FrontDoor):
         memory: int | str | Memory = 1,
         guarantee: str = "all",
         max_errors: int = 0,
+        allow_empty: bool = False,
         max_candidates: int = 100_000,
         random_state: Any = None,
         verbose: bool = False,
@@ -144,6 +147,7 @@ class ConformalHMM(FrontDoor):
         self.memory = memory
         self.guarantee = guarantee
         self.max_errors = max_errors
+        self.allow_empty = allow_empty
         self.max_candidates = max_candidates
         self.random_state = random_state
         self.verbose = verbose
@@ -223,7 +227,7 @@ class ConformalHMM(FrontDoor):
                 f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
                 "or 'departures' only; set train_size=0.5, or guarantee='all'"
             )
-        return step_sets(question, levels, self.guarantee, self.max_errors)
+        return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
@@ -335,6 +339,7 @@ class ConformalHMM(FrontDoor):
         """
         read_levels(self.confidence_level)
         checked_flag(self.smoothing, "smoothing")
+        checked_flag(self.allow_empty, "allow_empty")
         checked_flag(self.verbose, "verbose")
         checked_number(self.n_resamples, "n_resamples")
         checked_number(self.max_candidates, "max_candidates")
@@ -382,10 +387,11 @@ class ConformalHMM(FrontDoor):
 
     def _set(self, question: Question, levels: Levels | None) -> PredictionSet | LatticeSet:
         """List the set where that is feasible; else go by the lattice, if there is one."""
+        allow_empty = bool(self.allow_empty)
         if question.by_last_state and is_long(
             len(question.labels), question.steps, self.max_candidates
         ):
-            found = lattice_set(question, levels, self.max_candidates)
+            found = lattice_set(question, levels, self.max_candidates, allow_empty)
             if found is not None:
                 return found
-        return listed_set(question, levels, self.max_candidates, self.verbose)
+        return listed_set(question, levels, self.max_candidates, self.verbose, allow_empty)

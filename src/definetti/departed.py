@@ -19,6 +19,7 @@ from sklearn.base import clone
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
+from definetti.ranks.filling import place_candidates
 from definetti.ranks.pvalue import Rank
 
 
@@ -32,6 +33,7 @@ class Departed(NamedTuple):
     orders : (S,) how many orders the earlier ones have
     ranks : the rank of the true states of the m-th window
     smoothing : whether ties are broken at random
+    predictions : as in `definetti.verify.Enumeration`: none where sets may be empty
     """
 
     present: IntArray
@@ -40,6 +42,7 @@ class Departed(NamedTuple):
     orders: IntArray
     ranks: list[Rank]
     smoothing: bool
+    predictions: tuple[tuple[int, ...], ...] = ()
 
     def probabilities(self, transition: FloatArray, emission: FloatArray) -> FloatArray:
         """Return the probability of all windows together, drawn one after the other."""
@@ -79,7 +82,9 @@ class Departed(NamedTuple):
 
     def _chances(self, confidence_level: ConfidenceLevel) -> FloatArray:
         """Return how probably each is covered, at the level of the present state."""
-        return chances_by_state(self.ranks, self.present, confidence_level, self.smoothing)
+        return chances_by_state(
+            self.ranks, self.present, confidence_level, self.smoothing, self.predictions
+        )
 
     def _by_state(self, values: FloatArray, n_states: int) -> FloatArray:
         return np.array([fsum(values[self.present == i]) for i in range(n_states)])
@@ -110,7 +115,8 @@ def enumerate_departures(
     ...     np.array([[0.9, 0.1], [0.4, 0.6]]),
     ...     np.array([[0.8, 0.2], [0.3, 0.7]]),
     ... )
-    >>> cp = ConformalHMM(given_hmm(transition, emission), symmetry="departures", smoothing=True)
+    >>> model = given_hmm(transition, emission)
+    >>> cp = ConformalHMM(model, symmetry="departures", smoothing=True, allow_empty=True)
     >>> found = enumerate_departures(cp, 2, 2, departures=3, horizon=1)
     >>> found.coverage(transition, emission, 0.8).round(12)
     array([0.8, 0.8])
@@ -124,6 +130,7 @@ def enumerate_departures(
         for past in combinations_with_replacement(windows, departures - 1)
     ]
     rows: list[tuple[Any, ...]] = []
+    predictions = []
     for i, past in show_progress(pasts, len(pasts), "enumerating departures", verbose):
         fitted = predictor.fit(*_history(i, past))
         if not fitted.model_.fixed:
@@ -133,14 +140,17 @@ def enumerate_departures(
             )
         orders = factorial(len(past)) // prod(map(factorial, Counter(past).values()))
         for new in product(range(n_symbols), repeat=horizon):
-            for candidate, rank in fitted.predict_ranks(new).items():
+            found = fitted.predict_ranks(new)
+            if not predictor.allow_empty:
+                predictions.append(place_candidates(found, fitted.predict_p(new), len(rows)))
+            for candidate, rank in found.items():
                 all_windows = [*past, tuple(zip(candidate, new, strict=True))]
                 rows.append((i, all_windows, orders, rank))
     present, listed, orders_, ranks = zip(*rows, strict=True)
     codes = np.array(listed).reshape(len(rows), departures, horizon, 2)
     return Departed(
         np.array(present), codes[..., 0], codes[..., 1], np.array(orders_), list(ranks),
-        bool(predictor.smoothing),
+        bool(predictor.smoothing), tuple(predictions),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
-from definetti._system.checks import checked_guarantee, entropy_of
+from definetti._system.checks import checked_flag, checked_guarantee, entropy_of
 from definetti.data.labels import MISSING, Alphabet, checked_states, piece, readable
 from definetti.data.splitting import read_lengths, training_length
 from definetti.exceptions import FewBlocksWarning, GapWarning
@@ -51,6 +51,9 @@ class ConformalSequences(BaseEstimator):
     train_size : float, int or None, default 0.5
         The share or number of units that the model is fitted on; the others calibrate. None for
         a model that is fixed already: all calibrate.
+    allow_empty : bool, default False
+        Whether a step may have no state, where none is plausible at the level. If not, it has its
+        most probable one, which costs no validity; ``filled_steps`` of the sets tells where.
     states : list of labels, optional
         The state space, if it is larger than what the training units show.
     random_state : int, numpy Generator or None
@@ -91,6 +94,7 @@ class ConformalSequences(BaseEstimator):
         max_errors: int = 0,
         confidence_level: float = 0.9,
         train_size: float | None = 0.5,
+        allow_empty: bool = False,
         states: Iterable[Hashable] | None = None,
         random_state: Any = None,
     ) -> None:
@@ -99,6 +103,7 @@ class ConformalSequences(BaseEstimator):
         self.max_errors = max_errors
         self.confidence_level = confidence_level
         self.train_size = train_size
+        self.allow_empty = allow_empty
         self.states = states
         self.random_state = random_state
 
@@ -225,12 +230,14 @@ class ConformalSequences(BaseEstimator):
             truth=codes,
             nodes=nodes,
             confidence_level=sets[0].confidence_level,
+            filled=np.array([s.filled for s in sets]),
         )
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`."""
         miscoverage(self.confidence_level)
         checked_guarantee(self.guarantee, self.max_errors)
+        checked_flag(self.allow_empty, "allow_empty")
 
     def _trains(self, model: Model, owner: IntArray, units: int) -> BoolArray:
         """Tell which sequences the model is fitted on."""
@@ -311,6 +318,7 @@ class ConformalSequences(BaseEstimator):
                     method,
                     True,
                     _widened(found, width),
+                    allow_empty=bool(self.allow_empty),
                 )
             )
         return sets

@@ -68,7 +68,7 @@ def check_score(score: Score) -> None:
         "or symbols give other scores; use codes only to look things up"
     )
     for horizon in (1, 2):
-        _check_uniform(ConformalHMM(HMM(), score, symmetry="returns"), 3, horizon, "the score")
+        _check_uniform(_predictor(HMM(), score, "returns"), 3, horizon, "the score")
     _check_rolling(ConformalHMM(HMM(), score, train_size=20, random_state=0), "score")
 
 
@@ -91,7 +91,7 @@ def check_symmetry(symmetry: Symmetry) -> None:
     for horizon in (1, 2):
         _check_orbits(symmetry, horizon)
         if symmetry.exact and clocked:
-            predictor = ConformalHMM(HMM(), "filter", symmetry)
+            predictor = _predictor(HMM(), "filter", symmetry)
             _check_uniform(predictor, 3, horizon, "the symmetry")
     if symmetry.exact and clocked and not symmetry.reads_observations:
         _check_forecast(symmetry)
@@ -149,10 +149,8 @@ def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
         )
     _check_fixed(emission, observations, states, values)
     grid = _OnGrid(emission, tuple(observations[:2]))
-    _check_uniform(ConformalHMM(HMM(emission=grid), symmetry="returns"), 3, 1, "the emission")
-    _check_uniform(
-        ConformalHMM(_trained(grid), symmetry="spaced"), 3, 2, "the fixed emission", seen=1
-    )
+    _check_uniform(_predictor(HMM(emission=grid), "path", "returns"), 3, 1, "the emission")
+    _check_uniform(_predictor(_trained(grid), "path", "spaced"), 3, 2, "the fixed emission", seen=1)
 
 
 def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hashable]) -> None:
@@ -173,9 +171,7 @@ def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hash
     assert isinstance(model, Model), f"{model!r} does not derive from definetti.models.Model"
     model.check()
     symmetry = "spaced" if model.fixed else "full"
-    predictor = _Renamed(
-        ConformalHMM(model, "filter", symmetry), tuple(states), tuple(observations)
-    )
+    predictor = _Renamed(_predictor(model, "filter", symmetry), tuple(states), tuple(observations))
     _check_uniform(predictor, 3, 1, "the model")
     if model.fixed:
         _check_uniform(predictor, 2, 2, "the fixed model", seen=1)
@@ -232,6 +228,11 @@ def _check_fixed(emission: Emission, observations: Any, states: Any, values: lis
     )
 
 
+def _predictor(model: Model, score: Any, symmetry: Any) -> ConformalHMM:
+    """Return a predictor whose smoothed coverage is the level: its sets may be empty."""
+    return ConformalHMM(model, score, symmetry, allow_empty=True)
+
+
 def _check_uniform(predictor: Any, length: int, horizon: int, what: str, seen: Any = None) -> None:
     """Check that smoothed coverage is the level: overall and given each last state."""
     with _quiet():
@@ -278,7 +279,7 @@ def _check_forecast(symmetry: Symmetry) -> None:
     """Check that steps not observed yet are told from gaps, where a symmetry says it can."""
     gappy = _OnGrid(Categorical(), ("a", None))
     _check_uniform(
-        ConformalHMM(HMM(emission=gappy), "filter", symmetry), 3, 2,
+        _predictor(HMM(emission=gappy), "filter", symmetry), 3, 2,
         "reads_observations is False, and the symmetry", seen=0,
     )  # fmt: skip
 
@@ -333,7 +334,7 @@ def _trained(emission: Emission) -> Model:
 class _Renamed(BaseEstimator):
     """A predictor asked by numbers that stand for the labels and symbols of a model."""
 
-    smoothing = False
+    smoothing, allow_empty = False, True
 
     def __init__(self, cp: ConformalHMM, labels: Any, symbols: Any, states: Any = None) -> None:
         self.cp, self.labels, self.symbols, self.states = cp, labels, symbols, states

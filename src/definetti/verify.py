@@ -20,6 +20,7 @@ from definetti.conformal import ConformalHMM
 from definetti.departed import Departed as Departed
 from definetti.departed import enumerate_departures as enumerate_departures
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
+from definetti.ranks.filling import place_candidates
 from definetti.ranks.pvalue import Rank
 from definetti.remembered import LAWS as LAWS
 from definetti.remembered import Law as Law
@@ -38,6 +39,9 @@ class Enumeration(NamedTuple):
     smoothing : whether ties are broken at random
     given : the place of the state that the promise is given: −1 for the last, ``−1 − h`` for the
         present one. Where levels are a mapping, it is that state's level that counts.
+    predictions : for each prediction the places of its candidates among the sequences, the most
+        plausible first, where a set that would be empty is to have its most plausible sequence;
+        none where sets may be empty
     """
 
     states: IntArray
@@ -45,6 +49,7 @@ class Enumeration(NamedTuple):
     ranks: list[Rank]
     smoothing: bool
     given: int = -1
+    predictions: tuple[tuple[int, ...], ...] = ()
 
     def probabilities(
         self, initial: FloatArray, transition: FloatArray, emission: FloatArray
@@ -58,7 +63,7 @@ class Enumeration(NamedTuple):
     def chances(self, confidence_level: ConfidenceLevel) -> FloatArray:
         """Return the probability, over the uniform if there is one, that each is covered."""
         own = self.states[:, self.given]
-        return chances_by_state(self.ranks, own, confidence_level, self.smoothing)
+        return chances_by_state(self.ranks, own, confidence_level, self.smoothing, self.predictions)
 
     def coverage(
         self,
@@ -128,7 +133,8 @@ def enumerate_ranks(
 
     Parameters
     ----------
-    predictor : ConformalHMM, or anything with `fit`, `predict_ranks` and a `states` parameter
+    predictor : ConformalHMM, or anything with `fit` and `predict_ranks`, a parameter `states`, and
+        `smoothing` and `allow_empty`; and `predict_p`, if its sets may not be empty
     n_states, n_symbols : how many there are of each
     length, horizon : how many labelled steps there are, and how many new ones
     verbose : show a progress bar
@@ -140,12 +146,17 @@ def enumerate_ranks(
     pasts = product(
         product(range(n_states), repeat=length), product(range(n_symbols), repeat=length)
     )
-    states, observations, ranks = [], [], []
+    states, observations = [], []
+    ranks: list[Rank] = []
+    predictions: list[tuple[int, ...]] = []
     number = (n_states * n_symbols) ** length
     for past, seen in show_progress(pasts, number, "enumerating sequences", verbose):
         fitted = predictor.fit(seen, past)
         for symbols in new_symbols:
             found = fitted.predict_ranks(symbols or None, horizon=horizon)
+            if not predictor.allow_empty:
+                every = fitted.predict_p(symbols or None, horizon=horizon)
+                predictions.append(place_candidates(found, every, len(ranks)))
             for candidate, rank in found.items():
                 states.append(past + candidate)
                 observations.append(seen + symbols)
@@ -156,6 +167,7 @@ def enumerate_ranks(
         ranks,
         predictor.smoothing,
         _given(fitted, horizon),
+        tuple(predictions),
     )
 
 
@@ -180,7 +192,9 @@ def exact_coverage(
 
     Enumerates every state and observation sequence of ``length`` labelled steps followed by
     ``horizon`` new ones, and adds up the probability of those whose true states are in the set;
-    with smoothing it integrates over the uniform. The number of sequences is
+    with smoothing it integrates over the uniform. With ``allow_empty=True`` smoothed coverage is
+    the level; else it is more by as often as the sequence that is let in alone where nothing is
+    plausible is the truth. The number of sequences is
     ``(n_states · n_symbols) ** (length + horizon)``: keep it small.
 
     Parameters
@@ -201,7 +215,7 @@ def exact_coverage(
     >>> model = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.75, 0.25], [0.25, 0.75]]
     >>> exact_coverage(ConformalHMM(confidence_level=0.8), *model, length=3, horizon=1)
     0.9989453125
-    >>> smoothed = ConformalHMM(confidence_level=0.8, smoothing=True)
+    >>> smoothed = ConformalHMM(confidence_level=0.8, smoothing=True, allow_empty=True)
     >>> round(exact_coverage(smoothed, *model, length=3, horizon=1), 12)
     0.8
     """

@@ -1,5 +1,6 @@
 """Terminals that know few letters, readers that leave early, and disks that are full."""
 
+import json
 import os
 from pathlib import Path
 
@@ -86,15 +87,41 @@ def test_models_of_all_kinds_in_words():
 
     both = Mixed({"a": Gaussian(), "b": Bernoulli(), "c": Gaussian(), "d": Poisson()})
     assert described(HMM(emission=both)).startswith(
-        "Gaussian for a, c; yes or no for b; Poisson for d"
+        "Gaussian for a, c; switches for b; Poisson for d"
     )
     assert described(HMM(emission=Text()), ["said"]).startswith("frequencies for said")
     assert described(HMM()).startswith("a Markov chain, nothing observed")
 
 
 def test_an_empty_set_is_explained(ask, file):
-    out = " ".join(ask("backtest", "x.csv", "--windows", 12).out.split())
+    out = " ".join(ask("backtest", "x.csv", "--windows", 12, "--allow-empty").out.split())
     assert "a set may be empty" in out
+    assert "a set may be empty" not in ask("backtest", "x.csv", "--windows", 12).out
+
+
+def test_a_set_that_was_filled_is_explained(ask, file):
+    how = ["--train-size", 0.4, "--confidence", 0.05]
+    filled = ask("predict", "x.csv", *how).out
+    assert "nothing is plausible at this level; the most plausible is shown" in filled
+    empty = ask("predict", "x.csv", *how, "--allow-empty").out
+    assert "nothing is plausible" not in empty
+    assert "none" in empty
+    test = " ".join(ask("backtest", "x.csv", *how, "--windows", 12).out.split())
+    assert "sets that were filled" in test
+    assert "nothing was plausible, and the most plausible is alone in it" in test
+    found = json.loads(ask("backtest", "x.csv", *how, "--windows", 12, "--json").out)
+    assert found["methods"]["definetti"]["share_filled"] > 0
+    assert found["methods"]["definetti"]["mean_states_per_step"] >= 1
+
+
+def test_zeros_and_ones_of_a_file_are_switches(ask, tmp_path):
+    rows = ["state,on,heat", *(f"{'ab'[k % 2]},{k % 2},{k * 0.7 % 3}" for k in range(40)), ",1,2.5"]
+    (tmp_path / "s.csv").write_text("\n".join(rows))
+    assert "model: switches for on; Gaussian for heat" in ask("predict", "s.csv").out
+    report = json.loads(ask("report", "s.csv", "-o", "page.html", "--json").out)
+    assert "Bernoulli" in report["settings"]["model used"]
+    (tmp_path / "s.csv").write_text("\n".join([*rows, ",2,2.5"]))
+    assert ask("predict", "s.csv").returncode == 0  # a count among the new rows makes them counts
 
 
 EVIL = "\x1b]0;evil\x07\x9b31m\n\u202ename"  # a terminal's title, red, a line's end, backwards

@@ -89,7 +89,8 @@ def check(symmetry, score, prior, shape):
     predictor = ConformalHMM(
         model=HMM(prior=prior), symmetry=SYMMETRIES[symmetry], score=SCORES[score]
     )
-    everything = enumerate_ranks(predictor, *shape)
+    filled = enumerate_ranks(predictor, *shape)  # no set is empty
+    everything = filled._replace(predictions=())  # as with allow_empty=True
     for name, *model in fitting(*shape[:2]):
         for level in LEVELS:
             conservative = everything.coverage(*model, level)
@@ -100,6 +101,10 @@ def check(symmetry, score, prior, shape):
             assert smoothed.coverage(*model, level) == pytest.approx(level, abs=1e-9)
             given = smoothed.coverage_given_last(*model, level)
             assert given[~np.isnan(given)] == pytest.approx(level, abs=1e-9)
+            more = filled._replace(smoothing=True).coverage_given_last(*model, level)
+            assert np.nanmin(more - given) >= -1e-12, (name, shape, level)
+            more = filled.coverage_given_last(*model, level)
+            assert np.nanmin(more) >= level - 1e-12, (name, shape, level)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -131,7 +136,7 @@ def test_coverage_is_exact_for_all(symmetry, score, prior):
 @pytest.mark.slow
 @pytest.mark.parametrize("symmetry", ["full", "returns"])
 def test_coverage_is_exact_for_longer_histories(symmetry):
-    everything = enumerate_ranks(ConformalHMM(symmetry=symmetry), 2, 2, 5, 1)
+    everything = enumerate_ranks(ConformalHMM(symmetry=symmetry, allow_empty=True), 2, 2, 5, 1)
     for name, *model in fitting(2, 2):
         for level in LEVELS:
             assert everything.coverage(*model, level) >= level - 1e-12, (name, level)
@@ -149,7 +154,7 @@ def test_coverage_is_exact_for_longer_histories(symmetry):
 )
 def test_the_published_program_under_covers(n_symbols, length, level, coverage):
     """At the paper's p = 0.1 with meaningless observations, horizon 1."""
-    predictor = ConformalHMM(model=HMM(prior=0), symmetry="published", score="filter")
+    predictor = ConformalHMM(HMM(prior=0), "filter", "published", allow_empty=True)
     with pytest.warns(NotExactWarning):
         everything = enumerate_ranks(predictor, 2, n_symbols, length, 1)
     initial, transition, _ = two_states(0.1, 0.5)
@@ -164,18 +169,20 @@ def test_the_published_program_under_covers(n_symbols, length, level, coverage):
 def test_shifts_are_not_exact():
     with pytest.warns(NotExactWarning, match="does not guarantee"):
         everything = enumerate_ranks(
-            ConformalHMM(symmetry="shifts", score="filter", smoothing=True), 2, 2, 4, 2
-        )
+            ConformalHMM(symmetry="shifts", score="filter", smoothing=True, allow_empty=True),
+            2, 2, 4, 2,
+        )  # fmt: skip
     model = [np.array(part, dtype=float) for part in MODELS["p=0.1 b=0.5"]]
     assert everything.coverage(*model, 0.8) < 0.7
 
 
-def test_exact_coverage_is_that_of_a_plain_loop():
+@pytest.mark.parametrize("allow_empty", [False, True])
+def test_exact_coverage_is_that_of_a_plain_loop(allow_empty):
     """The enumeration itself, against a loop that asks the estimator for one set after another."""
     from itertools import product
 
     initial, transition, emission = map(np.array, MODELS["p=0.3 b=0.75"])
-    predictor = ConformalHMM(confidence_level=0.75, states=[0, 1])
+    predictor = ConformalHMM(confidence_level=0.75, states=[0, 1], allow_empty=allow_empty)
     total = 0.0
     for x in product(range(2), repeat=4):
         for y in product(range(2), repeat=4):
@@ -198,7 +205,11 @@ def test_sampling_is_exact_on_average_over_its_draws():
     coverages = [
         enumerate_ranks(
             ConformalHMM(
-                symmetry=Full(max_windows=0), n_resamples=9, smoothing=True, random_state=k
+                symmetry=Full(max_windows=0),
+                n_resamples=9,
+                smoothing=True,
+                random_state=k,
+                allow_empty=True,
             ),
             2,
             2,

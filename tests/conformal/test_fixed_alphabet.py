@@ -91,7 +91,7 @@ def knows_one_symbol():
 @pytest.mark.parametrize("score", ["path", "filter", "smoother", "joint", "band"])
 @pytest.mark.parametrize(("horizon", "observed"), [(2, 1), (3, 1), (2, 0)])
 def test_new_symbols_under_a_horizon_by_enumeration(score, horizon, observed):
-    predictor = ConformalHMM(knows_one_symbol(), score=score, symmetry="spaced")
+    predictor = ConformalHMM(knows_one_symbol(), score, "spaced", allow_empty=True)
     everything = enumerate_ranks(predictor, 2, 2, 4, horizon, observed=observed)
     smoothed = everything._replace(smoothing=True)
     rng = np.random.default_rng(5)
@@ -109,7 +109,9 @@ def test_new_symbols_under_a_horizon_by_enumeration(score, horizon, observed):
 
 def test_exact_coverage_may_be_asked_of_a_forecast():
     law = [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.1, 0.9]]
-    predictor = ConformalHMM(knows_one_symbol(), symmetry="spaced", smoothing=True)
+    predictor = ConformalHMM(
+        knows_one_symbol(), symmetry="spaced", smoothing=True, allow_empty=True
+    )
     found = exact_coverage(predictor, *law, length=4, horizon=2, observed=1, confidence_level=0.6)
     assert found == pytest.approx(0.6, abs=1e-12)
 

@@ -130,7 +130,7 @@ def covered(rank):
 
 
 def fixed(name, **parameters):
-    return ConformalHMM(**MODELS[name], **parameters)
+    return ConformalHMM(**MODELS[name], allow_empty=True, **parameters)
 
 
 def long_and_varied(name, horizon, predictor, asked):
@@ -249,7 +249,7 @@ def strangeness(start, symbols, transition, emission):
 def test_step_sets_are_those_of_the_definition(guarantee, max_errors):
     """Cuts, probabilities, limits and sets, all in the plainest way."""
     rng = np.random.default_rng(1)
-    proper = sharper = 0
+    proper = sharper = let_in = 0
     for _ in range(60):
         n, h = int(rng.integers(2, 4)), int(rng.integers(1, 4))
         lag = int(rng.integers(0, h))
@@ -282,10 +282,18 @@ def test_step_sets_are_those_of_the_definition(guarantee, max_errors):
         ).fit(y, x)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewBlocksWarning)
-            s = cp.predict_set(new, float(1 - alpha), lag=lag)
+            filled = cp.predict_set(new, float(1 - alpha), lag=lag)
+            s = cp.set_params(allow_empty=True).predict_set(new, float(1 - alpha), lag=lag)
         np.testing.assert_array_equal(s.nodes, expected)
         proper += 0 < expected.sum() < expected.size
+        empty = ~expected.any(axis=1)
+        expected[empty, s.marginals.argmax(axis=1)[empty]] = True
+        np.testing.assert_array_equal(filled.nodes, expected)
+        assert filled.filled_steps.tolist() == empty.tolist()
+        assert (filled.filled, s.filled) == (empty.any(), False)
+        let_in += empty.sum()
     assert proper > 20
+    assert let_in
     assert sharper > 5
 
 
@@ -325,7 +333,12 @@ def test_at_one_step_all_guarantees_are_one(guarantee, symmetry):
         for level in (0.6, 0.8, own):
             sets = [
                 ConformalHMM(
-                    given_hmm(*law), score=score, guarantee=way, symmetry=symmetry, states=range(n)
+                    given_hmm(*law),
+                    score=score,
+                    guarantee=way,
+                    symmetry=symmetry,
+                    states=range(n),
+                    allow_empty=True,
                 )
                 .fit(y, x)
                 .predict_set([1], level)

@@ -19,25 +19,29 @@ MADE = {
     "machine.csv": "--rows 303 --new 3 --seed 4 --world sensors",
 }
 DAYS, MACHINE = "days.csv --observation-columns carried", "machine.csv"
-FIXED = "--train-size 0.4"
+FIXED, EMPTY = "--train-size 0.4", "--allow-empty"
 COMMANDS = {
     "simulate weather": "simulate made.csv --rows 30 --new 2 --seed 1 --json",
     "simulate sensors": "simulate made.jsonl --rows 30 --world sensors --json",
-    "predict": f"predict {DAYS} --json -o sets.csv",
-    "predict numbers": f"predict {MACHINE} --confidence 0.8 --json -o sets.json",
-    "predict a forecast": f"predict {DAYS} --horizon 5 --json",
-    "predict smoothed": f"predict {DAYS} --smoothing --seed 3 --json",
-    "predict steps": f"predict {DAYS} {FIXED} --guarantee steps --json -o sets.csv",
-    "predict errors": f"predict {MACHINE} {FIXED} --guarantee errors --max-errors 1 --json",
-    "predict far": f"predict {DAYS} {FIXED} --horizon 30 --json -o sets.csv",
-    "backtest": f"backtest {DAYS} --windows 20 --json -o windows.csv",
-    "backtest numbers": f"backtest {MACHINE} --windows 10 --horizon 2 --json -o windows.csv",
-    "backtest far": f"backtest {DAYS} {FIXED} --horizon 20 --json -o windows.json",
-    "report": f"report {DAYS} --windows 12 -o page.html",
-    "report numbers": f"report {MACHINE} --windows 10 --confidence 0.8 -o page.html",
-    "report steps": f"report {DAYS} {FIXED} --guarantee steps --windows 6 -o page.html",
-    "report a forecast": f"report {DAYS} --horizon 2 --windows 10 -o page.html",
+    "predict": f"predict {DAYS} --json -o sets.csv {EMPTY}",
+    "predict numbers": f"predict {MACHINE} --confidence 0.8 --json -o sets.json {EMPTY}",
+    "predict a forecast": f"predict {DAYS} --horizon 5 --json {EMPTY}",
+    "predict smoothed": f"predict {DAYS} --smoothing --seed 3 --json {EMPTY}",
+    "predict steps": f"predict {DAYS} {FIXED} --guarantee steps --json -o sets.csv {EMPTY}",
+    "predict errors": f"predict {MACHINE} {FIXED} --guarantee errors --max-errors 1 --json {EMPTY}",
+    "predict far": f"predict {DAYS} {FIXED} --horizon 30 --json -o sets.csv {EMPTY}",
+    "backtest": f"backtest {DAYS} --windows 20 --json -o windows.csv {EMPTY}",
+    "backtest numbers": f"backtest {MACHINE} {EMPTY} --windows 10 --horizon 2 --json -o w.csv",
+    "backtest far": f"backtest {DAYS} {FIXED} --horizon 20 --json -o windows.json {EMPTY}",
+    "report": f"report {DAYS} --windows 12 -o page.html {EMPTY}",
+    "report numbers": f"report {MACHINE} --windows 10 --confidence 0.8 -o page.html {EMPTY}",
+    "report steps": f"report {DAYS} {FIXED} --guarantee steps --windows 6 -o page.html {EMPTY}",
+    "report a forecast": f"report {DAYS} --horizon 2 --windows 10 -o page.html {EMPTY}",
     "verify": "verify --length 3 --json",
+    # Without --allow-empty, as most people will ask.
+    "predict filled": f"predict {MACHINE} {FIXED} --confidence 0.3 --json -o sets.json",
+    "backtest filled": f"backtest {MACHINE} {FIXED} --windows 20 --confidence 0.5 --json",
+    "report filled": f"report {MACHINE} {FIXED} --windows 10 --confidence 0.5 -o page.html",
 }  # fmt: skip
 SLOW_COMMANDS = {
     "verify two steps": "verify --length 2 --horizon 2 --score path --prior 0.5 --json",

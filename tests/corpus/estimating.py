@@ -38,12 +38,26 @@ OPTIONS = {
     "few candidates": {"max_candidates": 4},
     "high level": {"confidence_level": 0.999},
 }
+# Levels and data at which some sets would be empty.
+FILLED: dict[str, dict[str, Any]] = {
+    "listed": {"train_size": 0.4},
+    "refitted": {"smoothing": True},
+    "lattice": {"train_size": 0.4, "max_candidates": 4},
+    "smoothed lattice": {"train_size": 0.4, "max_candidates": 4, "smoothing": True},
+    "steps": {"train_size": 0.4, "guarantee": "steps"},
+    "errors": {"train_size": 0.4, "guarantee": "errors", "max_errors": 1},
+    "departures": {"train_size": 0.4, "symmetry": "departures", "smoothing": True},
+}
 STRETCHES = {"two": [40, PAST - 40], "many": [20] * 6, "short end": [PAST - 6, 6]}
 
 
 def fitted(kind: str, params: dict[str, Any], lengths: Any = None) -> ConformalHMM:
-    """Return an estimator that shares nothing with those of other settings."""
-    cp = ConformalHMM(random_state=0, **deepcopy(params))
+    """Return an estimator that shares nothing with those of other settings.
+
+    Sets may be empty where a setting does not say otherwise, so that all that was recorded before
+    there was a choice still compares.
+    """
+    cp = ConformalHMM(**{"random_state": 0, "allow_empty": True, **deepcopy(params)})
     return cp.fit(*data(kind).history(), lengths=lengths)
 
 
@@ -108,6 +122,17 @@ def horizons() -> Iterator[Setting]:
     for (name, params), (observed, steps) in product(LONG.items(), ((None, 30), (10, 30), (6, 6))):
         ask = partial(asked, "long", steps, params, long=True, observed=observed)
         yield Setting(f"lattice/{name}/{observed or steps} of {steps}", ask)
+
+
+def filled() -> Iterator[Setting]:
+    """Sets as they come if nothing is said of empty ones."""
+    for (name, params), kind, steps in product(
+        FILLED.items(), ("symbols", "numbers", "novel"), (1, 3)
+    ):
+        params = {**params, "allow_empty": False}
+        yield Setting(f"filled/{name}/{kind}/{steps}", partial(asked, kind, steps, params))
+        if steps == 1:
+            yield Setting(f"filled/rolled/{name}/{kind}", partial(rolled, kind, steps, params))
 
 
 def rolls() -> Iterator[Setting]:

@@ -61,7 +61,8 @@ def in_sequences(params: dict[str, Any], groups: Any) -> dict[str, Any]:
     lengths = [len(week.states) for week in weeks]
     seen, states = ([x for week in weeks for x in week[part]] for part in (0, 1))
     old = sum(lengths[:30])
-    cp = ConformalSequences(confidence_level=LEVEL, **deepcopy(params))
+    how = {"confidence_level": LEVEL, "allow_empty": True, **deepcopy(params)}
+    cp = ConformalSequences(**how)
     cp.fit(seen[:old], states[:old], lengths=lengths[:30], groups=groups)
     return {
         "units": cp.n_units_,
@@ -79,15 +80,16 @@ def by_others(name: str, params: dict[str, Any], kind: str, steps: int) -> dict[
     return {**found, "rolled": tried(lambda: read_rolled(cp, data(kind), steps))}
 
 
-def compared(horizon: int, level: float) -> dict[str, Any]:
+def compared(horizon: int, level: float, allow_empty: bool = True) -> dict[str, Any]:
     """Compare predictors, and leave out how long they took."""
     predictors = {
         "counted": HMM(prior=0), "matrices": matrices(), "guess": guess,
-        "trained": ConformalHMM(train_size=0.4), "shifts": ConformalHMM(symmetry="shifts"),
+        "trained": ConformalHMM(train_size=0.4, allow_empty=allow_empty),
+        "shifts": ConformalHMM(symmetry="shifts", allow_empty=allow_empty),
     }  # fmt: skip
     found = compare_predictors(
         predictors, *data("symbols").history(), labels=SKIES, random_state=0, test_size=0.2,
-        horizon=horizon, confidence_level=level,
+        horizon=horizon, confidence_level=level, allow_empty=allow_empty,
     )  # fmt: skip
     rows = [{k: v for k, v in row._asdict().items() if k != "seconds"} for row in found.rows]
     return {"rows": rows, "text": repr(found), "windows": found.windows}
@@ -108,6 +110,9 @@ def sequences() -> Iterator[Setting]:
     for way, promise, units in product(SEQUENCES, PROMISES, UNITS):
         ask = partial(in_sequences, {**SEQUENCES[way], **PROMISES[promise]}, UNITS[units])
         yield Setting(f"sequences/{way}/{promise}/{units}", ask)
+    for promise in PROMISES:
+        params = {**PROMISES[promise], "confidence_level": 0.5, "allow_empty": False}
+        yield Setting(f"sequences/filled/{promise}", partial(in_sequences, params, None))
 
 
 def methods() -> Iterator[Setting]:
@@ -126,11 +131,17 @@ def figures() -> Iterator[Setting]:
     ties = {"plain": False, "smoothed": True}
     for symmetry, score, tie, law in product(SYMMETRIES, ("path", "filter"), ties, LAWS):
         cp = ConformalHMM(
-            score=score, symmetry=SYMMETRIES[symmetry], smoothing=ties[tie], confidence_level=LEVEL
-        )
+            score=score, symmetry=SYMMETRIES[symmetry], smoothing=ties[tie],
+            confidence_level=LEVEL, allow_empty=True,
+        )  # fmt: skip
         ask = partial(exact_coverage, cp, *LAWS[law], length=3, horizon=1)
         few = (score, tie, law) == ("path", "plain", "sticky")
         yield Setting(f"coverage/{symmetry}/{score}/{tie}/{law}", ask, not few)
+    for symmetry, tie in product(("full", "spaced"), ties):
+        cp = ConformalHMM(symmetry=symmetry, smoothing=ties[tie], confidence_level=0.5)
+        ask = partial(exact_coverage, cp, *LAWS["sticky"], length=3, horizon=1)
+        yield Setting(f"coverage/filled/{symmetry}/{tie}", ask)
+    yield Setting("compared/filled", partial(compared, 1, 0.8, allow_empty=False))
     for horizon, level in product((1, 2), (0.8, 0.9)):
         yield Setting(f"compared/{level}/{horizon}", partial(compared, horizon, level))
         yield Setting(f"oracle/{level}/{horizon}", partial(least_size, horizon, level))

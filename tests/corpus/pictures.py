@@ -53,18 +53,21 @@ def read_picture(draw: Callable[[], Any]) -> dict[str, Any]:
 def _drawn_set(steps: int, **params: Any) -> Any:
     long = data("long")
     seen, truth = long.window(steps)
-    return ConformalHMM(random_state=0, **params).fit(*long.history()).predict_set(seen).plot(truth)
+    cp = ConformalHMM(random_state=0, allow_empty=True, **params).fit(*long.history())
+    return cp.predict_set(seen).plot(truth)
 
 
 def _evaluated(**params: Any) -> Any:
     long = data("long")
-    cp = ConformalHMM(confidence_level=0.8, random_state=0, **params).fit(*long.history())
+    cp = ConformalHMM(confidence_level=0.8, random_state=0, allow_empty=True, **params)
+    cp.fit(*long.history())
     return cp.evaluate(*long.window(40), horizon=2)
 
 
 def _compared() -> Any:
     seen, truth = data("long").window(150)
-    return compare_predictors({"counted": HMM(), "given": matrices()}, seen, truth, random_state=0)
+    predictors = {"counted": HMM(), "given": matrices()}
+    return compare_predictors(predictors, seen, truth, random_state=0, allow_empty=True)
 
 
 PICTURES: dict[str, Callable[[], Any]] = {

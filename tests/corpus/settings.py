@@ -10,6 +10,7 @@ TABLES = (
     estimating.symmetries_and_scores,
     estimating.horizons,
     estimating.rolls,
+    estimating.filled,
     others.sequences,
     others.methods,
     others.figures,

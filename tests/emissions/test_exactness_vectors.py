@@ -89,7 +89,9 @@ CASES = [
 @pytest.mark.filterwarnings("ignore:new_observations has gaps")  # here they come at random
 @pytest.mark.parametrize(("grid", "symmetry", "horizon"), CASES)
 def test_coverage_is_exact(grid, symmetry, horizon):
-    predictor = ConformalHMM(HMM(emission=GRIDS[grid]), symmetry=symmetry, random_state=0)
+    predictor = ConformalHMM(
+        HMM(emission=GRIDS[grid]), symmetry=symmetry, allow_empty=True, random_state=0
+    )
     everything = enumerate_ranks(predictor, 2, 2, 3, horizon)
     smoothed = everything._replace(smoothing=True)
     for model in models():
@@ -110,8 +112,9 @@ def test_the_check_can_fail():
             return super().log_likelihood(table, statistics, codes) * (1.0 + last.sum())
 
     predictor = ConformalHMM(
-        HMM(emission=OnGrid(FromTheLast("diagonal"), VECTORS)), symmetry="returns", smoothing=True
-    )
+        HMM(emission=OnGrid(FromTheLast("diagonal"), VECTORS)), symmetry="returns", smoothing=True,
+        allow_empty=True,
+    )  # fmt: skip
     everything = enumerate_ranks(predictor, 2, 2, 3, 1)
     errors = [
         abs(everything.coverage(*(np.array(part, dtype=float) for part in model), 0.5) - 0.5)

@@ -75,7 +75,8 @@ def test_the_reference_does_not_depend_on_the_candidate():
     pytest.param(3, 2, "path", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_a_fixed_model_is_exact_at_the_mth_departure(departures, horizon, score):
-    plain = enumerate_departures(fixed(score=score), 2, 2, departures, horizon)
+    filled = enumerate_departures(fixed(score=score), 2, 2, departures, horizon)
+    plain = filled._replace(predictions=())  # as with allow_empty=True
     smoothed = plain._replace(smoothing=True)
     for name, (_, transition, emission) in MODELS.items():
         law = np.array(transition), np.array(emission)
@@ -84,6 +85,8 @@ def test_a_fixed_model_is_exact_at_the_mth_departure(departures, horizon, score)
             assert (plain.coverage(*law, level) >= level - 1e-12).all(), name
             assert (plain.missed(*law, level) <= 1 - level + 1e-12).all(), name
             assert smoothed.coverage(*law, level) == pytest.approx(level, abs=1e-9), name
+            for one in (filled, filled._replace(smoothing=True)):  # no set is empty
+                assert (one.coverage(*law, level) >= level - 1e-9).all(), name
             missed = smoothed.missed(*law, level)
             assert (missed <= 1 - level + 1e-9).all(), name
             if name != "reducible":  # it is sure to come back
@@ -92,7 +95,7 @@ def test_a_fixed_model_is_exact_at_the_mth_departure(departures, horizon, score)
 
 def test_earlier_windows_in_all_their_orders_are_counted_by_one():
     law = np.array(TRANSITION), np.array(EMISSION)
-    found = enumerate_departures(fixed(), 2, 2, 4, 1)
+    found = enumerate_departures(fixed(allow_empty=True), 2, 2, 4, 1)
     total = np.zeros(2)
     for i, windows in itertools.product(
         range(2), itertools.product(itertools.product(range(2), range(2)), repeat=4)

@@ -25,6 +25,7 @@ def backtest(
     start: options.Start = START,
     windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = WINDOWS,
     train_size: options.TrainSize = None,
+    allow_empty: options.AllowEmpty = False,
     seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a window: .csv .json .parquet …")
@@ -64,7 +65,7 @@ def backtest(
         level = read_confidence(confidence, table.states)
         cp = ConformalHMM(
             confidence_level=level, train_size=choose_share(table, horizon, train_size),
-            random_state=seed, verbose=is_watched(),
+            allow_empty=allow_empty, random_state=seed, verbose=is_watched(),
         )  # fmt: skip
         test = run_backtest(
             cp, table.observations, table.states, horizon, start=start, windows=windows
@@ -74,7 +75,7 @@ def backtest(
             write_rows(_list_windows(found[OURS], test.begin, horizon), output)
         result = {
             "confidence_level": name_levels(level, table.states),
-            "horizon": horizon, "windows": test.windows,
+            "horizon": horizon, "windows": test.windows, "allow_empty": allow_empty,
             "first_row": test.begin + 1, "observed": table.columns,
             "methods": {name: summary(one, horizon) for name, one in found.items()},
         }  # fmt: skip
@@ -120,6 +121,10 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
     ways = list(result["methods"].values())
     table.add_row("covered", *map(_write_share, ways))
     table.add_row("sequences in a set", *(_write_number(way["mean_size"]) for way in ways))
+    if ways[0]["share_filled"]:
+        table.add_row(
+            "sets that were filled", f"{ways[0]['share_filled']:.3f}", *["–"] * len(ways[1:])
+        )
     table.add_row("states per step", *(f"{way['mean_states_per_step']:.2f}" for way in ways))
     table.add_section()
     for label in ways[0]["by_last_state"]:
@@ -134,7 +139,10 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
     table.caption = "shares covered, with exact 95 % intervals"
     if "classical" in result["methods"]:
         table.caption += "; classical guarantees none of them"
-    table.caption += "; a set may be empty, and then covers nothing"
+    if result["allow_empty"]:
+        table.caption += "; a set may be empty, and then covers nothing"
+    elif ways[0]["share_filled"]:
+        table.caption += "; filled: nothing was plausible, and the most plausible is alone in it"
     screen = console()
     screen.print(table)
     if output is not None:

@@ -35,6 +35,7 @@ def make_estimator(
     max_errors: int,
     train_size: float | None,
     smoothing: bool,
+    allow_empty: bool,
     seed: int,
 ) -> tuple[Any, Any, int | None]:
     """Return an estimator, the new observations, and the horizon where it reaches beyond them.
@@ -49,7 +50,7 @@ def make_estimator(
     cp = ConformalHMM(
         confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
         train_size=choose_share(data, steps, train_size, needed), smoothing=smoothing,
-        random_state=seed, verbose=True,
+        allow_empty=allow_empty, random_state=seed, verbose=True,
     )  # fmt: skip
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
     return cp, new, None if new is not None and len(new) == steps else steps

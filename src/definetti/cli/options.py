@@ -32,6 +32,9 @@ TrainSize = Annotated[
     float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
 ]
 Smoothing = Annotated[bool, typer.Option("--smoothing", help="break ties at random")]
+AllowEmpty = Annotated[
+    bool, typer.Option("--allow-empty", help="no best guess where nothing is plausible")
+]
 Seed = Annotated[int, typer.Option(min=0, help="where random numbers come from")]
 Force = Annotated[
     bool, typer.Option("--force", help="replace a file that this command did not write")

@@ -30,6 +30,7 @@ def predict(
     max_errors: options.MaxErrors = 0,
     train_size: options.TrainSize = None,
     smoothing: options.Smoothing = False,
+    allow_empty: options.AllowEmpty = False,
     seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
@@ -60,7 +61,7 @@ def predict(
         found, settings, model = _predict(
             data, steps, confidence=read_confidence(confidence, data.states),
             guarantee=guarantee.value, max_errors=max_errors, train_size=train_size,
-            smoothing=smoothing, seed=seed,
+            smoothing=smoothing, allow_empty=allow_empty, seed=seed,
         )  # fmt: skip
         rows = list_steps(found)
         if output is not None:
@@ -74,7 +75,7 @@ def predict(
 
 def _predict(
     data: LabelledTable, steps: int, *, confidence: Any, guarantee: str, max_errors: int,
-    train_size: float | None, smoothing: bool, seed: int,
+    train_size: float | None, smoothing: bool, allow_empty: bool, seed: int,
 ) -> tuple[Any, dict[str, Any], str]:  # fmt: skip
     """Return the sets, what they were asked for with, and the model in words."""
     from definetti.cli.estimators import make_estimator
@@ -83,7 +84,7 @@ def _predict(
 
     cp, new, horizon = make_estimator(
         data, steps, confidence=confidence, guarantee=guarantee, max_errors=max_errors,
-        train_size=train_size, smoothing=smoothing, seed=seed,
+        train_size=train_size, smoothing=smoothing, allow_empty=allow_empty, seed=seed,
     )  # fmt: skip
     cp.fit(data.observations, data.states)
     found = cp.predict_set(new, horizon=horizon)
@@ -92,7 +93,8 @@ def _predict(
         "guarantee": guarantee, "max_errors": max_errors,
         "horizon": steps, "labelled_rows": len(data.states), "states": list(cp.states_),
         "observed": data.columns, "model": repr(cp.model_), "method": found.method,
-        "exact": found.exact, "smoothing": smoothing, "train_size": cp.train_size, "seed": seed,
+        "exact": found.exact, "smoothing": smoothing, "allow_empty": allow_empty,
+        "filled": found.filled, "train_size": cp.train_size, "seed": seed,
     }  # fmt: skip
     fixed_on = len(data.states) - cp.n_steps_
     return found, settings, described(cp.model_, list(data.columns), fixed_on)
@@ -153,6 +155,8 @@ def _show(
         best = "" if row["best"] is None else format_label(row["best"])
         table.add_row(str(row["step"]), format_set(row["set"]), best)
     screen.print(table)
+    if found.filled:
+        screen.print(found._on_filling())
     if len(rows) > SHOWN:
         screen.print(f"… {len(rows) - SHOWN:,} more steps; --output writes all")
     if output is not None:

@@ -30,6 +30,7 @@ def report(
     windows: Annotated[int, typer.Option(min=1, help="windows of the backtest at most")] = WINDOWS,
     train_size: options.TrainSize = None,
     smoothing: options.Smoothing = False,
+    allow_empty: options.AllowEmpty = False,
     seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="the page's title")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = PAGE,
@@ -64,6 +65,7 @@ def report(
             max_errors=max_errors,
             train_size=train_size,
             smoothing=smoothing,
+            allow_empty=allow_empty,
             seed=seed,
         )
         made = make_report(

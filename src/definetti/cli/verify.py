@@ -94,6 +94,7 @@ def _verify_symmetry(
             model=_fit_to_one_symbol() if ahead else model,
             score=score,
             symmetry="spaced" if ahead else symmetry,
+            allow_empty=True,
         )
         everything = enumerate_ranks(
             predictor, 2, 2, length, horizon + ahead, verbose=True, observed=horizon

@@ -124,8 +124,8 @@ def choose(observations: Any) -> Emission:
 
     Single values: `Gaussian` for numbers of which some have a fraction, `Text` for text,
     `Categorical` for all others. Rows: `Gaussian` for numbers, `Poisson` for whole numbers from 0
-    on, `Bernoulli` for True and False, `Mixed` for columns of several kinds. A tuple is a symbol,
-    unless a number at its place has a fraction.
+    on, `Bernoulli` for True and False, and for 0 and 1 if there is no other number, `Mixed` for
+    columns of several kinds. A tuple is a symbol, unless a number at its place has a fraction.
 
     Examples
     --------
@@ -133,6 +133,8 @@ def choose(observations: Any) -> Emission:
     Categorical(prior=0.5)
     >>> choose([[0.5, 1.0], [0.7, 1.2]])
     Gaussian(covariance='full', prior=0.1, shrinkage=None)
+    >>> choose([[0, 1], [1, 1]]), choose([[0, 5], [2, 1]])
+    (Bernoulli(prior=0.5), Poisson(prior=0.5))
     """
     return kinds_of(observations).emission()
 
@@ -144,8 +146,9 @@ def join_kinds(*kinds: str) -> str:
     ...     join_kinds("counts", "numbers"),
     ...     join_kinds("nothing", "text"),
     ...     join_kinds("switches", "counts"),
+    ...     join_kinds("flags", "counts"),
     ... )
-    ('numbers', 'text', 'symbols')
+    ('numbers', 'text', 'symbols', 'counts')
     """
 
     def both(one: str, other: str) -> str:

@@ -18,17 +18,19 @@ from definetti.emissions.gaussian import Gaussian
 from definetti.emissions.poisson import Poisson
 
 DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
-NUMBERS = ("counts", "integers", "numbers")  # each holds the one before
+NUMBERS = ("flags", "counts", "integers", "numbers")  # each holds the one before
 
 
 def kind(values: Any) -> str:
     """Tell what a series, an array or a list of single values holds.
 
     Values tell, not their type: 2.0 is a whole number, since a gap among whole numbers makes many
-    a library write them so.
+    a library write them so. "flags" are whole numbers, too, of which there are 0 and 1 alone.
 
     >>> kind([3, 0.0, None, 2]), kind([3, -1]), kind([0.5, 2]), kind([True, None]), kind(["wet"])
     ('counts', 'integers', 'numbers', 'switches', 'text')
+    >>> kind([0, 1, None, 1.0])
+    'flags'
     """
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
@@ -67,7 +69,9 @@ def _array_kind(array: npt.NDArray[Any]) -> str:
         return "nothing"
     if known.dtype.kind == "f" and (np.floor(known) != known).any():
         return "numbers"
-    return "counts" if known.min() >= 0 else "integers"
+    if known.min() < 0:
+        return "integers"
+    return "flags" if known.max() <= 1 else "counts"
 
 
 def emission_for(found: str) -> Emission:
@@ -76,4 +80,4 @@ def emission_for(found: str) -> Emission:
         return Gaussian()
     if found == "counts":
         return Poisson()
-    return Bernoulli() if found == "switches" else Categorical()
+    return Bernoulli() if found in ("switches", "flags") else Categorical()

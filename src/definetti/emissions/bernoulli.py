@@ -41,7 +41,7 @@ class Bernoulli(Entrywise, name="bernoulli"):
            [1.   , 1.   ]])
     """
 
-    law = "yes or no"
+    law = "switches"
     example = ((True, False), (False, None), None)
 
     def check(self, vectors: Vectors) -> None:

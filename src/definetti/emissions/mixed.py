@@ -31,9 +31,9 @@ class Mixed(Emission, name="mixed"):
         The emission of each column, by its name, or by its place where rows are tuples; columns
         that it does not name are left out. "auto" takes all columns, and goes by what the first
         data hold: `Gaussian` for numbers, `Poisson` for whole numbers from 0 on, `Bernoulli` for
-        True and False, `Categorical` for text and categories. What would be chosen otherwise when
-        later data are looked at, too, is then a matter of luck: ``ConformalHMM(model="auto")``
-        looks at them, and is exact; so is a dictionary.
+        True and False or 0 and 1 alone, `Categorical` for text and categories. What would be
+        chosen otherwise when later data are looked at, too, is then a matter of luck:
+        ``ConformalHMM(model="auto")`` looks at them, and is exact; so is a dictionary.
     closed : bool, default False
         Whether columns that `columns` does not name are refused instead of left out.
 

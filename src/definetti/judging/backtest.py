@@ -148,6 +148,7 @@ def run_backtest(
                 way.fit(past, states[:begin]), rest, states[begin:], levels, horizon,
                 observed=known, asked=asked, verbose=bool(predictor.verbose),
                 by_p_values=len(levels) > 1 and predictor.guarantee == "all",
+                filling=name == OURS and not ours.allow_empty,
             )  # fmt: skip
         except ValueError as error:
             if name == OURS:

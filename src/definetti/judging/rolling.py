@@ -86,6 +86,7 @@ class JudgedLevels(NamedTuple):
         NaN where they are not listed and the level was not the one asked for
     given : (windows,) the code of the state given which each promise holds, −1 for one unknown
     step_p_values : (steps, n) of the best sequence with each state; None where nobody asked
+    filled : (windows, levels) whether a set would be empty, and has its most plausible member
     """
 
     levels: list[Any]
@@ -99,6 +100,7 @@ class JudgedLevels(NamedTuple):
     scaled_sizes: FloatArray
     given: IntArray
     step_p_values: FloatArray | None = None
+    filled: npt.NDArray[np.bool_] | None = None
 
     def evaluation(self, place: int) -> Evaluation:
         """Return how the sets of one level fared."""
@@ -116,6 +118,7 @@ class JudgedLevels(NamedTuple):
             nodes,
             self.levels[place],
             self.given,
+            None if self.filled is None else self.filled[:, place],
         )
 
 
@@ -145,6 +148,7 @@ def roll_levels(
     observed: int | None = None,
     asked: int = 0,
     by_p_values: bool = False,
+    filling: bool = False,
     verbose: bool = False,
 ) -> JudgedLevels:
     """Predict each window of a stretch from all that came before it, then learn its labels.
@@ -159,6 +163,7 @@ def roll_levels(
         are learned from.
     asked : the place of the level whose sets are counted even where they are not listed
     by_p_values : read all levels off one prediction of all candidates; else one for each level
+    filling : whether sets read off so have their most plausible sequence where there is no other
     verbose : show a bar that counts the windows
     """
 
@@ -186,7 +191,8 @@ def roll_levels(
             s = learner.predict_p(seen, **how)
             one = None if isinstance(s, PredictionSet) else levels[asked]
             sized = None if one is None else learner.predict_set(seen, one, **how)
-            found.append(_read_p_values(s, truth, levels, asked, sized))
+            reading = _read_p_values(s, truth, levels, asked, sized)
+            found.append(_fill(reading, s, truth, levels) if filling else reading)
         else:
             sets = [learner.predict_set(seen, level, **how) for level in levels]
             s = sets[-1]
@@ -195,7 +201,7 @@ def roll_levels(
         present = s.given == PRESENT
         given.append(s.states.index(learner.present_) if present else int(codes[-1][-1]))
         p_values.append(_p_value(learner, s, seen, truth, how))
-    first, covers, sizes, best = zip(*found, strict=True)
+    first, covers, sizes, best, filled = zip(*found, strict=True)
     n, never = len(s.states), len(levels)  # states may have come up on the way
     numbers, shares = zip(*(zip(*each, strict=True) for each in sizes), strict=True)
     return JudgedLevels(
@@ -210,16 +216,18 @@ def roll_levels(
         np.array(shares),
         np.array(given),
         np.concatenate([_widened(each, n, 0) for each in best]) if by_p_values else None,
+        np.array(filled),
     )
 
 
-Reading = tuple[IntArray, int, list[tuple[float, float]], Any]
+Reading = tuple[IntArray, int, list[tuple[float, float]], Any, list[bool]]
 
 
 def _read_sets(sets: Sequence[AnySet], truth: tuple[Hashable, ...]) -> Reading:
     """Read a window off a set for each level: what is in from where on, and the sizes."""
     covers = next((k for k, one in enumerate(sets) if truth in one), len(sets))
-    return entries_of_nodes(sets), covers, [_sizes(one) for one in sets], None
+    filled = [one.filled for one in sets]
+    return entries_of_nodes(sets), covers, [_sizes(one) for one in sets], None, filled
 
 
 def _read_p_values(
@@ -239,7 +247,30 @@ def _read_p_values(
         sizes = [(number, float(number / every)) for number in numbers]
     elif sized is not None:
         sizes[asked] = _sizes(sized)
-    return entry(best, levels), covers, sizes, best
+    return entry(best, levels), covers, sizes, best, [False] * len(levels)
+
+
+def _fill(
+    reading: Reading,
+    s: PredictionSet | LatticeSet,
+    truth: tuple[Hashable, ...],
+    levels: Sequence[Any],
+) -> Reading:
+    """Let the most plausible of all candidates in where a level has none; it stays in above."""
+    _, covers, sizes, p_values, _ = reading
+    number = int(entry(p_values.max(), levels))  # of levels at which nothing is plausible
+    alone = 1, float(Fraction(1, len(s.states) ** s.horizon))
+    sizes = [alone if k < number and one[0] == 0 else one for k, one in enumerate(sizes)]
+    filled = [k < number for k in range(len(levels))]
+    covers = 0 if truth == s.best else covers
+    return fill_entries(reading[0], s), covers, sizes, p_values, filled
+
+
+def fill_entries(first: IntArray, s: PredictionSet | LatticeSet) -> IntArray:
+    """Return from which level on each state is in, the most plausible sequence from the first."""
+    found = first.copy()
+    found[np.arange(s.horizon), places_of(s.best or (), s.states)] = 0
+    return found
 
 
 def _p_value(

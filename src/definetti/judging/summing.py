@@ -50,6 +50,7 @@ def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dic
         **share(covered),
         "mean_size": float(evaluation.sizes.mean()),
         "mean_states_per_step": float(evaluation.widths.mean()),
+        "share_filled": 0.0 if evaluation.filled is None else float(evaluation.filled.mean()),
         "by_last_state": {
             names[code]: share(own)
             for code, own in split_by_last_state(covered, lasts).items()

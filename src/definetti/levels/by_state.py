@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
+from definetti.ranks.filling import chances_to_fill
 from definetti.ranks.pvalue import Rank, chances, miscoverage
 
 ConfidenceLevel = float | Mapping[Any, float]
@@ -115,13 +116,19 @@ def read_levels(confidence_level: Any) -> Levels:
 
 
 def chances_by_state(
-    ranks: list[Rank], states: npt.NDArray[Any], confidence_level: Any, smoothing: bool
+    ranks: list[Rank],
+    states: npt.NDArray[Any],
+    confidence_level: Any,
+    smoothing: bool,
+    predictions: Iterable[tuple[int, ...]] = (),
 ) -> FloatArray:
     """Return how probable it is that each rank is in the set, at the level of its state.
 
     Parameters
     ----------
     states : (S,) the state that counts for each rank
+    predictions : where a set is not to be empty, the places of its candidates among the ranks, the
+        most plausible first
 
     Examples
     --------
@@ -130,14 +137,15 @@ def chances_by_state(
     array([0.5, 0. ])
     """
     levels = read_levels(confidence_level)
+    found, alphas = np.empty(len(ranks)), levels.alphas(states.tolist())
     if not levels.named:
-        return chances(ranks, confidence_level, smoothing)
-    found = np.empty(len(ranks))
-    for state in np.unique(states).tolist():
-        own = np.flatnonzero(states == state)
-        level = levels.at(state).written
-        found[own] = chances([ranks[k] for k in own.tolist()], level, smoothing)
-    return found
+        found[:] = chances(ranks, confidence_level, smoothing)
+    else:
+        for state in np.unique(states).tolist():
+            own = np.flatnonzero(states == state)
+            level = levels.at(state).written
+            found[own] = chances([ranks[k] for k in own.tolist()], level, smoothing)
+    return found + chances_to_fill(ranks, predictions, alphas, smoothing)
 
 
 def write_at_least(confidence_level: ConfidenceLevel, sign: str = "≥ ") -> str:

@@ -100,7 +100,8 @@ def make_sets(
         ranks = cp.predict_ranks(task.new)
     else:
         ranks = cp.predict_ranks(horizon=len(task.new))
-    # Both kinds of sets come from one ranking, which is what takes the time.
+    # Both kinds of sets come from one ranking, which is what takes the time. They may be empty, as
+    # those of the paper are.
     alpha, uniform = miscoverage(method.level), float(rng.random())
     found = [[s for s, r in ranks.items() if r.exceeds(alpha, uniform if r.randomised else None)]]
     if method.smoothed:

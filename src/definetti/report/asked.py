@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti.judging.rolling import entries_of_nodes, entry
+from definetti.judging.rolling import entries_of_nodes, entry, fill_entries
 from definetti.report.levels import round_for_page
 from definetti.report.observed import length_of, seen_text
 from definetti.sets import PredictionSet
@@ -44,18 +44,26 @@ def describe_new(
     if cp.guarantee != "all":
         sets = [cp.predict_set(observations, level, horizon=horizon) for level in levels]
         first, p_values, best = entries_of_nodes(sets), asked.marginals, asked.best
+        found["filled"] = [one.filled for one in sets]
     elif isinstance(levels[0], Mapping):
         every = cp.predict_p(observations, horizon=horizon)
         first, p_values, best = entries_of_nodes([asked]), every.step_p_values, every.best
         found["sequences"] = _sequences(every, lambda one: int(one not in asked))
         found["counts"] = [len(asked)] if isinstance(asked, PredictionSet) else None
+        found["filled"] = [asked.filled]
     else:
         every = cp.predict_p(observations, horizon=horizon)
         first, p_values, best = entry(every.step_p_values, levels), every.step_p_values, every.best
         found["sequences"] = _sequences(every, lambda one: int(entry(every.p_value(one), levels)))
+        nothing = int(entry(p_values.max(), levels))  # so many levels leave nothing plausible
+        found["filled"] = [k < nothing and not cp.allow_empty for k in range(len(levels))]
+        if not cp.allow_empty:  # the most plausible is in whatever the level
+            first = fill_entries(first, every)
+            found["sequences"][0]["first"] = 0
         if isinstance(every, PredictionSet):
             number = np.bincount(entry(every.p_values, levels), minlength=len(levels) + 1)
-            found["counts"] = number[:-1].cumsum().tolist()
+            counts = number[:-1].cumsum()
+            found["counts"] = (counts if cp.allow_empty else counts.clip(min=1)).tolist()
     found["first"], found["p_values"] = first.tolist(), round_for_page(p_values)
     found["best"] = [cp.states_.index(label) for label in best]
     return found

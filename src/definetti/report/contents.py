@@ -61,6 +61,7 @@ def collect_contents(
         "assumed": assumed(cp, observations is not None) if exact else "",
         "exact": exact,
         "smoothing": bool(cp.smoothing),
+        "allow_empty": bool(cp.allow_empty),
         "guarantee": cp.guarantee,
         "max_errors": cp.max_errors,
         "states": names_of(cp.states_),

@@ -19,7 +19,7 @@ from definetti.judging.summing import names_of
 MOST_SYMBOLS = 20  # columns of a table that a person can look at
 MOST_COLUMNS = 12
 MOST_WORDS = 4  # columns of an observation that are spelled out
-AMOUNTS = ("numbers", "integers", "counts", "switches")
+AMOUNTS = ("numbers", "integers", "counts", "switches", "flags")
 
 
 def emission_tables(

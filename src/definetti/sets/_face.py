@@ -39,8 +39,17 @@ class StepFace(ABC):
     def nodes(self) -> BoolArray:
         """Which states are possible at each step: ``(horizon, number of states)``."""
 
+    @property
+    @abstractmethod
+    def filled(self) -> bool:
+        """Whether something was let in that is not plausible, where there was nothing else."""
+
     @abstractmethod
     def _headline(self) -> str: ...
+
+    @abstractmethod
+    def _on_filling(self) -> str:
+        """Say what was let in where nothing is plausible."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StepFace) or type(self) is not type(other):
@@ -96,6 +105,8 @@ class StepFace(ABC):
         ]
         if len(self.nodes) > SHOWN:
             rows.append(f"  … {len(self.nodes) - SHOWN:,} more steps")
+        if self.filled:
+            rows.append(f"  {self._on_filling()}")
         name = type(self).__name__
         noted = [f"  {self.note}"] if self.note else []
         return "\n".join([f"{name}: {self._headline()}", *noted, *rows, f"  ({self.method})"])
@@ -111,5 +122,6 @@ class StepFace(ABC):
             f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr><th>step</th><th>states</th>"
             f"</tr></thead><tbody>{body}</tbody></table>"
             + (f"<p>… {more:,} more steps</p>" if more > 0 else "")
+            + (f"<p>{html.escape(self._on_filling())}</p>" if self.filled else "")
             + f"<p>{html.escape(self.method)}</p>"
         )

@@ -10,6 +10,8 @@ from definetti.levels.by_state import ConfidenceLevel, write_at_least
 
 SHOWN = 10  # rows in a repr
 LAST = "last state"  # given which most promises hold: whatever state it ends in
+# Said of a set that would be empty, and has its most plausible sequence instead.
+FILLED = "nothing is plausible at this level; the most plausible is shown"
 
 
 class Size(NamedTuple):

@@ -42,6 +42,8 @@ class Evaluation(NamedTuple):
     confidence_level : the level asked for, a dict where states have levels of their own
     given : (windows,) the code of the state given which each promise holds: the last one, with
         "departures" the present one; −1 for a label unknown
+    filled : (windows,) whether nothing was plausible, so that the most plausible was let in; for
+        sets of states, at some step; None where nobody counted
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Evaluation(NamedTuple):
     nodes: Any = None
     confidence_level: ConfidenceLevel | None = None
     given: Any = None
+    filled: Any = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
@@ -159,6 +162,7 @@ class Evaluation(NamedTuple):
             f"Evaluation: covered {held} of {number} ({self.coverage:.3f}), "
             f"mean size {self.size:.2f}, mean scaled size {self.scaled_size:.3f}, "
             f"states per step {self.width:.2f}, steps wrong {self.wrong_share:.3f}"
+            f"{self._on_filling()}"
         )
         if not isinstance(self.confidence_level, Mapping) or self.given is None:
             return line
@@ -167,3 +171,8 @@ class Evaluation(NamedTuple):
             for label, one in self.by_state().items()
         ]
         return "\n".join([line, *rows])
+
+    def _on_filling(self) -> str:
+        """Say how many sets would be empty, where some would."""
+        number = 0 if self.filled is None else int(self.filled.sum())
+        return f"; the most plausible let into {number} where nothing was" if number else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -20,7 +20,7 @@ from definetti.data.candidates import powered
 from definetti.levels import ConfidenceLevel
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.sets._face import StepFace
-from definetti.sets._wording import LAST, Size, promise, short
+from definetti.sets._wording import FILLED, LAST, Size, promise, short
 from definetti.sets.listed import coded
 from definetti.trellis import (
     arrivals,
@@ -61,6 +61,8 @@ class LatticeSet(StepFace):
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", each time it is in this state: at its m-th departure, for every m
     note : what it does not say, where too few windows of the past leave nothing out
+    let_in : (horizon,) codes of the one member of a set in which no sequence keeps the limits, if
+        it is not to be empty; see `fill`
 
     Examples
     --------
@@ -91,19 +93,41 @@ class LatticeSet(StepFace):
     max_listed: int = 100_000
     given: str = LAST
     note: str = ""
+    let_in: IntArray | None = None
 
     @property
     def horizon(self) -> int:
         return self.trellis.horizon
 
+    @property
+    def filled(self) -> bool:
+        """Whether no sequence is plausible at the level, and the most plausible was let in."""
+        return self.let_in is not None
+
+    def fill(self) -> LatticeSet:
+        """Return the set, with the most plausible sequence as its one member if it is empty.
+
+        The sequence is named, not a limit raised to its score: others may be as strange as it is,
+        and sums that are added up from two ends may differ in their last digit.
+        """
+        if self:
+            return self
+        whole = replace(self, limits=np.full(len(self.states), np.inf))
+        _, _, path = next(whole._ordered())
+        return replace(self, let_in=path)
+
     @cached_property
     def nodes(self) -> npt.NDArray[np.bool_]:
         """Which states some member has at each step: ``(horizon, number of states)``."""
+        if self.let_in is not None:
+            return np.asarray(self.let_in[:, None] == np.arange(len(self.states)))
         return nodes(self.trellis, self.limits)
 
     @cached_property
     def edges(self) -> npt.NDArray[np.bool_]:
         """Which two states some member has in succession: ``(horizon − 1, states, states)``."""
+        if self.let_in is not None:
+            return np.asarray(self.nodes[:-1, :, None] & self.nodes[1:, None, :])
         return edges(self.trellis, self.limits)
 
     @cached_property
@@ -137,6 +161,8 @@ class LatticeSet(StepFace):
         path = coded(sequence, self.states, self.horizon)
         if path is None:
             return False
+        if self.let_in is not None:
+            return np.array_equal(path, self.let_in)
         return bool(self.trellis.cost(path[None])[0] <= self.limits[path[-1]])
 
     def p_value(self, sequence: Any) -> float:
@@ -208,10 +234,16 @@ class LatticeSet(StepFace):
 
     @cached_property
     def _exact(self) -> int | None:
+        if self.let_in is not None:
+            return 1
         return count(self.trellis, self.limits, self.max_listed)
 
     def _ordered(self) -> Iterator[tuple[float, float, IntArray]]:
         """Give minus the p-value, the score and the path of each member, best first."""
+        if self.let_in is not None:
+            cost = float(self.trellis.cost(self.let_in[None])[0])
+            yield -self._p(int(self.let_in[-1]), cost), cost, self.let_in
+            return
         finite = finite_terms(self.trellis)
         best = arrivals(self.trellis)[-1]
         # A p-value falls as the score rises, among the members with one last state. Their stream
@@ -240,6 +272,9 @@ class LatticeSet(StepFace):
 
     def _labels(self, path: IntArray) -> Sequence:
         return tuple(self.states[code] for code in path.tolist())
+
+    def _on_filling(self) -> str:
+        return FILLED
 
     def _headline(self) -> str:
         plural = "s" * (self.horizon > 1)

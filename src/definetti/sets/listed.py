@@ -18,7 +18,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
 from definetti.levels import ConfidenceLevel
-from definetti.sets._wording import LAST, SHOWN, Size, promise, short
+from definetti.sets._wording import FILLED, LAST, SHOWN, Size, promise, short
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -43,6 +43,8 @@ class PredictionSet:
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", each time it is in this state: at its m-th departure, for every m
     note : what it does not say, where too few windows of the past leave nothing out
+    filled : whether nothing is plausible at the level, so that the set would be empty, and the
+        most plausible sequence was let in alone
 
     Examples
     --------
@@ -76,6 +78,7 @@ class PredictionSet:
     all_p_values: FloatArray | None = None
     given: str = LAST
     note: str = ""
+    filled: bool = False
 
     @cached_property
     def _rows(self) -> dict[Sequence, int]:
@@ -223,6 +226,9 @@ class PredictionSet:
                 return (sequence,)
         return tuple(listed(sequence, "sequence"))
 
+    def _on_filling(self) -> str:
+        return FILLED
+
     def _headline(self) -> str:
         number = powered(len(self.states), self.horizon)
         line = f"{len(self):,} of {number} sequences of {self.horizon:,}"
@@ -236,6 +242,8 @@ class PredictionSet:
         ]
         if len(self) > SHOWN:
             rows.append(f"  … {len(self) - SHOWN:,} more")
+        if self.filled:
+            rows.append(f"  {self._on_filling()}")
         head = [f"PredictionSet: {self._headline()}", *([f"  {self.note}"] if self.note else [])]
         return "\n".join([*head, *rows, f"  ({self.method})"])
 
@@ -247,6 +255,7 @@ class PredictionSet:
         )
         more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
         noted = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        more += f"<p>{html.escape(self._on_filling())}</p>" if self.filled else ""
         return (
             f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr>{head}<th>p-value</th></tr>"
             f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"

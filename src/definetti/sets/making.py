@@ -21,11 +21,16 @@ from definetti.sets._few import Few
 
 
 def listed_set(
-    question: Question, levels: Levels | None, max_candidates: Any, verbose: bool
+    question: Question,
+    levels: Levels | None,
+    max_candidates: Any,
+    verbose: bool,
+    allow_empty: bool = True,
 ) -> PredictionSet:
     """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first.
 
-    Each is held to the alpha of its own last state.
+    Each is held to the alpha of its own last state. If there are none and the set may not be
+    empty, the most plausible is kept.
     """
     candidates, found, scores = all_ranked(question, max_candidates, verbose)
     broken = question.tie_breakers(found)
@@ -44,6 +49,8 @@ def listed_set(
                 few.warn()
             if everything or not question.smoothing:  # with luck, ties leave even these out
                 note = few.note(everything)
+    filled = not kept and not allow_empty
+    kept = order[:1] if filled else kept
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -55,6 +62,7 @@ def listed_set(
         p_values,
         question.symmetry.given,
         note,
+        filled,
     )
 
 
@@ -68,7 +76,9 @@ def all_ranked(
     return candidates, *rank(question, candidates, verbose)
 
 
-def lattice_set(question: Question, levels: Levels | None, max_listed: int) -> LatticeSet | None:
+def lattice_set(
+    question: Question, levels: Levels | None, max_listed: int, allow_empty: bool = True
+) -> LatticeSet | None:
     """Return the set as thresholds on a trellis; None where the score makes no trellis."""
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
@@ -91,7 +101,7 @@ def lattice_set(question: Question, levels: Levels | None, max_listed: int) -> L
             note = few.note(everything)
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
-    return LatticeSet(
+    found = LatticeSet(
         trellis,
         past,
         limits,
@@ -105,9 +115,16 @@ def lattice_set(question: Question, levels: Levels | None, max_listed: int) -> L
         question.symmetry.given,
         note,
     )
+    return found if allow_empty else found.fill()
 
 
-def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: int) -> StepSets:
+def step_sets(
+    question: Question,
+    levels: Levels,
+    guarantee: str,
+    max_errors: int,
+    allow_empty: bool = True,
+) -> StepSets:
     """Return a set of states for each step, good for whatever the last state is.
 
     The promise given a last state is kept where, if that state is the true one, every step has what
@@ -150,6 +167,7 @@ def step_sets(question: Question, levels: Levels, guarantee: str, max_errors: in
         marginals,
         question.symmetry.given,
         own,
+        allow_empty=allow_empty,
     )
     return replace(found, note=few.note(bool(found.nodes.all()), question.steps))
 

@@ -35,6 +35,8 @@ class StepSets(StepFace):
     marginals : (horizon, number of states) probability of each state at each step by the model
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", each time it is in this state: at its m-th departure, for every m
+    allow_empty : whether a step may have no state; else it has its most probable one, and the
+        promise is kept all the more
 
     Examples
     --------
@@ -44,6 +46,13 @@ class StepSets(StepFace):
     [('a',), ('a', 'b')]
     >>> s.wrong(("a", "c")), ("a", "b") in s
     (1, True)
+    >>> StepSets(("a", "b", "c"), 0.9, "steps", 0, 0.4, "by hand", True, marginals).steps
+    [('a',), ()]
+    >>> filled = StepSets(
+    ...     ("a", "b", "c"), 0.9, "steps", 0, 0.4, "by hand", True, marginals, allow_empty=False
+    ... )
+    >>> filled.steps, filled.filled_steps
+    ([('a',), ('a',)], array([False,  True]))
     """
 
     states: tuple[Hashable, ...]
@@ -57,6 +66,7 @@ class StepSets(StepFace):
     given: str = LAST
     last_limits: FloatArray | None = None
     note: str = ""
+    allow_empty: bool = True
 
     def __post_init__(self) -> None:
         checked_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
@@ -68,6 +78,24 @@ class StepSets(StepFace):
     @cached_property
     def nodes(self) -> BoolArray:
         """Which states are possible at each step: ``(horizon, number of states)``."""
+        there = self._plausible
+        if self.filled:
+            likeliest = self.marginals.argmax(axis=1)[:, None] == np.arange(len(self.states))
+            there = there | likeliest & self.filled_steps[:, None]
+        return there
+
+    @property
+    def filled_steps(self) -> BoolArray:
+        """At which steps no state is plausible, and the most probable was let in: (horizon,)."""
+        return np.asarray(~self._plausible.any(axis=1) & (not self.allow_empty))
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is such a step."""
+        return bool(self.filled_steps.any())
+
+    @cached_property
+    def _plausible(self) -> BoolArray:
         limits = np.full(self.marginals.shape, self.limit)
         if self.last_limits is not None:
             limits[-1] = self.last_limits
@@ -94,6 +122,10 @@ class StepSets(StepFace):
         from definetti.plots import plot_set
 
         return plot_set(self, truth, ax)
+
+    def _on_filling(self) -> str:
+        steps = f"{int(self.filled_steps.sum()):,} of {self.horizon:,} steps"
+        return f"nothing is plausible at this level at {steps}; the most probable is shown"
 
     def _headline(self) -> str:
         line = f"{self.widths.mean():.2f} of {len(self.states)} states per step, "

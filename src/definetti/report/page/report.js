@@ -127,6 +127,7 @@
       lines.push(`${number(width, 2)} of ${many(states.length, "state")} per step on average.`);
     }
     if (!width) lines.push("None is plausible enough at this level: these observations are strange, or the level is low.");
+    if (found.filled[place]) lines.push(`${data.guarantee === "all" ? "Nothing is plausible enough" : "At some steps nothing is plausible enough"} at this level: these observations are strange, or the level is low. The most plausible is shown.`);
     if (found.observed < found.steps) lines.push(found.observed ? `Only the first ${many(found.observed, "step")} ${found.observed === 1 ? "is" : "are"} observed so far.` : "A forecast: none of the steps is observed yet.");
     byId("new-summary").textContent = `At ${data.percent[place]}: ${lines.join(" ")}`;
     draw("new-picture", [newCells(place)], {
@@ -163,7 +164,7 @@
     if (found.high < level && !data.exact) return `That is less (${bounds}), and these settings guarantee nothing.`;
     if (found.high < level) return `That is less than promised, by more than chance easily explains (${bounds}): the assumptions may not hold for these data.` +
       (place === data.asked ? "" : " Who looks at many levels will find such a one by chance, too.");
-    if (found.low > level) return `That is more than was asked for (${bounds})${data.exact && !data.smoothing ? ": sets that do not break ties at random err on the safe side" : ""}.`;
+    if (found.low > level) return `That is more than was asked for (${bounds})${data.exact && !data.smoothing ? ": sets that do not break ties at random err on the safe side" : data.exact && !data.allow_empty ? ": sets that are never empty err on the safe side" : ""}.`;
     return `That is compatible with the level (${bounds}).`;
   }
 
