@@ -31,7 +31,8 @@ COMMANDS = {
     "predict errors": f"predict {MACHINE} {FIXED} --guarantee errors --max-errors 1 --json {EMPTY}",
     "predict far": f"predict {DAYS} {FIXED} --horizon 30 --json -o sets.csv {EMPTY}",
     "backtest": f"backtest {DAYS} --windows 20 --json -o windows.csv {EMPTY}",
-    "backtest numbers": f"backtest {MACHINE} {EMPTY} --windows 10 --horizon 2 --json -o w.csv",
+    "backtest numbers": f"backtest {MACHINE} --windows 10 --horizon 2 --json -o windows.csv "
+    f"{EMPTY}",
     "backtest far": f"backtest {DAYS} {FIXED} --horizon 20 --json -o windows.json {EMPTY}",
     "report": f"report {DAYS} --windows 12 -o page.html {EMPTY}",
     "report numbers": f"report {MACHINE} --windows 10 --confidence 0.8 -o page.html {EMPTY}",
@@ -39,7 +40,7 @@ COMMANDS = {
     "report a forecast": f"report {DAYS} --horizon 2 --windows 10 -o page.html {EMPTY}",
     "verify": "verify --length 3 --json",
     # Without --allow-empty, as most people will ask.
-    "predict filled": f"predict {MACHINE} {FIXED} --confidence 0.3 --json -o sets.json",
+    "predict filled": f"predict {MACHINE} {FIXED} --confidence 0.1 --json -o sets.json",
     "backtest filled": f"backtest {MACHINE} {FIXED} --windows 20 --confidence 0.5 --json",
     "report filled": f"report {MACHINE} {FIXED} --windows 10 --confidence 0.5 -o page.html",
 }  # fmt: skip

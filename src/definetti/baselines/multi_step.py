@@ -69,7 +69,7 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
     @property
     def exact(self) -> bool:  # type: ignore[override]
         """Whether exchangeable sequences were given."""
-        return len(getattr(self, "_begins", ())) > 1
+        return self._is_fitted() and len(self._begins) > 1
 
     def _steps(self, question: Question) -> list[list[Rank]]:
         estimate = question.estimate(question.complete_with(0))

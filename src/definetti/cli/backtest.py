@@ -48,7 +48,7 @@ def backtest(
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
-            check_output(output, [data], force, wrote)
+            check_output(output, [data], force, is_backtest_file)
         check_share(train_size)
         table = read_both(data, None, state_column, observation_columns)
         # Slow to load, so not before the file is read.
@@ -86,7 +86,7 @@ def backtest(
             print_table(result, output)
 
 
-def wrote(path: Path) -> bool:
+def is_backtest_file(path: Path) -> bool:
     """Tell whether a file is one of these, by its columns."""
     from definetti.cli.overwriting import read_columns
 

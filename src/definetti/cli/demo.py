@@ -40,7 +40,7 @@ def demo(
         folder.mkdir(parents=True, exist_ok=True)
         data, page = folder / "days.csv", folder / "report.html"
         check_output(data, [], force, simulate.is_simulated_file)  # both, before any work is done
-        check_output(page, [], force, report.wrote, (".html",))
+        check_output(page, [], force, report.is_report_file, (".html",))
         tour = plan_tour(data, page, force)
         if json:
             from definetti.cli.printing import print_json

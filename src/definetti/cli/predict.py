@@ -102,9 +102,13 @@ def _predict(
 
 def list_steps(found: Any) -> list[dict[str, Any]]:
     """Return a row a step: the possible states, the best, and a number for each state."""
-    numbers = getattr(found, "step_p_values", None)
-    kind, numbers = ("p", numbers) if numbers is not None else ("probability", found.marginals)
-    best = next(iter(found), None) if kind == "p" else found.best
+    from definetti.sets import StepSets
+
+    if isinstance(found, StepSets):
+        kind, numbers = "probability", found.marginals
+    else:
+        kind, numbers = "p", found.step_p_values
+    best = found.best
     return [
         {
             "step": k + 1,
@@ -128,9 +132,12 @@ def is_prediction_file(path: Path) -> bool:
 
 def _list_members(found: Any) -> list[dict[str, Any]]:
     """Return the members, best first, where the set has any; not too many of them."""
-    if not hasattr(found, "p_value"):
-        return []
     from itertools import islice
+
+    from definetti.sets import StepSets
+
+    if isinstance(found, StepSets):
+        return []
 
     first = islice(found, LISTED)
     return [{"sequence": list(one), "p_value": found.p_value(one)} for one in first]

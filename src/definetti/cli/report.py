@@ -53,7 +53,7 @@ def report(
         from definetti.cli.writing import check_output
         from definetti.report import make_report
 
-        check_output(output, [data, new], force, wrote, (".html", ".htm"))
+        check_output(output, [data, new], force, is_report_file, (".html", ".htm"))
         check_share(train_size)
         found = read_both(data, new, state_column, observation_columns)
         steps = horizon or found.new_rows
@@ -88,7 +88,7 @@ def report(
             _print_findings(made.contents, output)
 
 
-def wrote(path: Path) -> bool:
+def is_report_file(path: Path) -> bool:
     """Tell whether a file is one of these, by its mark."""
     from definetti.cli.overwriting import read_beginning
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
+from definetti.sets import StepSets
 from definetti.sets._wording import short
 from definetti.sets.listed import coded
 
@@ -46,11 +47,11 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
     'step'
     """
     ax = take_axes(ax, min(4 + 0.12 * s.horizon, 14), min(1.4 + 0.35 * len(s.states), 8))
-    stepwise = not hasattr(s, "step_p_values")
+    stepwise = isinstance(s, StepSets)
     shade = np.where(s.nodes, s.marginals if stepwise else s.step_p_values, np.nan)
     cells = draw_cells(ax, shade)
-    if s.horizon > 1 and (edges := getattr(s, "edges", None)) is not None:
-        steps, before, after = np.nonzero(edges)
+    if s.horizon > 1 and not stepwise:
+        steps, before, after = np.nonzero(s.edges)
         if len(steps) <= MOST_EDGES:
             from matplotlib.patheffects import withStroke
 
