@@ -328,7 +328,7 @@ def test_an_empty_and_a_full_set_of_the_adaptive_level():
     ],
     ids=name_of,
 )
-@pytest.mark.parametrize("horizon", [1, 2])
+@pytest.mark.parametrize("horizon", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_about_the_level_on_a_chain_that_mixes(cp, horizon):
     transition = np.array([[0.7, 0.3], [0.4, 0.6]])
     cp.set_params(random_state=0, states=[0, 1])

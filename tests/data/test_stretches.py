@@ -37,8 +37,8 @@ def ranked(lengths, horizon, **params):
         ([2, 2], 1, {"symmetry": "full"}),
         ([1, 2], 2, {"symmetry": "full"}),
         ([1, 3], 1, {"symmetry": "returns"}),
-        ([1, 3], 1, {"symmetry": "pairs"}),
-        ([1, 3], 1, {"symmetry": "spaced"}),
+        pytest.param([1, 3], 1, {"symmetry": "pairs"}, marks=pytest.mark.slow),
+        pytest.param([1, 3], 1, {"symmetry": "spaced"}, marks=pytest.mark.slow),
         ([2, 2], 1, {"train_size": 1}),
     ],
 )

@@ -232,7 +232,10 @@ FRAMES = [
 ]
 
 
-@pytest.mark.parametrize("spelt", FRAMES)
+@pytest.mark.parametrize(
+    "spelt",
+    [pytest.param(one, marks=pytest.mark.slow if k > 2 else ()) for k, one in enumerate(FRAMES)],
+)
 def test_values_that_tip_the_choice_cost_no_validity(spelt):
     class Spelt(ConformalHMM):
         def fit(self, observations, states):

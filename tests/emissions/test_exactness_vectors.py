@@ -78,8 +78,11 @@ def models():
 
 
 PLAIN = ("full", "diagonal", "tied", "poisson", "bernoulli", "words", "mixed", "diagonal, gaps")
+FAST = ("diagonal", "words")  # over two steps; the others are for the slow tests
 CASES = [
-    (grid, symmetry, horizon)
+    pytest.param(
+        grid, symmetry, horizon, marks=pytest.mark.slow if horizon > 1 and grid not in FAST else ()
+    )
     for grid, emission in GRIDS.items()
     for symmetry in ("returns", "spaced", *["full"] * emission.symbols)
     for horizon in ((1, 2) if grid in PLAIN else (1,))
