@@ -51,7 +51,8 @@ class ConformalHMM(FrontDoor):
         look at the window alone and keep nothing between calls.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "departures", "shifts", \
 "published"} or object
-        What a candidate is compared with; ``symmetry_`` tells what "auto" chose. "departures"
+        What a candidate is compared with. "auto" is "spaced", which keeps its level on recorded
+        data, too; "full" has smaller sets where they are a hidden Markov model. "departures"
         promises coverage given the *present* state, each time it is in it, counted by visits; the
         others given the last, whatever state it ends in. "shifts" is valid only approximately,
         "published" is not valid; both warn.
@@ -320,11 +321,11 @@ class ConformalHMM(FrontDoor):
         self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         data = Labelled(model, observations, states, self.states, self.train_size, lengths)
-        # Nothing valid gives smaller sets than the whole class; blocks of a fixed model's windows
-        # are scored once.
+        # What goes together stays together in whole blocks: of what is exact given the last state,
+        # the one that keeps its level where recorded data are no hidden Markov model.
         wanted = self.symmetry
         if isinstance(wanted, str) and wanted == "auto":
-            wanted = "spaced" if data.model.fixed else "full"
+            wanted = "spaced"
         symmetry = checked_choice(wanted, Symmetry, "symmetry", ", 'auto'")
         memory = resolve_memory(self.memory)
         remember(symmetry, memory).check(data.history)
