@@ -52,7 +52,7 @@ class ConformalHMM(FrontDoor):
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "departures", "shifts", \
 "published"} or object
         What a candidate is compared with. "auto" is "spaced", which keeps its level on recorded
-        data, too; "full" has the smallest sets where the data are a hidden Markov model. "departures"
+        data, too; "full" has smaller sets where they are a hidden Markov model. "departures"
         promises coverage given the *present* state, each time it is in it, counted by visits; the
         others given the last, whatever state it ends in. "shifts" is valid only approximately,
         "published" is not valid; both warn.

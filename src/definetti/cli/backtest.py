@@ -25,6 +25,8 @@ def backtest(
     start: options.Start = START,
     windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = WINDOWS,
     train_size: options.TrainSize = None,
+    symmetry: options.Symmetry = "auto",
+    memory: options.Memory = "1",
     allow_empty: options.AllowEmpty = False,
     seed: options.Seed = 0,
     output: Annotated[
@@ -42,7 +44,7 @@ def backtest(
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
     """
     with report_mistakes():
-        from definetti.cli.estimators import check_share, choose_share, read_both
+        from definetti.cli.estimators import check_share, choose_share, read_both, read_memory
         from definetti.cli.levels import name_levels, read_confidence
         from definetti.cli.reading import name_source
         from definetti.cli.writing import check_output, write_rows
@@ -64,6 +66,7 @@ def backtest(
             )
         level = read_confidence(confidence, table.states)
         cp = ConformalHMM(
+            symmetry=symmetry, memory=read_memory(memory),
             confidence_level=level, train_size=choose_share(table, horizon, train_size),
             allow_empty=allow_empty, random_state=seed, verbose=is_watched(),
         )  # fmt: skip
@@ -76,6 +79,7 @@ def backtest(
         result = {
             "confidence_level": name_levels(level, table.states),
             "horizon": horizon, "windows": test.windows, "allow_empty": allow_empty,
+            "symmetry": symmetry, "memory": memory,
             "first_row": test.begin + 1, "observed": table.columns,
             "methods": {name: summary(one, horizon) for name, one in found.items()},
         }  # fmt: skip

@@ -12,6 +12,13 @@ def complete_scores(incomplete: str) -> list[str]:
     return [name for name in Score.named if name.startswith(incomplete)]
 
 
+def complete_symmetries(incomplete: str) -> list[str]:
+    """Complete the name of a symmetry."""
+    from definetti.symmetry import Symmetry
+
+    return [name for name in ("auto", *Symmetry.named) if name.startswith(incomplete)]
+
+
 def complete_worlds(incomplete: str) -> list[str]:
     """Complete the last of some names of worlds."""
     from definetti.contest.worlds import DRAWN, NEEDS

@@ -34,6 +34,8 @@ def make_estimator(
     guarantee: str,
     max_errors: int,
     train_size: float | None,
+    symmetry: str,
+    memory: str,
     smoothing: bool,
     allow_empty: bool,
     seed: int,
@@ -48,12 +50,29 @@ def make_estimator(
     check_errors(guarantee, max_errors, steps)
     needed = guarantee != "all" or 0 < data.new_rows < steps
     cp = ConformalHMM(
+        symmetry=symmetry, memory=read_memory(memory),
         confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
         train_size=choose_share(data, steps, train_size, needed), smoothing=smoothing,
         allow_empty=allow_empty, random_state=seed, verbose=True,
     )  # fmt: skip
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
     return cp, new, None if new is not None and len(new) == steps else steps
+
+
+def read_memory(text: str) -> Any:
+    """Read what the future depends on: a number of states, a name, or an age with its cap.
+
+    >>> read_memory("2"), read_memory("observation"), read_memory("age:20")
+    (2, 'observation', Age(most=20))
+    """
+    from definetti.memory import Age
+
+    if text.isdecimal():
+        return int(text)
+    name, colon, most = text.partition(":")
+    if colon and name == Age.known_as and most.isdecimal() and int(most):
+        return Age(int(most))
+    return text
 
 
 def check_share(train_size: float | None) -> None:

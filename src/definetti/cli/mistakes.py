@@ -23,6 +23,8 @@ OPTIONS = {
     "train_size": "--train-size",
     "guarantee": "--guarantee",
     "horizon": "--horizon",
+    "symmetry": "--symmetry",
+    "memory": "--memory",
 }
 # With a value any of them; by itself, only what is no word of plain English.
 OPTION = re.compile(r"\b(\w+)=('?)([\w.]+)\2|\b(confidence_level|max_errors|train_size)\b")
@@ -66,8 +68,8 @@ def tell_mistake(error: Exception) -> typer.Exit:
 def _write_option(found: re.Match[str]) -> str:
     """Write a parameter as the option that it is, if it is one.
 
-    >>> OPTION.sub(_write_option, "set train_size=0.5, guarantee='all' or symmetry='full'")
-    "set --train-size 0.5, --guarantee all or symmetry='full'"
+    >>> OPTION.sub(_write_option, "set train_size=0.5, guarantee='all' or score='path'")
+    "set --train-size 0.5, --guarantee all or score='path'"
     """
     name, _, value, alone = found.groups()
     if alone:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from definetti.cli.choices import Guarantee as Promised
+from definetti.cli.completing import complete_symmetries
 
 LabelledRows = Annotated[str, typer.Argument(help="labelled rows; - for standard input")]
 NewRows = Annotated[str | None, typer.Argument(help="new rows, in the order of time")]
@@ -30,6 +31,16 @@ Start = Annotated[
 ]
 TrainSize = Annotated[
     float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
+]
+Symmetry = Annotated[
+    str,
+    typer.Option(
+        help="what to compare with: departures holds given the present state",
+        autocompletion=complete_symmetries,
+    ),
+]
+Memory = Annotated[
+    str, typer.Option(help="what the future depends on: 1, 2, … states, age, age:20, observation")
 ]
 Smoothing = Annotated[bool, typer.Option("--smoothing", help="break ties at random")]
 AllowEmpty = Annotated[

@@ -29,6 +29,8 @@ def predict(
     guarantee: options.Guarantee = Guarantee.all,
     max_errors: options.MaxErrors = 0,
     train_size: options.TrainSize = None,
+    symmetry: options.Symmetry = "auto",
+    memory: options.Memory = "1",
     smoothing: options.Smoothing = False,
     allow_empty: options.AllowEmpty = False,
     seed: options.Seed = 0,
@@ -61,6 +63,7 @@ def predict(
         found, settings, model = _predict(
             data, steps, confidence=read_confidence(confidence, data.states),
             guarantee=guarantee.value, max_errors=max_errors, train_size=train_size,
+            symmetry=symmetry, memory=memory,
             smoothing=smoothing, allow_empty=allow_empty, seed=seed,
         )  # fmt: skip
         rows = list_steps(found)
@@ -75,7 +78,8 @@ def predict(
 
 def _predict(
     data: LabelledTable, steps: int, *, confidence: Any, guarantee: str, max_errors: int,
-    train_size: float | None, smoothing: bool, allow_empty: bool, seed: int,
+    train_size: float | None, symmetry: str, memory: str, smoothing: bool, allow_empty: bool,
+    seed: int,
 ) -> tuple[Any, dict[str, Any], str]:  # fmt: skip
     """Return the sets, what they were asked for with, and the model in words."""
     from definetti.cli.estimators import make_estimator
@@ -84,7 +88,8 @@ def _predict(
 
     cp, new, horizon = make_estimator(
         data, steps, confidence=confidence, guarantee=guarantee, max_errors=max_errors,
-        train_size=train_size, smoothing=smoothing, allow_empty=allow_empty, seed=seed,
+        train_size=train_size, symmetry=symmetry, memory=memory, smoothing=smoothing,
+        allow_empty=allow_empty, seed=seed,
     )  # fmt: skip
     cp.fit(data.observations, data.states)
     found = cp.predict_set(new, horizon=horizon)
@@ -93,6 +98,7 @@ def _predict(
         "guarantee": guarantee, "max_errors": max_errors,
         "horizon": steps, "labelled_rows": len(data.states), "states": list(cp.states_),
         "observed": data.columns, "model": repr(cp.model_), "method": found.method,
+        "symmetry": cp.symmetry_.known_as, "memory": memory, "given": found.given,
         "exact": found.exact, "smoothing": smoothing, "allow_empty": allow_empty,
         "filled": found.filled, "train_size": cp.train_size, "seed": seed,
     }  # fmt: skip

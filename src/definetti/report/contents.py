@@ -71,7 +71,8 @@ def collect_contents(
         "model": estimates(cp, observations, labels),
         "used": {
             "model used": repr(cp.model_),
-            "symmetry used": type(cp.symmetry_).__name__.lower(),
+            "symmetry used": cp.symmetry_.known_as,
+            "the future depends on": cp.memory_.assumption,
             "states used": ", ".join(names_of(cp.states_)),
         },
     }

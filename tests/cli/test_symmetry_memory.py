@@ -1,0 +1,68 @@
+"""`--symmetry` and `--memory`: what is asked of the estimator, and what is said of it."""
+
+import json
+
+import pytest
+
+from definetti import ConformalHMM
+from definetti.memory import Age
+from definetti.simulate import weather
+
+Y, X = weather(200, random_state=0)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [f"{y},{x}" for y, x in zip(Y, [*X[:198], "", ""], strict=True)]
+    (tmp_path / "days.csv").write_text("\n".join(["sky,state", *rows]) + "\n")
+    return tmp_path
+
+
+def test_they_are_those_of_the_estimator(folder, ask_all):
+    asked = {
+        "departures": ({"symmetry": "departures"}, ("--symmetry", "departures")),
+        "two": ({"memory": 2}, ("--memory", 2)),
+        "age": (
+            {"memory": Age(4), "symmetry": "full"},
+            ("--memory", "age:4", "--symmetry", "full"),
+        ),
+        "observation": ({"memory": "observation"}, ("--memory", "observation")),
+    }
+    found = ask_all({
+        name: ("predict", "days.csv", "--json", *options) for name, (_, options) in asked.items()
+    })  # fmt: skip
+    for name, (settings, _) in asked.items():
+        told = json.loads(found[name].out)
+        cp = ConformalHMM(random_state=0, **settings).fit(Y[:198], X[:198])
+        s = cp.predict_set(Y[198:])
+        assert [tuple(one["sequence"]) for one in told["sequences"]] == s.sequences
+        assert (told["symmetry"], told["given"]) == (cp.symmetry_.known_as, s.given)
+        assert told["method"] == s.method
+
+
+def test_a_backtest_and_a_page_have_them_too(folder, ask_all):
+    options = ("--symmetry", "departures", "--memory", "age:9", "--windows", 5, "--json")
+    found = ask_all({
+        "backtest": ("backtest", "days.csv", *options),
+        "report": ("report", "days.csv", "-o", "page.html", *options),
+    })  # fmt: skip
+    told = json.loads(found["backtest"].out)
+    assert (told["symmetry"], told["memory"]) == ("departures", "age:9")
+    page = json.loads(found["report"].out)
+    assert page["settings"]["symmetry used"] == "departures"
+    assert page["settings"]["the future depends on"].endswith("how long it has lasted, up to 9 steps")
+    assert "what comes next depends on the present state and how long" in page["assumed"]
+
+
+def test_mistakes_name_the_option(folder, ask_all):
+    found = ask_all({
+        "name": ("predict", "days.csv", "--symmetry", "fulll"),
+        "memory": ("predict", "days.csv", "--memory", "ages"),
+        "long": ("predict", "days.csv", "--memory", 500),
+        "cap": ("predict", "days.csv", "--memory", "age:0"),
+    })  # fmt: skip
+    assert {one.returncode for one in found.values()} == {2}
+    assert "symmetry must be one of" in found["name"].err
+    assert "memory must be a whole number of steps" in found["memory"].err
+    assert "--memory 500 is longer than the history of 198 steps" in found["long"].err
+    assert "memory must be a whole number of steps" in found["cap"].err
