@@ -18,6 +18,7 @@ from rich.console import Console
 from definetti import HMM, ConformalHMM
 from definetti.contest.recordings import Recording, read_sleep, read_words
 from definetti.emissions import Gaussian, Words
+from definetti.memory import Age, Memory
 from definetti.symmetry import Symmetry
 from studies.calibration import AllWindows
 from studies.data import SLEEP, WORDS, missing
@@ -27,6 +28,7 @@ from studies.rows import StudyRow, sum_up_windows
 
 HERE = Path(__file__).resolve().parents[1]
 HORIZONS = (1, 3)
+MEMORIES = ((1, ""), (2, ", memory 2"), (Age(20), ", age"))
 
 
 class Data(NamedTuple):
@@ -58,11 +60,12 @@ def methods(data: Data, horizon: int) -> list[list[StudiedMethod]]:
     """List the ways to make sets; those in one list differ in how they treat ties only."""
     labels = sorted({state for history in data.histories for state in history.states})
 
-    def split(symmetry: str | Symmetry) -> StudiedMethod:
+    def split(symmetry: str | Symmetry, memory: int | Memory = 1) -> StudiedMethod:
         def make(length: int) -> ConformalHMM:
             return ConformalHMM(
                 data.model,
                 symmetry=symmetry,
+                memory=memory,
                 train_size=int(TRAINED * length),
                 states=labels,
                 random_state=0,
@@ -74,9 +77,13 @@ def methods(data: Data, horizon: int) -> list[list[StudiedMethod]]:
     found = [
         [ours._replace(name="spaced"), ours._replace(name="spaced, smoothed", smoothed=True)],
         [classical._replace(name="classical")],
+        *(
+            [split("departures", memory)._replace(name=f"departures{words}")]
+            for memory, words in MEMORIES
+        ),
     ]
     if horizon in data.refitted:
-        for symmetry in ("full", "spaced"):
+        for symmetry in ("full", "spaced", "departures"):
             refit = partial(
                 ConformalHMM, data.model, symmetry=symmetry, states=labels, random_state=0
             )

@@ -50,7 +50,9 @@ def test_a_backtest_and_a_page_have_them_too(folder, ask_all):
     assert (told["symmetry"], told["memory"]) == ("departures", "age:9")
     page = json.loads(found["report"].out)
     assert page["settings"]["symmetry used"] == "departures"
-    assert page["settings"]["the future depends on"].endswith("how long it has lasted, up to 9 steps")
+    assert page["settings"]["the future depends on"].endswith(
+        "how long it has lasted, up to 9 steps"
+    )
     assert "what comes next depends on the present state and how long" in page["assumed"]
 
 
