@@ -12,8 +12,9 @@ from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
+from definetti.levels.by_state import chances_by_state
 from definetti.memory import Age, Memory, Observation, Order
-from definetti.ranks.pvalue import Rank, chances
+from definetti.ranks.pvalue import Rank
 
 SHOWS = np.array([[0.8, 0.2], [0.3, 0.7]])  # what is observed in each of two states
 
@@ -59,11 +60,11 @@ class Remembered(NamedTuple):
     symbols: list[tuple[int, ...]]
     ranks: list[Rank]
 
-    def coverage_given_last(self, law: Law, confidence_level: float, smoothing: bool) -> FloatArray:
+    def coverage_given_last(self, law: Law, confidence_level: Any, smoothing: bool) -> FloatArray:
         """Return the probability that the truth is in the set given each last state."""
         weights = np.array(list(map(law.weigh, self.states, self.symbols)))
-        held = weights * chances(self.ranks, confidence_level, smoothing)
         last = np.array([states[-1] for states in self.states])
+        held = weights * chances_by_state(self.ranks, last, confidence_level, smoothing)
         return np.array([fsum(held[last == i]) / fsum(weights[last == i]) for i in range(2)])
 
 
