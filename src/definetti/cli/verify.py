@@ -142,7 +142,8 @@ def _show(rows: list[dict[str, Any]], title: str) -> None:
         "coverage: of the conservative set; worst state: given the last state, the least; "
         "smoothed: with ties broken at random, integrated over the uniform; "
         f"{FORECAST}: a fixed model that meets a new symbol, asked {BEYOND} steps beyond what is "
-        "observed; not proved: here it reaches the level, under another model it may not"
+        "observed; yes: declared exact, and it reaches the level here; not proved: here it "
+        "reaches the level, under another model it may not"
     )
     for row in rows:
         numbers = (f"{row[name]:.8f}" for name in ("coverage", "worst_state", "smoothed"))
