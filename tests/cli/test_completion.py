@@ -10,6 +10,7 @@ CASES = {
     "definetti ": {
         "predict",
         "backtest",
+        "check",
         "report",
         "simulate",
         "demo",
@@ -23,6 +24,7 @@ CASES = {
     "definetti verify --score ": {"path", "filter", "smoother", "joint", "band"},
     "definetti simulate x.csv --world s": {"sensors"},
     "definetti reproduce f": {"figure1", "figure2", "figure3"},
+    "definetti check x.csv --tests order,dr": {"order,drift"},
     "definetti compare --worlds sticky,ra": {"sticky,rare"},
     "definetti compare --methods full+path,classi": {"full+path,classical"},
 }
