@@ -38,7 +38,7 @@ FEW = 8  # states, for tokens to be drawn at a bearable cost
 SYMMETRIES = ("full", "spaced", "departures")  # `returns` is `spaced` one step ahead
 
 
-class Recorded(NamedTuple):
+class RecordedKind(NamedTuple):
     """Histories of one kind, and the model for them; none for a plain chain."""
 
     name: str
@@ -76,20 +76,20 @@ class Choice(NamedTuple):
         return self.high < self.level
 
 
-def read(folder: Path) -> list[Recorded]:
+def read(folder: Path) -> list[RecordedKind]:
     """Read all that there is."""
     series = [
-        Recorded(one.name, [Recording(None, list(one.states), one.name)], "auto")
+        RecordedKind(one.name, [Recording(None, list(one.states), one.name)], "auto")
         for one in read_series(folder / "paper")
     ]
     return [
-        Recorded("sleep", read_sleep(folder / SLEEP), HMM(emission=Gaussian("full"))),
-        Recorded("words", read_words(folder / WORDS), HMM(emission=Words())),
+        RecordedKind("sleep", read_sleep(folder / SLEEP), HMM(emission=Gaussian("full"))),
+        RecordedKind("words", read_words(folder / WORDS), HMM(emission=Words())),
         *series,
     ]
 
 
-def cells(every: Sequence[Recorded]) -> Iterator[tuple[Recorded, str, str, str, int]]:
+def cells(every: Sequence[RecordedKind]) -> Iterator[tuple[RecordedKind, str, str, str, int]]:
     """List what can be worked out: short horizons first, lists while they are short."""
     for horizon in HORIZONS:
         for data in every:
@@ -111,7 +111,7 @@ def cells(every: Sequence[Recorded]) -> Iterator[tuple[Recorded, str, str, str, 
 
 
 def work_out(
-    data: Recorded, model: str, symmetry: str, memory: str, horizon: int, windows: int
+    data: RecordedKind, model: str, symmetry: str, memory: str, horizon: int, windows: int
 ) -> list[Choice]:
     """Judge one way of making sets on all histories, at all levels."""
     labels = sorted({state for one in data.histories for state in one.states})

@@ -20,7 +20,7 @@ from definetti import ConformalHMM
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.memory import Memory
 from definetti.ranks.pvalue import miscoverage
-from studies.choices import MEMORIES, Recorded, read
+from studies.choices import MEMORIES, RecordedKind, read
 from studies.data import missing
 from studies.real_data import HERE
 from studies.rolling import LABELLED, TRAINED
@@ -29,7 +29,7 @@ LEVELS = (0.8, 0.9)
 BACKING = 5.0  # visits to a token that count as much as all to its state
 
 
-def judge_steps(data: Recorded, memory: Memory, behind: Memory) -> FloatArray:
+def judge_steps(data: RecordedKind, memory: Memory, behind: Memory) -> FloatArray:
     """Return, for each step and level, whether the truth was in the set, and its size."""
     labels = sorted({state for one in data.histories for state in one.states})
     found = []

@@ -91,14 +91,21 @@ def methods(data: Data, horizon: int) -> list[list[StudiedMethod]]:
     return found
 
 
-def run(every: Sequence[Data], windows: int) -> list[StudyRow]:
-    """Evaluate all methods on all data, on about so many windows each."""
+def run(every: Sequence[Data], windows: int, only: str = "") -> list[StudyRow]:
+    """Evaluate all methods on all data, on about so many windows each.
+
+    Parameters
+    ----------
+    only : what the name of a method must begin with
+    """
     table = []
     for data in every:
         for horizon in HORIZONS:
             total = windows if horizon == 1 else windows // data.fewer
             each = max(1, round(total / len(data.histories)))
             for group in methods(data, horizon):
+                if not group[0].name.startswith(only):
+                    continue
                 outcomes = [
                     outcome
                     for history in data.histories
@@ -114,13 +121,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m studies.real_data", description=__doc__)
     parser.add_argument("--data", type=Path, default=HERE.parent / "shared" / "data")
     parser.add_argument("--windows", type=int, default=400, help="per row, about; default 400")
+    parser.add_argument("--only", default="", help="methods whose names begin so")
     parser.add_argument("--output", type=Path, help="write the table to this CSV file, too")
     given = parser.parse_args(arguments)
     if message := missing(given.data):
         print(message, file=sys.stderr)
         return 2
     every = read(given.data)
-    table = run(every, given.windows)
+    table = run(every, given.windows, given.only)
     console = Console()
     if not console.is_terminal:  # nothing to fit into: tables stay whole
         console = Console(width=140)

@@ -20,7 +20,7 @@ from definetti.data.labels import readable
 from definetti.exceptions import NotExactWarning
 from definetti.front_door import FrontDoor
 from definetti.levels import ConfidenceLevel, Levels, read_levels
-from definetti.memory import Memory, resolve_memory
+from definetti.memory import Memory, Order
 from definetti.models.base import Model
 from definetti.question import Question
 from definetti.ranks.pvalue import Rank
@@ -28,7 +28,7 @@ from definetti.scores import Score
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets._wording import LAST
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
-from definetti.symmetry import Symmetry, remember
+from definetti.symmetry import Remembering, Symmetry, remember
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
@@ -366,6 +366,12 @@ class ConformalHMM(FrontDoor):
         return self.model_.emission_.symbols_of(self._data.table)
 
     @property
+    def memory_(self) -> Memory:
+        self._check_fitted()
+        found = self._remembering
+        return found.memory if isinstance(found, Remembering) else Order(1)
+
+    @property
     def n_steps_(self) -> int:
         self._check_fitted()
         return len(self._data.history.pool)
@@ -380,10 +386,9 @@ class ConformalHMM(FrontDoor):
         if isinstance(wanted, str) and wanted == "auto":
             wanted = "spaced"
         symmetry = checked_choice(wanted, Symmetry, "symmetry", ", 'auto'")
-        memory = resolve_memory(self.memory)
-        remember(symmetry, memory).check(data.history)
+        remembering = remember(symmetry, self.memory, data.history)
         read_levels(self.confidence_level).check(data.alphabet.labels)
-        return {"_data": data, "symmetry_": symmetry, "memory_": memory}
+        return {"_data": data, "symmetry_": symmetry, "_remembering": remembering}
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`.
@@ -413,8 +418,9 @@ class ConformalHMM(FrontDoor):
         checked_limit(lag, "lag")
         new_observations = readable(new_observations, "new_observations")
         data = self._data.choose_again(new_observations)
-        symmetry = remember(self.symmetry_, self.memory_)
-        symmetry.check(data.history)
+        symmetry = self._remembering
+        if data is not self._data:
+            symmetry.check(data.history)  # taken in anew, under another law
         fixed = data.model.fixed and symmetry.by_last_state
         n, most = data.history.n_states, self.max_candidates
         check_size(n, horizon, lag, fixed, most, listing, data.model.fixed)

@@ -15,7 +15,7 @@ from definetti.data.digest import digest
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
 from definetti.data.lesson import part_of
-from definetti.data.windows import Windows, windows_at
+from definetti.data.windows import Windows
 from definetti.models.base import Model
 from definetti.models.estimate import Estimate
 from definetti.ranks.past import past_scores
@@ -131,7 +131,7 @@ class Question:
     def estimate(self, completion: Completion) -> Estimate:
         """Estimate the model from a completed sequence: Step 2."""
         model, times = self.model, None
-        if not model.fixed:
+        if not (model.fixed or self.symmetry.learns_all):
             times = self.symmetry.lesson(completion)
         if times is not None:
             # Fixed on what it may learn from, it knows of nothing else, symbols included.
@@ -170,7 +170,9 @@ class Question:
     def windows_ending(self, ends: IntArray) -> Windows:
         """Return the windows of the history that end at given times."""
         past = self.history
-        return windows_at(ends, past.states, past.observations, len(self.observations))
+        horizon = len(self.observations)
+        times = ends[:, None] + np.arange(1 - horizon, 1)
+        return Windows(past.states[ends - horizon], past.states[times], past.observations[times])
 
     def hide_unseen(self, windows: Windows) -> Windows:
         """Leave out of all windows what the new ones do not have."""

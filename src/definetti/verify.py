@@ -213,7 +213,7 @@ def exact_coverage(
     --------
     >>> from definetti import ConformalHMM
     >>> model = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.75, 0.25], [0.25, 0.75]]
-    >>> exact_coverage(ConformalHMM(confidence_level=0.8), *model, length=3, horizon=1)
+    >>> exact_coverage(ConformalHMM(symmetry="full", confidence_level=0.8), *model, 3, 1)
     0.9989453125
     >>> smoothed = ConformalHMM(confidence_level=0.8, smoothing=True, allow_empty=True)
     >>> round(exact_coverage(smoothed, *model, length=3, horizon=1), 12)

@@ -73,8 +73,8 @@ def test_no_transition_leads_over_a_gap():
 
 def test_earlier_stretches_teach_the_model_and_lend_observations():
     y, x = weather(400, random_state=0)
-    alone = ConformalHMM(random_state=0).fit(y[300:], x[300:])
-    taught = ConformalHMM(random_state=0).fit(y, x, [150, 150, 100])
+    alone = ConformalHMM(symmetry="full", random_state=0).fit(y[300:], x[300:])
+    taught = ConformalHMM(symmetry="full", random_state=0).fit(y, x, [150, 150, 100])
     assert taught.n_steps_ == 400
     assert taught.predict_p(y[:1]) != alone.predict_p(y[:1])
     said = "full symmetry within the last of 3 stretches, observations from all"
@@ -97,7 +97,7 @@ def test_vectors_are_drawn_from_all_stretches():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, 60)
     y = rng.normal(x[:, None], 1.0, (60, 2))
-    cp = ConformalHMM(HMM(emission=Gaussian()), random_state=0).fit(y, x, [50, 10])
+    cp = ConformalHMM(HMM(emission=Gaussian()), symmetry="full", random_state=0).fit(y, x, [50, 10])
     question = cp._question(y[:1], None)
     reference = question.symmetry.reference(question.complete_with(0), 999, question.generator)
     assert len(np.unique(reference.windows.observations)) > 11

@@ -52,7 +52,7 @@ SKY = {"rain": 0.95, None: 0.6}
     ("symmetry", "model", "score"), covering(BY_LAST, MODELS, ["path", "band"])
 )
 def test_coverage_given_each_last_state_is_its_own_level(symmetry, model, score):
-    predictor = ConformalHMM(**MODELS[model], symmetry=symmetry, score=score)
+    predictor = ConformalHMM(**MODELS[model], symmetry=symmetry, score=score, allow_empty=True)
     for length, horizon in ((4, 1), (3, 2)):
         plain = enumerate_ranks(predictor, 2, 2, length, horizon)
         smoothed = plain._replace(smoothing=True)
@@ -67,7 +67,7 @@ def test_coverage_given_each_last_state_is_its_own_level(symmetry, model, score)
 @pytest.mark.parametrize("symmetry", BY_PRESENT)
 @pytest.mark.parametrize(("departures", "horizon"), [(4, 1), (2, 2)])
 def test_coverage_by_visits_is_the_level_of_the_present_state(symmetry, departures, horizon):
-    predictor = ConformalHMM(FIXED, symmetry=symmetry)
+    predictor = ConformalHMM(FIXED, symmetry=symmetry, allow_empty=True)
     plain = enumerate_departures(predictor, 2, 2, departures, horizon)
     smoothed = plain._replace(smoothing=True)
     for _, *law in LAWS.values():
@@ -79,7 +79,7 @@ def test_coverage_by_visits_is_the_level_of_the_present_state(symmetry, departur
 
 def test_the_check_can_fail_levels_are_not_kept_given_another_state():
     """Read by the last state they hold given that one, and not given the state before."""
-    everything = enumerate_ranks(ConformalHMM(smoothing=True), 2, 2, 3, 2)
+    everything = enumerate_ranks(ConformalHMM(smoothing=True, allow_empty=True), 2, 2, 3, 2)
     law = [np.array(part) for part in LAWS["p=0.1 b=0.5"]]
     assert everything.given == -1
     off = everything._given(-2, *law, OWN) - LEVELS
@@ -89,7 +89,8 @@ def test_the_check_can_fail_levels_are_not_kept_given_another_state():
 def test_exact_coverage_is_the_mean_of_the_levels():
     law = LAWS["iid b=0.9"]
     for symmetry, tolerance in (("full", 1e-9), ("departures", 0.1)):
-        cp = ConformalHMM(FIXED, symmetry=symmetry, confidence_level=OWN, smoothing=True)
+        exactly = {"smoothing": True, "allow_empty": True}
+        cp = ConformalHMM(FIXED, symmetry=symmetry, confidence_level=OWN, **exactly)
         found = exact_coverage(cp, *law, length=4, horizon=1)
         assert found == pytest.approx(LEVELS.mean(), abs=tolerance)
     assert enumerate_ranks(cp, 2, 2, 2, 2).given == -3

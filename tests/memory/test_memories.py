@@ -94,9 +94,10 @@ def test_who_else_is_asked_about_makes_no_difference():
 
 
 def test_a_memory_of_one_state_is_none():
-    assert remember(Full(), Order(1)) == Full()
-    assert remember(Full(), Order(2)) == Remembering(Full(), Order(2))
     y, x = weather(100, random_state=0)
+    history = ConformalHMM().fit(y, x)._data.history
+    assert remember(Full(), Order(1), history) == remember(Full(), 1, history) == Full()
+    assert remember(Full(), 2, history) == Remembering(Full(), Order(2))
     plain, first = ConformalHMM(random_state=0), ConformalHMM(memory=Order(1), random_state=0)
     new = ["umbrella", "hat"]
     assert plain.fit(y, x).predict_ranks(new) == first.fit(y, x).predict_ranks(new)

@@ -84,5 +84,6 @@ def test_a_set_with_enough_windows_has_nothing_to_add(settings):
     y, x = weather(300, random_state=0)
     s = ConformalHMM(train_size=0.5, **settings).fit(y, x).predict_set(y[:2])
     assert s.note == ""
-    assert "nothing" not in repr(s)
+    assert "says nothing" not in repr(s)
+    assert "leaves nothing out" not in repr(s)
     assert ConformalHMM().fit(y, x).predict_p(y[:2]).note == ""

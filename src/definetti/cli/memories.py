@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-LONGEST = 4  # labelled steps: enough for the state alone to fail
+SHORTEST, LONGEST = 2, 4  # labelled steps: for a memory of two, and for the state alone to fail
 
 
 def verify_memories(
@@ -24,7 +24,7 @@ def verify_memories(
         for symmetry, memory in [("spaced", Order(1)), *((one, law.memory) for one in exact)]:
             if (symmetry, memory) not in known:
                 cp = ConformalHMM(symmetry=symmetry, memory=memory, score=score)
-                steps = min(length, LONGEST)
+                steps = max(SHORTEST, min(length, LONGEST))
                 known[symmetry, memory] = enumerate_sequences(cp, steps, horizon, verbose=True)
             found = known[symmetry, memory]
             plain, smoothed = (

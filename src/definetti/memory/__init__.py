@@ -9,4 +9,4 @@ from definetti.memory.age import Age as Age
 from definetti.memory.base import Memory as Memory
 from definetti.memory.observation import Observation as Observation
 from definetti.memory.order import Order as Order
-from definetti.memory.resolving import resolve_memory as resolve_memory
+from definetti.memory.order import resolve_memory as resolve_memory

@@ -68,6 +68,8 @@ class Symmetry(Named, ABC):
     pools : whether observations of earlier stretches are dealt out as well
     reads_observations : whether what is rearranged depends on observations, and not on states
         alone; a step that is not observed yet might then be taken for one that is missing
+    learns_all : whether a refitted model learns from the whole history, as it does where `lesson`
+        is not written
     needs_observations : whether a step that is not observed yet cannot be rearranged at all
     recalls : what the future is taken to depend on where that is more than the present state
     """
@@ -77,7 +79,12 @@ class Symmetry(Named, ABC):
     pools: bool = False
     reads_observations: bool = True
     needs_observations: bool = False
+    learns_all: bool = True
     recalls: str = ""
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        cls.learns_all = cls.lesson is Symmetry.lesson
 
     @property
     @abstractmethod
@@ -106,7 +113,7 @@ class Symmetry(Named, ABC):
     def lesson(self, completion: Completion) -> IntArray | None:
         """Return the steps of the history that a refitted model learns from, in rising order.
 
-        They are those that all rearrangements share; None, the default, for all there are.
+        They are those that all rearrangements share; None for all there are.
         """
         return None
 

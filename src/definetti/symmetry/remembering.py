@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from definetti._system.arrays import IntArray
 from definetti.data.history import Completion, History
-from definetti.memory import Memory, Order
+from definetti.memory import Memory, Order, resolve_memory
 from definetti.memory.tokens import Coded, Tokens
 from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry
 
@@ -35,6 +36,7 @@ class Remembering(Symmetry):
             "given": inner.given,
             # The last token depends on more than the last state, and the present one is known.
             "by_last_state": inner.by_last_state and not given_last,
+            "learns_all": inner.learns_all,
             "pools": False,  # earlier stretches have tokens of their own
             "reads_observations": inner.reads_observations or ahead,
             "needs_observations": ahead,
@@ -77,6 +79,19 @@ class Remembering(Symmetry):
         return history.lasting.recall("tokens", self.memory, lambda: Tokens(self.memory))
 
 
-def remember(symmetry: Symmetry, memory: Memory) -> Symmetry:
-    """Return a symmetry of tokens; of states, where these are all that the future depends on."""
-    return symmetry if memory == Order(1) else Remembering(symmetry, memory)
+def remember(symmetry: Symmetry, memory: Any, history: History) -> Symmetry:
+    """Return a symmetry of tokens; of states, where these are all that the future depends on.
+
+    Parameters
+    ----------
+    memory : as `definetti.memory.resolve_memory` reads it
+    history : one that must have such tokens
+    """
+    if memory == 1 and not isinstance(memory, bool):
+        return symmetry
+    resolved = resolve_memory(memory)
+    if resolved == Order(1):
+        return symmetry
+    found = Remembering(symmetry, resolved)
+    found.check(history)
+    return found
