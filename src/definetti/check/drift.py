@@ -10,7 +10,7 @@ from definetti.check._splits import split_cells, split_scores
 from definetti.check.base import Effect, Statistic
 from definetti.check.observed import ONE, Column
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import name_column, need_columns
+from definetti.check.saying import find_stretch, name_column, name_place, need_columns, use_after
 
 
 class Drift(Statistic, name="drift"):
@@ -51,24 +51,23 @@ class Drift(Statistic, name="drift"):
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column, side = _sides(sample)[part]
         row = int(self._split(sample, column, side, sample.itself)[1][0])
-        which = name_column(column)
+        which, place = name_column(column), name_place(sample, row)
         if column.symbols is not None:
             size = float(values[0, part] - values[1:, part].mean())
-            return Effect(f"near row {row} {which} gets other shares given the state", size, row)
+            return Effect(f"{place} {which} gets other shares given the state", size, row)
         scores = column.scores[side == "spread"] / ONE
-        stretch = int(np.searchsorted(sample.begins[1:-1], row, side="left"))
-        begin, end = sample.begins[stretch], sample.begins[stretch + 1]
+        _, begin, end = find_stretch(sample, row)
         there = column.seen == 1
         before, after = scores[begin:row][there[begin:row]], scores[row:end][there[row:end]]
         size = float(after.mean() - before.mean()) if len(before) and len(after) else 0.0
         if side == "spread":
             how = "varies more" if size > 0 else "varies less"
-            return Effect(f"near row {row} {which} {how} given the state", size, row)
-        words = f"near row {row} {which} moves by {size:+.2f} standard deviations given the state"
+            return Effect(f"{place} {which} {how} given the state", size, row)
+        words = f"{place} {which} moves by {size:+.2f} standard deviations given the state"
         return Effect(words, size, row)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
-        return f"use the rows after {effect.row}"
+        return use_after(sample, effect.row)
 
 
 def _sides(sample: Sample) -> list[tuple[Column, str]]:

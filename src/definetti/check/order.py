@@ -41,7 +41,9 @@ class Order(Statistic, name="order"):
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         triples = max(int(np.maximum(np.diff(sample.begins) - 2, 0).sum()), 1)
         bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * triples))
-        return Effect(f"the state before tells {max(bits, 0.0):.3f} bits of the next", bits)
+        more = isinstance(sample.memory, Memory) and sample.memory.k > 1
+        which = f"the state before {sample.memory.assumption}" if more else "the state before"
+        return Effect(f"{which} tells {max(bits, 0.0):.3f} bits of the next", bits)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
         if isinstance(sample.memory, Memory):

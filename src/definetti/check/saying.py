@@ -18,6 +18,25 @@ def name_column(column: Column) -> str:
     return f"column {column.name}" if column.name else "the observation"
 
 
+def find_stretch(sample: Sample, row: int) -> tuple[int, int, int]:
+    """Return the stretch that so many rows end in, and where it begins and ends."""
+    stretch = int(np.searchsorted(sample.begins[1:-1], row, side="left"))
+    return stretch, int(sample.begins[stretch]), int(sample.begins[stretch + 1])
+
+
+def name_place(sample: Sample, row: int) -> str:
+    """Say where so many rows end, counted in their sequence where there are several."""
+    stretch, begin, _ = find_stretch(sample, row)
+    if sample.stretches == 1:
+        return f"near row {row}"
+    return f"near row {row - begin} of sequence {stretch + 1}"
+
+
+def use_after(sample: Sample, row: int | None) -> str:
+    """Say what to do where something changes after so many rows."""
+    return f"use the rows after {row}" if sample.stretches == 1 else "leave out what is before it"
+
+
 def need_columns(sample: Sample, steps: int = 1) -> tuple[str, ...]:
     """Return the names of the columns that can be tested, if there are any, and long enough."""
     if not sample.columns:

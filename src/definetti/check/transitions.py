@@ -9,6 +9,7 @@ from definetti.check._cells import UNIT
 from definetti.check._splits import split_cells
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.sample import Draws, Sample
+from definetti.check.saying import find_stretch, name_place, use_after
 
 
 class Transitions(Statistic, name="transitions"):
@@ -33,8 +34,7 @@ class Transitions(Statistic, name="transitions"):
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         row = int(self._split(sample, sample.itself)[1][0])
-        stretch = int(np.searchsorted(sample.begins[1:-1], row, side="left"))
-        begin, end = sample.begins[stretch], sample.begins[stretch + 1]
+        _, begin, end = find_stretch(sample, row)
         parts = sample.edges[begin:row], sample.edges[row:end]
         sides = [np.bincount(one[one >= 0], minlength=len(sample.sources)) for one in parts]
         sizes = [np.bincount(sample.sources, one)[sample.sources] for one in sides]
@@ -46,12 +46,13 @@ class Transitions(Statistic, name="transitions"):
         off = np.abs(sides[0] / n - sides[1] / m) * both
         edge = int(np.argmax(off / np.sqrt((share * (1 - share) + 1e-9) * (1 / n + 1 / m))))
         old, new = float(sides[0][edge] / n[edge]), float(sides[1][edge] / m[edge])
+        begins = sample.name(sample.sources[edge])
         ends = sample.labels[sample.heads[sample.targets[edge]]]
         words = (
-            f"near row {row} the probability of {ends} after {sample.name(sample.sources[edge])} "
+            f"{name_place(sample, row)} the probability of {ends} after {begins} "
             f"goes from {old:.2f} to {new:.2f}"
         )
         return Effect(words, new - old, row)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
-        return f"use the rows after {effect.row}"
+        return use_after(sample, effect.row)
