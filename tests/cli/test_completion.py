@@ -11,6 +11,7 @@ CASES = {
     "definetti ": {
         "predict",
         "backtest",
+        "check",
         "report",
         "simulate",
         "demo",
@@ -24,6 +25,7 @@ CASES = {
     "definetti verify --score ": set(Score.named),
     "definetti simulate x.csv --world s": {"sensors"},
     "definetti reproduce f": {"figure1", "figure2", "figure3"},
+    "definetti check x.csv --tests order,dr": {"order,drift"},
     "definetti compare --worlds sticky,ra": {"sticky,rare"},
     "definetti compare --methods full+path,classi": {"full+path,classical"},
 }
