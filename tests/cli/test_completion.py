@@ -3,6 +3,7 @@
 import pytest
 
 from definetti.cli.completing import complete_last
+from definetti.memory import Memory
 from definetti.scores import Score
 
 # Where a shell is named rather than looked for among the processes above: CI may have none.
@@ -22,6 +23,7 @@ CASES = {
     "definetti predict --gua": {"--guarantee"},
     "definetti predict x.csv --guarantee ": {"all", "steps", "errors"},
     "definetti verify --score ": set(Score.named),
+    "definetti predict x.csv --memory ": {"1", "2", *set(Memory.named) - {"order"}},
     "definetti simulate x.csv --world s": {"sensors"},
     "definetti reproduce f": {"figure1", "figure2", "figure3"},
     "definetti compare --worlds sticky,ra": {"sticky,rare"},
