@@ -216,8 +216,7 @@ class Gapped(Spaced):
 
 
 def test_a_symmetry_that_never_compares_is_not_checked():
-    for gap in (1, 2, 3):
-        check_symmetry(Gapped(gap))
+    check_symmetry(Gapped(3))
     with pytest.raises(AssertionError, match="never compares"):
         check_symmetry(Gapped(4))
 
