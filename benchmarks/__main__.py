@@ -21,6 +21,7 @@ MODULES = {
     "symmetries": "symmetries",
     "sizes": "sizes",
     "imports": "imports",
+    "check": "checking",
     "walk": "walk",
 }
 LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from definetti._system.caller import warn_caller
 from definetti._system.checks import (
@@ -29,6 +29,9 @@ from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets._wording import LAST
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
 from definetti.symmetry import Remembering, Symmetry, remember
+
+if TYPE_CHECKING:
+    from definetti.check import Diagnosis
 
 
 class ConformalHMM(FrontDoor):
@@ -218,7 +221,8 @@ class ConformalHMM(FrontDoor):
         level = self.confidence_level if confidence_level is None else confidence_level
         levels = read_levels(level)
         question = self._question(new_observations, horizon, lag)
-        levels.check(question.labels)
+        if levels.named:
+            levels.check(question.labels)
         if question.symmetry.given != LAST:
             levels = levels.at(question.labels[question.history.last])
         if self.guarantee == "all":
@@ -307,6 +311,56 @@ class ConformalHMM(FrontDoor):
             new_observations, states, confidence_level, horizon, lag, bool(self.verbose)
         )
 
+    def check(
+        self,
+        *,
+        n_resamples: int = 999,
+        tests: Any = None,
+        smoothing: bool = False,
+        stop_after: int | None = None,
+        alpha: float = 0.05,
+        n_jobs: int | None = None,
+    ) -> Diagnosis:
+        """Test on the labelled history whether it is what `memory` takes it to be.
+
+        Parameters
+        ----------
+        n_resamples, tests, smoothing, stop_after, alpha, n_jobs :
+            As in `definetti.check.check`.
+
+        Notes
+        -----
+        The stretch that a model was fixed on, with `train_size`, is not tested: it calibrates
+        nothing.
+
+        Examples
+        --------
+        >>> from definetti.simulate import weather
+        >>> cp = ConformalHMM(random_state=0).fit(*weather(300, random_state=0))
+        >>> cp.check().rejected
+        False
+        """
+        from definetti.check import check
+
+        self._check_fitted()
+        self._check_parameters()
+        data = self._data
+        history = data.history.pool
+        return check(
+            None if data.plain else data.emission.decode(data.table, history.observations),
+            data.alphabet.decode(history.states.tolist()),
+            lengths=data.lengths,
+            n_resamples=n_resamples,
+            memory=self.memory_,
+            tests=tests,
+            smoothing=smoothing,
+            stop_after=stop_after,
+            alpha=alpha,
+            random_state=self._entropy,
+            n_jobs=n_jobs,
+            verbose=bool(self.verbose),
+        )
+
     @property
     def symbols_(self) -> tuple[Hashable, ...]:
         self._check_fitted()
@@ -333,8 +387,10 @@ class ConformalHMM(FrontDoor):
         if isinstance(wanted, str) and wanted == "auto":
             wanted = "spaced"
         symmetry = checked_choice(wanted, Symmetry, "symmetry", ", 'auto'")
+        levels = read_levels(self.confidence_level)
         remembering = remember(symmetry, self.memory, data.history)
-        read_levels(self.confidence_level).check(data.alphabet.labels)
+        if levels.named:
+            levels.check(data.alphabet.labels)
         return {"_data": data, "symmetry_": symmetry, "_remembering": remembering}
 
     def _check_parameters(self) -> None:

@@ -12,6 +12,7 @@ CASES = {
     "definetti ": {
         "predict",
         "backtest",
+        "check",
         "report",
         "simulate",
         "demo",
@@ -26,6 +27,7 @@ CASES = {
     "definetti predict x.csv --memory ": {"1", "2", *set(Memory.named) - {"order"}},
     "definetti simulate x.csv --world s": {"sensors"},
     "definetti reproduce f": {"figure1", "figure2", "figure3"},
+    "definetti check x.csv --tests order,dr": {"order,drift"},
     "definetti compare --worlds sticky,ra": {"sticky,rare"},
     "definetti compare --methods full+path,classi": {"full+path,classical"},
 }

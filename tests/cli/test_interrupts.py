@@ -51,6 +51,7 @@ except KeyboardInterrupt:
 LONG = {
     "predict": ["w.csv", "--horizon", "10", "-o", "sets.csv"],
     "backtest": ["w.csv", "--windows", "100", "-o", "windows.csv"],
+    "check": ["w.csv", "--resamples", "20000"],
     "report": ["w.csv", "--windows", "40", "-o", "page.html"],
     "simulate": ["made.csv", "--rows", "1000000"],
     "verify": ["--length", "4"],

@@ -34,19 +34,22 @@ def test_every_command_prints_one_document(folder, ask_all):
     found = ask_all({
         "predict": ("predict", "x.csv", "--json"),
         "backtest": ("backtest", "x.csv", "--windows", 4, "--json"),
+        "check": ("check", "x.csv", "--resamples", 99, "--json"),
         "simulate": ("simulate", "y.csv", "--rows", 9, "--new", 2, "--json"),
         "verify": ("verify", "--length", 1, "--json"),
         "compare": ("compare", "--worlds", "sticky,words", "--methods", "full+path", "--quick",
                     "--repetitions", 2, "--jobs", 1, "--json"),
     })  # fmt: skip
     said = {name: document(done) for name, done in found.items()}
-    for name in ("predict", "backtest"):
+    for name in ("predict", "backtest", "check"):
         assert "note: left out, being dates: when" in found[name].err
     assert "words is left out" in found["compare"].err
     assert said["simulate"] == {
         "file": "y.csv", "rows": 9, "new": 2, "world": "weather", "seed": 0,
         "columns": ["day", "state", "carried"],
     }  # fmt: skip
+    assert said["check"]["rows"] == 36
+    assert "order" in said["check"]["failures"]  # the same three days again and again
     rows = said["verify"]["rows"]
     assert len(rows) == 7 * 5  # six symmetries, and one of them beyond what is observed
     assert all(row["valid"] for row in rows if row["symmetry"] == "full")

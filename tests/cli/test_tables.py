@@ -188,7 +188,7 @@ def test_many_rows(tmp_path, rows):
     assert json.loads(out)["first_row"] == rows - 6
 
 
-COMMANDS = ["predict", "backtest", "simulate", "demo", "verify", "reproduce", "compare"]
+COMMANDS = ["predict", "backtest", "check", "simulate", "demo", "verify", "reproduce", "compare"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from definetti.cli.backtest import backtest
+from definetti.cli.check import check
 from definetti.cli.compare import compare
 from definetti.cli.demo import demo
 from definetti.cli.predict import predict
@@ -19,5 +20,5 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # which lets paragraphs flow
     pretty_exceptions_enable=False,
 )
-for command in (predict, backtest, report, simulate, demo, verify, reproduce, compare):
+for command in (predict, backtest, check, report, simulate, demo, verify, reproduce, compare):
     app.command()(command)

@@ -27,6 +27,13 @@ def complete_memories(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def complete_tests(incomplete: str) -> list[str]:
+    """Complete the last of some names of tests."""
+    from definetti.check import Statistic
+
+    return complete_last(incomplete, Statistic.named)
+
+
 def complete_worlds(incomplete: str) -> list[str]:
     """Complete the last of some names of worlds."""
     from definetti.contest.worlds import DRAWN, NEEDS

@@ -164,6 +164,15 @@ class Labelled:
         again.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return again
 
+    @property
+    def lengths(self) -> IntArray:
+        """How long each stretch of the history is, without what a model was fixed on."""
+        if self.training is not None:
+            return np.array([len(self.history)])
+        each = self._lengths.copy()
+        each[-1] += len(self.history.pool) - each.sum()  # what came later went on with the last
+        return each
+
     def choose_again(self, observations: Any, name: str = "new_observations") -> Labelled:
         """Return the data under the model that is chosen when new observations are known, too.
 

@@ -1,0 +1,162 @@
+"""Uniform draws of whole sequences from the class of a labelled history.
+
+All sequences with the same first state and the same transition counts are the Euler trails, from
+the first state to the last, of the graph of its transitions. By the BEST theorem a uniform trail is
+a uniform tree of last exits towards the last state, here drawn by Wilson's loop-erased walk, and a
+uniform order of every state's other exits. Observations are dealt anew within each state, as
+times: a draw is a path and a permutation of times. Each costs a pass over the sequence.
+
+Stretches with gaps between them are rearranged each by itself. A *node* is a state of a stretch,
+so that one pass over the nodes does them all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import IntArray, distinct_numbers
+from definetti._system.compiled import kernel
+from definetti._system.drawing import draw_below
+
+
+class Graph(NamedTuple):
+    """The transitions of a sequence in stretches, as a graph to be walked.
+
+    Attributes
+    ----------
+    node : (T,) the node of each time
+    token : (V,) what each node is called in draws
+    begins : (S + 1,) where the stretches begin, and the last ends
+    shelf, shelves : (T,) times sorted by node, and (V + 1,) where those of a node begin
+    deck, decks : exits sorted by node, as arcs, and (V + 1,) where those of a node begin
+    outward, outwards : places in the deck of exits to another node, and where a node's begin
+    target, edge : where each arc leads, and what it is called in draws
+    """
+
+    node: IntArray
+    token: IntArray
+    begins: IntArray
+    shelf: IntArray
+    shelves: IntArray
+    deck: IntArray
+    decks: IntArray
+    outward: IntArray
+    outwards: IntArray
+    target: IntArray
+    edge: IntArray
+
+
+def graph_of(tokens: IntArray, edges: IntArray, begins: IntArray) -> Graph:
+    """Return the graph of a sequence.
+
+    Parameters
+    ----------
+    tokens : (T,) codes of states
+    edges : (T,) the name of the transition out of each time; anything where a stretch ends
+    begins : (S + 1,) where the stretches begin, and the last ends
+
+    Examples
+    --------
+    >>> graph = graph_of(np.array([0, 0, 1]), np.array([0, 1, -1]), np.array([0, 3]))
+    >>> graph.deck, graph.target, graph.outward
+    (array([0, 1]), array([0, 1]), array([1]))
+    """
+    stretch = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    first, node, _ = distinct_numbers(stretch * (int(tokens.max()) + 1) + tokens)
+    size = len(first)
+    shelf = np.argsort(node, kind="stable")
+    goes_on = np.ones(len(tokens), dtype=bool)
+    goes_on[begins[1:] - 1] = False
+    leaves = shelf[goes_on[shelf]]
+    after = node[leaves + 1]
+    first_arc, deck, _ = distinct_numbers(node[leaves] * size + after)
+    outward = np.flatnonzero(node[leaves] != after)
+    return Graph(
+        node,
+        tokens[first],
+        begins,
+        shelf,
+        _bounds(node, size),
+        deck,
+        _bounds(node[leaves], size),
+        outward,
+        _bounds(node[leaves][outward], size),
+        after[first_arc],
+        edges[leaves][first_arc],
+    )
+
+
+def _bounds(nodes: IntArray, size: int) -> IntArray:
+    """Return where the entries of each node begin in a list that is sorted by node."""
+    counts = np.bincount(nodes, minlength=size)
+    return np.concatenate([[0], counts.cumsum()]).astype(np.int64)
+
+
+@kernel
+def shuffle(rng: np.random.Generator, cards: IntArray, begin: int, end: int) -> None:
+    """Put a part of a list into random order."""
+    for k in range(end - 1, begin, -1):
+        j = begin + draw_below(rng, k - begin + 1)
+        cards[k], cards[j] = cards[j], cards[k]
+
+
+@kernel
+def _grow_tree(rng: np.random.Generator, graph: Graph) -> IntArray:
+    """Draw each node's last exit, a place in the deck: a uniform tree towards the last nodes."""
+    size = len(graph.token)
+    tree = np.full(size, -1, dtype=np.int64)
+    joined = np.zeros(size, dtype=np.bool_)
+    for end in graph.begins[1:]:
+        joined[graph.node[end - 1]] = True
+    for v in range(size):
+        u = v
+        while not joined[u]:  # the latest exit from each node is what is left of all loops
+            begin, end = graph.outwards[u], graph.outwards[u + 1]
+            tree[u] = graph.outward[begin + draw_below(rng, end - begin)]
+            u = graph.target[graph.deck[tree[u]]]
+        u = v
+        while not joined[u]:
+            joined[u] = True
+            u = graph.target[graph.deck[tree[u]]]
+    return tree
+
+
+@kernel
+def draw_members(
+    rng: np.random.Generator, graph: Graph, size: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Draw members of the class: tokens, edges and times, each ``(size, T)``.
+
+    An edge is the name of the transition out of a time, −1 where a stretch ends. The observation
+    at a time is that which the history has at the time given here.
+    """
+    length = len(graph.node)
+    tokens = np.empty((size, length), dtype=np.int64)
+    edges = np.full((size, length), -1, dtype=np.int64)
+    times = np.empty((size, length), dtype=np.int64)
+    for b in range(size):
+        tree = _grow_tree(rng, graph)
+        deck, shelf = graph.deck.copy(), graph.shelf.copy()
+        exits, visits = graph.decks[:-1].copy(), graph.shelves[:-1].copy()
+        for v in range(len(tree)):
+            begin, end = graph.decks[v], graph.decks[v + 1]
+            if tree[v] >= 0:
+                end -= 1
+                deck[tree[v]], deck[end] = deck[end], deck[tree[v]]
+            shuffle(rng, deck, begin, end)
+            shuffle(rng, shelf, graph.shelves[v], graph.shelves[v + 1])
+        for s in range(len(graph.begins) - 1):
+            begin, end = graph.begins[s], graph.begins[s + 1]
+            v = graph.node[begin]
+            for t in range(begin, end):
+                tokens[b, t] = graph.token[v]
+                times[b, t] = shelf[visits[v]]
+                visits[v] += 1
+                if t < end - 1:
+                    arc = deck[exits[v]]
+                    exits[v] += 1
+                    edges[b, t] = graph.edge[arc]
+                    v = graph.target[arc]
+    return tokens, edges, times

@@ -1,0 +1,145 @@
+"""What a check found, for a person and for a program."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+
+from definetti.sets.listed import Backend, installed
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one test found.
+
+    Attributes
+    ----------
+    statistic : of the sample, large where the assumption fails; of the part that is the strangest
+    p_value : exact, of this test alone
+    adjusted_p_value : so that the chance that any is below a level is at most the level
+    effect : what was found, in words
+    size : the number in them
+    row : how many rows come before the place in question, where there is one
+    part : which part is the strangest: the name of a column, say
+    asks : the question that was put
+    verdict : in words, with a remedy where the assumption fails
+    """
+
+    statistic: float
+    p_value: float
+    adjusted_p_value: float
+    effect: str
+    size: float
+    row: int | None
+    part: str
+    asks: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Whether a labelled history is what it is taken to be.
+
+    Attributes
+    ----------
+    p_value : of all tests together, exact: at most a share ``a`` of true hidden Markov models has
+        one of ``a`` or less, at any length
+    tests : what each test found, by its name
+    untested : what could not be tested, and why
+    assumption : what was tested, in words
+    alpha : the level at which words are chosen
+    n_steps, n_resamples : how long the history is, and how many rearrangements were drawn at most
+    """
+
+    p_value: float
+    tests: Mapping[str, Finding]
+    untested: Mapping[str, str]
+    assumption: str
+    alpha: float
+    n_steps: int
+    n_resamples: int
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the assumption is clearly broken, at the level `alpha`."""
+        return self.p_value <= self.alpha
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The names of the tests that fail at the level `alpha`, all taken together."""
+        return tuple(name for name, one in self.tests.items() if one.adjusted_p_value <= self.alpha)
+
+    @property
+    def verdict(self) -> str:
+        """In words, with remedies where the assumption fails."""
+        if not self.rejected:
+            return f"Nothing speaks against it that {self.assumption} (p = {self.p_value:.3g})."
+        found = [self.tests[name].verdict for name in self.failures]
+        return " ".join(
+            [f"It does not hold that {self.assumption} (p = {self.p_value:.3g}).", *found]
+        )
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return a data frame, one row a test.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame; the first of these that is installed if left out.
+        """
+        rows = list(self.tests.values())
+        columns = {
+            "test": list(self.tests),
+            "statistic": [one.statistic for one in rows],
+            "p_value": [one.p_value for one in rows],
+            "adjusted_p_value": [one.adjusted_p_value for one in rows],
+            "size": [one.size for one in rows],
+            "row": [-1 if one.row is None else one.row for one in rows],
+            "part": [one.part for one in rows],
+            "effect": [one.effect for one in rows],
+            "verdict": [one.verdict for one in rows],
+        }
+        return nw.from_dict(columns, backend=backend or installed()).to_native()
+
+    def __repr__(self) -> str:
+        wide = max(len(name) for name in self.tests)
+        rows = [
+            f"  {name:<{wide}}  p = {one.p_value:<6.3g} adjusted {one.adjusted_p_value:<6.3g} "
+            f"{one.effect}"
+            for name, one in self.tests.items()
+        ]
+        others = [f"  {name}: not tested, {why}" for name, why in self.untested.items()]
+        return "\n".join([f"Diagnosis: {self.verdict}", *rows, *others, f"  ({self._method()})"])
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{html.escape(cell)}</td>"
+                for cell in (
+                    name,
+                    one.asks,
+                    f"{one.p_value:.3g}",
+                    f"{one.adjusted_p_value:.3g}",
+                    one.effect,
+                )
+            )
+            + "</tr>"
+            for name, one in self.tests.items()
+        )
+        others = "".join(
+            f"<p>{html.escape(name)}: not tested, {html.escape(why)}</p>"
+            for name, why in self.untested.items()
+        )
+        head = "".join(f"<th>{one}</th>" for one in ("test", "", "p", "adjusted", "effect"))
+        return (
+            f"<p>{html.escape(self.verdict)}</p><table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>{others}<p>{html.escape(self._method())}</p>"
+        )
+
+    def _method(self) -> str:
+        return f"exact tests, {self.n_steps:,} steps, up to {self.n_resamples:,} rearrangements"

@@ -1,0 +1,77 @@
+"""Statistics of draws, piece by piece: as many at once as memory is worth, on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore]
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.check._engine import draw_members, graph_of
+from definetti.check._tails import draw_tails, tails_of
+from definetti.check.base import Statistic
+from definetti.check.sample import Draws, Sample
+
+STEPS, MOST = 2**19, 50  # steps and draws of a piece
+
+Drawer = Callable[[np.random.Generator, int], tuple[IntArray, IntArray, IntArray]]
+
+
+def drawer_of(sample: Sample, across: bool) -> Drawer:
+    """Return what draws rearrangements, within each sequence or across all.
+
+    >>> from definetti.check.sample import read_sample
+    >>> draw = drawer_of(read_sample(None, list("aab"), None, 1), across=False)
+    >>> draw(np.random.default_rng(0), 1)[0]
+    array([[0, 0, 1]])
+    """
+    if across:
+        tails = tails_of(sample.tokens, sample.edges, sample.begins)
+        return lambda rng, size: draw_tails(rng, tails, size)
+    graph = graph_of(sample.tokens, sample.edges, sample.begins)
+    return lambda rng, size: draw_members(rng, graph, size)
+
+
+def measure_draws(
+    sample: Sample,
+    statistics: Sequence[Statistic],
+    across: bool,
+    n_resamples: int,
+    entropy: int,
+    n_jobs: int | None,
+) -> Iterator[list[FloatArray]]:
+    """Yield, for one piece of the draws after the other, what each statistic has of it.
+
+    Every piece has a stream of its own, so that all comes out the same on any number of threads.
+    """
+    draw = drawer_of(sample, across)
+    each = min(MOST, max(1, STEPS // len(sample)))
+
+    def measure(begin: int) -> list[FloatArray]:
+        rng = np.random.default_rng([entropy, int(across), begin])
+        draws = Draws(*draw(rng, min(each, n_resamples - begin)))
+        return [one.measure(sample, draws) for one in statistics]
+
+    begins = range(0, n_resamples, each)
+    jobs = _count_jobs(n_jobs)
+    if jobs == 1:
+        yield from map(measure, begins)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(measure, begin) for begin in begins]
+        try:
+            for one in waiting:
+                yield one.result()
+        finally:
+            for one in waiting:
+                one.cancel()
+
+
+def _count_jobs(n_jobs: Any) -> int:
+    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool) and n_jobs
+    if n_jobs is not None and not whole:
+        raise ValueError(f"n_jobs must be a whole number of threads, −1 for all, got {n_jobs!r}")
+    return int(effective_n_jobs(n_jobs))

@@ -1,0 +1,67 @@
+"""Whether states last as long as a chain says."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.check.base import CannotTest, Effect, Statistic
+from definetti.check.sample import Draws, Sample
+
+FEW = 8  # states, up to which each is looked at by itself, too
+
+
+class Durations(Statistic, name="durations"):
+    """``log Σ run length²``, too large or too small, for all states and for each of a few.
+
+    How long a state lasts on average is a matter of the transition counts; how much that varies
+    is not.
+    """
+
+    asks = "do states last as long as the chain says?"
+
+    def parts(self, sample: Sample) -> tuple[str, ...]:
+        if len(np.unique(sample.states)) < 2:
+            raise CannotTest("all steps are in one state")
+        if not (np.diff(sample.states)[sample.edges[:-1] >= 0] == 0).any():
+            raise CannotTest("no state lasts for two steps")
+        names = ["", *map(str, sample.labels)] if len(sample.labels) <= FEW else [""]
+        return tuple(f"{name} {side}".strip() for side in ("more", "less") for name in names)
+
+    def measure(self, sample: Sample, draws: Draws) -> FloatArray:
+        few = len(sample.labels) if len(sample.labels) <= FEW else 0
+        found = np.log(_square_runs(sample.heads[draws.tokens], sample.begins, few))
+        return np.concatenate([found, -found], axis=1)
+
+    def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
+        column = part % (values.shape[1] // 2)
+        steps = len(sample) if not column else int((sample.states == column - 1).sum())
+        own = float(np.exp(values[0, column])) / steps
+        said = float(np.exp(values[1:, column]).mean()) / steps
+        which = f" in {sample.labels[column - 1]}" if column else ""
+        words = (
+            f"a step{which} is in a run of {own:.1f} steps on average, "
+            f"where the chain says {said:.1f}"
+        )
+        return Effect(words, own / said)
+
+    def remedy(self, sample: Sample, effect: Effect) -> str:
+        return "take memory='age', or symmetry='spaced'"
+
+
+@kernel
+def _square_runs(states: IntArray, begins: IntArray, few: int) -> IntArray:
+    """Sum squares of run lengths, over all runs and over those of each of the first few states."""
+    sums = np.zeros((len(states), 1 + few), dtype=np.int64)
+    for b in range(len(states)):
+        for s in range(len(begins) - 1):
+            run = 0
+            for t in range(begins[s], begins[s + 1]):
+                run += 1
+                if t + 1 == begins[s + 1] or states[b, t + 1] != states[b, t]:
+                    sums[b, 0] += run * run
+                    if states[b, t] < few:
+                        sums[b, 1 + states[b, t]] += run * run
+                    run = 0
+    return sums

@@ -1,0 +1,164 @@
+"""Observations of any kind, column by column, in the form in which they are tested.
+
+A column is symbols or numbers. Numbers become *scores*: the place of each among those of its state,
+as a normal deviate, so that no unit, outlier or law of a state plays a part. All of it is the same
+for every rearrangement, but for where it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from definetti._system.arrays import FloatArray, IntArray, as_float, distinct_rows
+from definetti.data.labels import MISSING, Alphabet, all_hashable, is_missing, listed
+from definetti.emissions._choice import kinds_of
+from definetti.emissions._columns import read_columns
+from definetti.emissions._kinds import NUMBERS
+
+ONE = 2**16  # units of a score, which are whole numbers and add up in any order
+OFTEN = 5  # how often whole numbers come each, on average, to be symbols
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of observations.
+
+    Attributes
+    ----------
+    name : what it is called; "" for observations that are single values
+    values : (T,) numbers, NaN where missing; None for symbols
+    symbols : (T,) codes, `MISSING` where missing; None for numbers
+    tokens : (T,) the code of what each was observed in
+
+    Examples
+    --------
+    >>> column = Column("", np.array([5.0, 9.0, np.nan]), tokens=np.array([0, 0, 0]))
+    >>> place, off = column.scores
+    >>> place / ONE, off / ONE
+    (array([-0.67448425,  0.67448425,  0.        ]), array([0., 0., 0.]))
+    """
+
+    name: str
+    values: FloatArray | None = None
+    symbols: IntArray | None = None
+    tokens: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @cached_property
+    def seen(self) -> IntArray:
+        """Whether each is there, 1 or 0."""
+        there = self.symbols != MISSING if self.values is None else ~np.isnan(self.values)
+        return np.asarray(there, dtype=np.int64)
+
+    @property
+    def distinct(self) -> int:
+        """How many values there are."""
+        if self.values is None:
+            return len(set(np.unique(self.symbols).tolist()) - {MISSING})  # type: ignore[arg-type]
+        return len(np.unique(self.values[self.seen == 1]))
+
+    @cached_property
+    def cells(self) -> IntArray:
+        """The name of each pair of token and symbol, −1 where it is missing."""
+        assert self.symbols is not None
+        _, cells, _ = distinct_rows(np.column_stack([self.tokens, self.symbols]))
+        return np.where(self.seen == 1, cells, -1)
+
+    @cached_property
+    def scores(self) -> tuple[IntArray, IntArray]:
+        """Each number's place among those of its token, and how far that is from the middle."""
+        tokens = self.tokens
+        assert self.values is not None
+        found = np.zeros(len(tokens))
+        there = np.flatnonzero(self.seen)
+        order = there[np.lexsort((self.values[there], tokens[there]))]
+        if len(order):
+            own, values = tokens[order], self.values[order]
+            new = np.concatenate([[True], np.diff(own) != 0])
+            begin = np.flatnonzero(new)
+            size = np.diff([*begin, len(order)])
+            place = np.arange(len(order)) - np.repeat(begin, size) + 0.5
+            # Equal values share the middle of their places.
+            run = np.cumsum(new | np.concatenate([[True], values[1:] != values[:-1]])) - 1
+            middle = np.bincount(run, place) / np.bincount(run)
+            found[order] = ndtri(middle[run] / np.repeat(size, size))
+        scores = np.rint(found * ONE).astype(np.int64)
+        spread = np.zeros(len(tokens), dtype=np.int64)
+        spread[there] = _centred(scores[there] ** 2 // ONE, tokens[there])
+        return scores, spread
+
+
+def _centred(numbers: IntArray, tokens: IntArray) -> IntArray:
+    """Take from each number the mean of its token."""
+    size = np.maximum(np.bincount(tokens), 1)
+    return np.asarray(numbers - np.rint(np.bincount(tokens, numbers) / size).astype(int)[tokens])
+
+
+def read_observations(observations: Any, length: int) -> tuple[list[Column], dict[str, str]]:
+    """Read observations column by column.
+
+    Returns
+    -------
+    the columns that can be tested, and of the others why they cannot, by their names
+
+    Examples
+    --------
+    >>> columns, others = read_observations([[0.5, 7], [0.25, 7], None], 3)
+    >>> [column.name for column in columns], others
+    (['0'], {'column 1': 'it has one value only'})
+    """
+    if observations is None:
+        return [], {"observations": "there are none"}
+    given = _columns(observations)
+    columns, others = [], {}
+    for key, (kind, values) in given.items():
+        if len(values) != length:
+            raise ValueError(
+                f"observations has {len(values)} elements and states has {length}; they must be "
+                "of equal length, one pair per step"
+            )
+        named = f"column {key}" if key else "observations"
+        column = _column(key, kind, values) if kind not in ("nothing", "dates") else None
+        if column is None:
+            others[named] = "all are missing" if kind == "nothing" else "it holds dates"
+        elif column.distinct < 2:
+            others[named] = "it has one value only"
+        else:
+            columns.append(column)
+    return columns, others
+
+
+def _columns(observations: Any) -> dict[str, tuple[str, Any]]:
+    """Return the kind and the values of each column, by its name."""
+    kinds = kinds_of(observations)
+    found = dict(kinds.kinds)
+    whole = kinds.shape == "tuples" and "numbers" not in found.values()
+    if kinds.shape in ("single", "nothing") or whole:
+        kind = "symbols" if whole else found.get(0, "nothing")
+        return {"": (kind, listed(observations, "observations"))}
+    if isinstance(observations, np.ndarray) and observations.ndim == 2:
+        values: Mapping[Any, Any] = dict(enumerate(observations.T))
+    else:
+        values = read_columns(observations, "observations").values
+    return {str(key): (found.get(key, "nothing"), values[key]) for key in values}
+
+
+def _column(name: str, kind: str, values: Any) -> Column:
+    entries = listed(values, "observations")
+    if kind in NUMBERS:
+        numbers = np.array([np.nan if is_missing(x) else as_float(x) for x in entries])
+        distinct = len(np.unique(numbers[~np.isnan(numbers)]))
+        if kind == "numbers" or distinct * OFTEN > len(numbers):
+            return Column(name, numbers)
+        entries = [None if np.isnan(x) else x for x in numbers.tolist()]
+    if not all_hashable(entries):
+        raise TypeError(
+            "observations holds values that cannot be told apart by a hash, such as lists or "
+            "sets; give text, numbers or tuples, or one column for each entry"
+        )
+    return Column(name, symbols=Alphabet().extended(entries).encode_missing(entries))

@@ -1,0 +1,62 @@
+"""Whether the state before the present one still tells something."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.check._cells import UNIT, sum_cells
+from definetti.check.base import CannotTest, Effect, Statistic
+from definetti.check.sample import Draws, Sample
+from definetti.memory import Order as Memory
+
+
+class Order(Statistic, name="order"):
+    """``Σ n_ijk log n_ijk`` over three successive tokens: order k against k + 1.
+
+    Given the transition counts it grows with the likelihood of a chain that remembers one state
+    more. Reported as twice the likelihood ratio.
+    """
+
+    asks = "does the state before the present one tell something?"
+
+    def parts(self, sample: Sample) -> tuple[str, ...]:
+        if len(sample.rows) < 2:
+            raise CannotTest("all steps are in one state")
+        if np.diff(sample.begins).max() < 3:
+            raise CannotTest("it takes three steps in a row")
+        return ("",)
+
+    def measure(self, sample: Sample, draws: Draws) -> FloatArray:
+        wide = np.diff(sample.exits)[sample.targets]
+        ahead = np.concatenate([[0], wide.cumsum()])
+        keys = _name_pairs(draws.edges, ahead[:-1] - sample.exits[sample.targets])
+        found = sum_cells(keys, int(ahead[-1]), sample.table)
+        moves = np.bincount(sample.edges[sample.edges >= 0], minlength=len(sample.sources))
+        leaves = np.bincount(sample.sources, moves, len(sample.rows)).astype(np.int64)
+        known = 2 * sample.table[moves].sum() - sample.table[leaves].sum()
+        return np.asarray(2 * (found - known) / UNIT)[:, None]
+
+    def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
+        triples = max(int(np.maximum(np.diff(sample.begins) - 2, 0).sum()), 1)
+        bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * triples))
+        more = isinstance(sample.memory, Memory) and sample.memory.k > 1
+        which = f"the state before {sample.memory.assumption}" if more else "the state before"
+        return Effect(f"{which} tells {max(bits, 0.0):.3f} bits of the next", bits)
+
+    def remedy(self, sample: Sample, effect: Effect) -> str:
+        if isinstance(sample.memory, Memory):
+            return f"take memory={sample.memory.k + 1}, or symmetry='spaced'"
+        return "take symmetry='spaced', or a memory that holds more"
+
+
+@kernel
+def _name_pairs(edges: IntArray, ahead: IntArray) -> IntArray:
+    """Name each pair of successive edges, −1 where there is none."""
+    keys = np.full(edges.shape, -1, dtype=np.int64)
+    for b in range(len(edges)):
+        for t in range(edges.shape[1] - 1):
+            if edges[b, t] >= 0 and edges[b, t + 1] >= 0:
+                keys[b, t] = ahead[edges[b, t]] + edges[b, t + 1]
+    return keys

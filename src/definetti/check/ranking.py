@@ -1,0 +1,139 @@
+"""P-values by rank among rearrangements, in whole numbers, for one test and for all together.
+
+Row 0 of all values is what was observed, the others are draws; all are treated alike, which is what
+the proof needs. A test of several parts, or all tests together, go by their smallest p-value,
+ranked among the smallest p-values of the draws (Westfall & Young 1993): ties are exact, dependence
+between the parts is taken as it is, and nothing is approximated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.ranks.pvalue import TIE, Rank, tied
+
+
+def count_as_large(values: FloatArray) -> IntArray:
+    """Return, for each value, how many are as large, itself included.
+
+    Values are tied when a chain of gaps joins them that are no larger than rounding, as in
+    `definetti.ranks.ranks`.
+
+    >>> count_as_large(np.array([0.5, 2.0, 0.5 + 1e-12, -1.0]))
+    array([3, 1, 3, 4])
+    """
+    found: IntArray = _count(np.ascontiguousarray(values, dtype=np.float64))
+    return found
+
+
+@kernel
+def _count(values: FloatArray) -> IntArray:
+    order = np.argsort(values)
+    counts = np.empty(len(values), dtype=np.int64)
+    first = 0
+    for k in range(len(order)):
+        if k and not tied(values[order[k - 1]], values[order[k]]):
+            first = k
+        counts[order[k]] = len(order) - first
+    return counts
+
+
+class Strangeness(NamedTuple):
+    """How strange each row of values is: the least count first, then the farthest off.
+
+    Counts alone would do. But where many parts are looked at, many rows are the largest of all in
+    one of them, and one that is far beyond all others would be tied with these.
+
+    Attributes
+    ----------
+    counts : (N,) how many rows are as strange, in the part in which it is the strangest
+    off : (N,) how far it is off there, in standard deviations of all rows
+    """
+
+    counts: IntArray
+    off: FloatArray
+
+    def rank(self, counts: int, off: float) -> Rank:
+        """Return the rank of one among all."""
+        same = self.counts == counts
+        greater = (self.counts < counts) | (same & (self.off > off))
+        equal = same & (self.off == off)
+        return Rank(int(greater.sum()), int(equal.sum()), len(self.counts))
+
+    @property
+    def places(self) -> IntArray:
+        """How many rows are as strange as each, itself included."""
+        order = np.lexsort((-self.off, self.counts))
+        changed = (np.diff(self.counts[order]) != 0) | (np.diff(self.off[order]) != 0)
+        last = np.append(np.flatnonzero(changed), len(order) - 1)  # of each run of equals
+        places = np.empty(len(order), dtype=np.int64)
+        places[order] = np.repeat(last + 1, np.diff([-1, *last]))
+        return places
+
+
+def strangest(each: Sequence[Strangeness]) -> Strangeness:
+    """Return for each row the strangest of several.
+
+    >>> strangest(
+    ...     [
+    ...         Strangeness(np.array([2]), np.array([1.0])),
+    ...         Strangeness(np.array([1]), np.array([0.5])),
+    ...     ]
+    ... )
+    Strangeness(counts=array([1]), off=array([0.5]))
+    """
+    counts, off = each[0]
+    for one in each[1:]:
+        more = (one.counts < counts) | ((one.counts == counts) & (one.off > off))
+        counts, off = np.where(more, one.counts, counts), np.where(more, one.off, off)
+    return Strangeness(counts, off)
+
+
+def judge_rows(values: FloatArray) -> Strangeness:
+    """Return how strange each row of values is, one value a part, by its strangest part.
+
+    >>> judge_rows(np.array([[1.0, 0.0], [0.0, 5.0], [0.5, 0.0], [0.0, 1.0]])).places
+    array([2, 1, 3, 4])
+    """
+    parts = strangest([_judge(part) for part in values.T])
+    return Strangeness(parts.places, parts.off)
+
+
+def _judge(part: FloatArray) -> Strangeness:
+    finite = part[np.isfinite(part)]
+    middle, spread = (finite.mean(), finite.std()) if len(finite) else (0.0, 0.0)
+    off = np.zeros(len(part))
+    if spread > TIE * max(1.0, abs(middle)):
+        off = np.round((part - middle) / spread, 9)  # a grid: what is equal is equal
+    return Strangeness(count_as_large(part), off)
+
+
+def stop_early(values: FloatArray, enough: int) -> tuple[float, bool]:
+    """Return a p-value that is decided by the draws up to the `enough`-th that is as large.
+
+    It is ``enough`` over the number of draws up to there, or where there are not so many, that of
+    all draws: exact all the same, since what comes later plays no part (Besag & Clifford 1991).
+
+    Parameters
+    ----------
+    values : the observed one, then those drawn so far
+
+    Returns
+    -------
+    the p-value, and whether it is decided: no draw to come would change it
+
+    Examples
+    --------
+    >>> stop_early(np.array([1.0, 2.0, 0.0, 3.0, 0.0]), 2)
+    (0.6666666666666666, True)
+    """
+    grid = np.round(values, 9)  # one by one, so that later draws do not change what is tied
+    large = np.flatnonzero(grid[1:] >= grid[0])
+    if len(large) >= enough:
+        return enough / (int(large[enough - 1]) + 1), True
+    return (1 + len(large)) / len(values), False

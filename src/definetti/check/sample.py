@@ -1,0 +1,163 @@
+"""A labelled history as it is tested: tokens, transitions and columns, in codes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import IntArray, distinct_numbers, distinct_rows
+from definetti.check._cells import entropy_table
+from definetti.check.observed import Column, read_observations
+from definetti.data.history import History
+from definetti.data.labels import MISSING, Alphabet, checked_states, readable
+from definetti.data.splitting import read_lengths
+from definetti.memory import Memory, Order, resolve_memory
+
+
+class Draws(NamedTuple):
+    """Rearrangements of a sample, a row each.
+
+    Attributes
+    ----------
+    tokens : (B, T) the path
+    edges : (B, T) the transition out of each time, −1 where a stretch ends
+    times : (B, T) the time from which each observation comes
+    """
+
+    tokens: IntArray
+    edges: IntArray
+    times: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A labelled sequence, or several one after the other.
+
+    Attributes
+    ----------
+    labels : of the states
+    states, tokens : (T,) codes; a token is the state and what a memory adds to it
+    rows : (n, w) what each token is made of, the state first
+    begins : (S + 1,) where stretches begin, and the last ends
+    edges : (T,) the transition out of each time, −1 where a stretch ends
+    sources, targets : (E,) from where to where each transition leads, sorted by both
+    columns : of the observations
+    others : what cannot be tested, and why
+    memory : what the future is taken to depend on
+    raw : the observations as they came
+    """
+
+    labels: tuple[Hashable, ...]
+    states: IntArray
+    tokens: IntArray
+    rows: IntArray
+    begins: IntArray
+    edges: IntArray
+    sources: IntArray
+    targets: IntArray
+    columns: tuple[Column, ...]
+    others: dict[str, str]
+    memory: Memory
+    raw: Any
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def heads(self) -> IntArray:
+        """The state of each token."""
+        return self.rows[:, 0]
+
+    @property
+    def stretches(self) -> int:
+        return len(self.begins) - 1
+
+    @cached_property
+    def exits(self) -> IntArray:
+        """Where the transitions of each token begin, and the last end."""
+        counts = np.bincount(self.sources, minlength=len(self.rows))
+        return np.concatenate([[0], counts.cumsum()])
+
+    @cached_property
+    def stretch(self) -> IntArray:
+        """The stretch of each time."""
+        return np.repeat(np.arange(self.stretches), np.diff(self.begins))
+
+    @cached_property
+    def table(self) -> IntArray:
+        return entropy_table(len(self))
+
+    @property
+    def itself(self) -> Draws:
+        """The sample, as if it was a draw."""
+        return Draws(self.tokens[None], self.edges[None], np.arange(len(self))[None])
+
+    def name(self, token: int) -> str:
+        """Write a token for a person: its state, and those before it where they belong to it."""
+        row = self.rows[token]
+        if not isinstance(self.memory, Order):
+            return str(self.labels[row[0]])
+        return " ".join(str(self.labels[code]) for code in row[::-1] if code >= 0)
+
+
+def read_sample(observations: Any, states: Any, lengths: Any, memory: Any) -> Sample:
+    """Take in a labelled sequence.
+
+    >>> sample = read_sample(None, ["sun", "sun", "rain"], None, 1)
+    >>> sample.tokens, sample.edges, sample.others
+    (array([0, 0, 1]), array([ 0,  1, -1]), {'observations': 'there are none'})
+    """
+    labels = checked_states(states)
+    if not labels:
+        raise ValueError("states is empty; a check needs a labelled history of some steps")
+    each = read_lengths(lengths, len(labels), "states")
+    begins = np.concatenate([[0], each.cumsum()])
+    alphabet = Alphabet().extended(labels)
+    codes = alphabet.encode(labels, "states")
+    observations = readable(observations)
+    columns, others = read_observations(observations, len(labels))
+    chosen = resolve_memory(memory)
+    tokens, rows = _tokens(codes, columns, begins, chosen)
+    edges, sources, targets = _edges(tokens, begins)
+    return Sample(
+        alphabet.labels, codes, tokens, rows, begins, edges, sources, targets,
+        tuple(replace(column, tokens=tokens) for column in columns), others, chosen, observations,
+    )  # fmt: skip
+
+
+def _tokens(
+    codes: IntArray, columns: list[Column], begins: IntArray, memory: Memory
+) -> tuple[IntArray, IntArray]:
+    if memory == Order(1):
+        return codes, np.arange(int(codes.max()) + 1)[:, None]
+    symbols = np.full(len(codes), MISSING)
+    alone = len(columns) == 1 and columns[0].symbols is not None
+    if alone:
+        assert columns[0].symbols is not None
+        symbols = columns[0].symbols
+    history = History(int(codes.max()) + 1, symbols=alone)
+    history.append(codes, symbols)
+    memory.check(history)
+    parts = [
+        memory.trace(codes[begin:end], symbols[begin:end])
+        for begin, end in pairwise(begins.tolist())
+    ]
+    traced = np.concatenate(parts)
+    first, tokens, _ = distinct_rows(traced)
+    return tokens, traced[first]
+
+
+def _edges(tokens: IntArray, begins: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    goes_on = np.ones(len(tokens), dtype=bool)
+    goes_on[begins[1:] - 1] = False
+    leaves = np.flatnonzero(goes_on)
+    size = int(tokens.max()) + 1
+    first, names, _ = distinct_numbers(tokens[leaves] * size + tokens[leaves + 1])
+    edges = np.full(len(tokens), -1, dtype=np.int64)
+    edges[leaves] = names
+    return edges, tokens[leaves][first], tokens[leaves + 1][first]

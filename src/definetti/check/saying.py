@@ -1,0 +1,46 @@
+"""Words that several statistics have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from definetti.check.base import CannotTest
+from definetti.check.observed import Column
+from definetti.check.sample import Sample
+
+
+def name_column(column: Column) -> str:
+    """Name a column in the middle of a sentence.
+
+    >>> name_column(Column("height")), name_column(Column(""))
+    ('column height', 'the observation')
+    """
+    return f"column {column.name}" if column.name else "the observation"
+
+
+def find_stretch(sample: Sample, row: int) -> tuple[int, int, int]:
+    """Return the stretch that so many rows end in, and where it begins and ends."""
+    stretch = int(np.searchsorted(sample.begins[1:-1], row, side="left"))
+    return stretch, int(sample.begins[stretch]), int(sample.begins[stretch + 1])
+
+
+def name_place(sample: Sample, row: int) -> str:
+    """Say where so many rows end, counted in their sequence where there are several."""
+    stretch, begin, _ = find_stretch(sample, row)
+    if sample.stretches == 1:
+        return f"near row {row}"
+    return f"near row {row - begin} of sequence {stretch + 1}"
+
+
+def use_after(sample: Sample, row: int | None) -> str:
+    """Say what to do where something changes after so many rows."""
+    return f"use the rows after {row}" if sample.stretches == 1 else "leave out what is before it"
+
+
+def need_columns(sample: Sample, steps: int = 1) -> tuple[str, ...]:
+    """Return the names of the columns that can be tested, if there are any, and long enough."""
+    if not sample.columns:
+        raise CannotTest("; ".join(f"{what}: {why}" for what, why in sample.others.items()))
+    if np.diff(sample.begins).max() < steps:
+        raise CannotTest(f"it takes {steps} steps in a row")
+    return tuple(column.name for column in sample.columns)

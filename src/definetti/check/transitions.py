@@ -1,0 +1,58 @@
+"""Whether the transitions change over time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.check._cells import UNIT
+from definetti.check._splits import split_cells
+from definetti.check.base import CannotTest, Effect, Statistic
+from definetti.check.sample import Draws, Sample
+from definetti.check.saying import find_stretch, name_place, use_after
+
+
+class Transitions(Statistic, name="transitions"):
+    """The likelihood ratio of transition probabilities that change once, at the best place.
+
+    Maximised over all places, in each stretch by itself. Reported as twice its logarithm.
+    """
+
+    asks = "do the transitions change over time?"
+
+    def parts(self, sample: Sample) -> tuple[str, ...]:
+        if len(sample.rows) < 2:
+            raise CannotTest("all steps are in one state")
+        return ("",)
+
+    def measure(self, sample: Sample, draws: Draws) -> FloatArray:
+        return (2 * self._split(sample, draws)[0] / UNIT)[:, None]
+
+    def _split(self, sample: Sample, draws: Draws) -> tuple[IntArray, ...]:
+        sizes = len(sample.sources), len(sample.rows)
+        return split_cells(draws.edges, draws.tokens, sample.begins, sample.table, *sizes)
+
+    def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
+        row = int(self._split(sample, sample.itself)[1][0])
+        _, begin, end = find_stretch(sample, row)
+        parts = sample.edges[begin:row], sample.edges[row:end]
+        sides = [np.bincount(one[one >= 0], minlength=len(sample.sources)) for one in parts]
+        sizes = [np.bincount(sample.sources, one)[sample.sources] for one in sides]
+        both = (sizes[0] > 0) & (sizes[1] > 0)
+        if not both.any():
+            return Effect(f"after row {row} the chain is in other states", 0.0, row)
+        n, m = (np.maximum(one, 1) for one in sizes)
+        share = (sides[0] + sides[1]) / (n + m)
+        off = np.abs(sides[0] / n - sides[1] / m) * both
+        edge = int(np.argmax(off / np.sqrt((share * (1 - share) + 1e-9) * (1 / n + 1 / m))))
+        old, new = float(sides[0][edge] / n[edge]), float(sides[1][edge] / m[edge])
+        begins = sample.name(sample.sources[edge])
+        ends = sample.labels[sample.heads[sample.targets[edge]]]
+        words = (
+            f"{name_place(sample, row)} the probability of {ends} after {begins} "
+            f"goes from {old:.2f} to {new:.2f}"
+        )
+        return Effect(words, new - old, row)
+
+    def remedy(self, sample: Sample, effect: Effect) -> str:
+        return use_after(sample, effect.row)

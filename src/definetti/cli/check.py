@@ -1,0 +1,97 @@
+"""`definetti check`: whether the promise applies to a labelled history."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from definetti.cli import options
+from definetti.cli.completing import complete_tests
+from definetti.cli.mistakes import report_mistakes
+from definetti.cli.printing import is_watched, print_json, print_notes
+
+
+def check(
+    data: options.LabelledRows,
+    state_column: options.StateColumn = "state",
+    observation_columns: options.ObservationColumns = None,
+    no_observations: Annotated[
+        bool, typer.Option("--no-observations", help="the states alone, as a plain Markov chain")
+    ] = False,
+    memory: options.Memory = "1",
+    tests: Annotated[
+        str | None,
+        typer.Option(
+            help="names with commas between; all if left out", autocompletion=complete_tests
+        ),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=1, help="rearrangements to draw")] = 999,
+    alpha: Annotated[float, typer.Option(help="the level at which something fails")] = 0.05,
+    fail: Annotated[bool, typer.Option("--fail", help="exit code 1 where something fails")] = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Test whether labelled rows are the hidden Markov model that sets are exact for.
+
+    Exact at every length, by rearranging the rows. A table with what each test found, and one
+    verdict for all, with remedies. Exit code 0 whatever the verdict, but for --fail; 2: something
+    is wrong with what was given.
+
+    Example: definetti check history.csv --state-column stage
+    """
+    with report_mistakes():
+        from definetti.cli.estimators import read_both, read_memory
+        from definetti.cli.fields import BadTable
+
+        if no_observations and observation_columns is not None:
+            raise BadTable("--no-observations leaves no --observation-columns; give one of them")
+        observed = "" if no_observations else observation_columns
+        table = read_both(data, None, state_column, observed)
+        # Slow to load, so not before the file is read.
+        from definetti.check import check as run
+
+        found = run(
+            table.observations, table.states, memory=read_memory(memory), n_resamples=resamples,
+            tests=None if tests is None else [name.strip() for name in tests.split(",")],
+            alpha=alpha, random_state=seed, verbose=is_watched(),
+        )  # fmt: skip
+        # That states are a plain chain needs no saying to who asked for it.
+        print_notes([note for note in table.notes if not (no_observations and "plain" in note)])
+        if json:
+            print_json(_list(found))
+        else:
+            print_table(found)
+    if fail and found.rejected:
+        raise typer.Exit(1)
+
+
+def _list(found: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "p_value": found.p_value, "rejected": found.rejected, "failures": list(found.failures),
+        "verdict": found.verdict, "alpha": found.alpha, "rows": found.n_steps,
+        "resamples": found.n_resamples,
+        "tests": {name: asdict(one) for name, one in found.tests.items()},
+        "untested": dict(found.untested),
+    }  # fmt: skip
+
+
+def print_table(found: Any) -> None:
+    """Print a diagnosis, a row a test, and the verdict below it."""
+    from rich.table import Table
+
+    from definetti.cli.printing import console
+
+    table = Table(title=f"Exact tests on {found.n_steps:,} labelled rows", title_justify="left")
+    for column in ("test", "p", "adjusted", "what was found"):
+        table.add_column(column, justify="right" if column in ("p", "adjusted") else "left")
+    for name, one in found.tests.items():
+        table.add_row(name, f"{one.p_value:.3g}", f"{one.adjusted_p_value:.3g}", one.effect)
+    table.caption = "adjusted: of all tests together, the chance that any is so small"
+    screen = console()
+    screen.print(table)
+    for name, why in found.untested.items():
+        screen.print(f"{name}: not tested, {why}", soft_wrap=True)
+    screen.print(found.verdict, soft_wrap=True)

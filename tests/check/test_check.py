@@ -1,0 +1,234 @@
+"""The check as a person meets it: planted failures found and named, bad input refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from definetti import HMM, ConformalHMM
+from definetti.check import check
+from definetti.simulate import weather
+
+
+def walk(length, move, seed=0):
+    """A path of two states, each step drawn given all before it."""
+    rng = np.random.default_rng(seed)
+    path = [0]
+    while len(path) < length:
+        path.append(int(rng.random() < move(path)))
+    return np.array(path)
+
+
+def sticky(path, stays=0.9):
+    return stays if path[-1] else 1 - stays
+
+
+def regular(path):
+    """A state lasts for five steps, give or take one."""
+    run = next((k for k in range(1, len(path)) if path[-1 - k] != path[-1]), len(path))
+    ends = (0.0, 0.0, 0.0, 0.0, 0.3, 0.7, 1.0)[min(run, 6)]
+    return 1 - ends if path[-1] else ends
+
+
+def planted(name, length=600):
+    """Return observations and states in which one thing is wrong."""
+    rng = np.random.default_rng(1)
+    states = walk(length, sticky)
+    noise = rng.normal(size=length)
+    if name == "order":
+        states = walk(length, lambda x: (0.9 if x[-1] else 0.5) if x[-2:-1] == [1] else 0.3)
+    elif name == "durations":
+        states = walk(length, regular)
+    elif name == "transitions":
+        states = walk(length, lambda x: sticky(x, 0.95 if len(x) < length / 2 else 0.6))
+    elif name == "drift":
+        noise[length // 2 :] += 1
+    elif name == "lingering":
+        for t in range(1, length):
+            noise[t] += 0.4 * noise[t - 1]
+    return noise + states, states
+
+
+@pytest.mark.parametrize("name", ["order", "durations", "transitions", "drift", "lingering"])
+def test_what_is_planted_is_found_and_named(name):
+    found = check(*planted(name), random_state=0)
+    assert found.rejected
+    assert found.tests[name].adjusted_p_value <= 0.01
+    assert found.tests[name].verdict in found.verdict
+    if name in ("transitions", "drift"):
+        row = found.tests[name].row
+        assert abs(row - 300) < 60
+        assert f"use the rows after {row}" in found.verdict
+
+
+def test_the_remedy_of_an_order_is_a_memory():
+    observations, states = planted("order")
+    assert "memory=2" in check(observations, states, random_state=0).tests["order"].verdict
+    assert not check(observations, states, memory=2, random_state=0).rejected
+
+
+def test_the_remedy_of_durations_is_age():
+    observations, states = planted("durations")
+    found = check(observations, states, random_state=0)
+    assert "memory='age'" in found.tests["durations"].verdict
+    assert "durations" not in check(observations, states, memory="age", random_state=0).failures
+
+
+def test_nothing_is_found_where_nothing_is_wrong():
+    found = check(*planted(""), random_state=0)
+    assert not found.rejected
+    assert not found.failures
+    assert found.verdict.startswith("Nothing speaks against it")
+
+
+def test_sequences_of_other_laws_are_found():
+    first, second = walk(300, sticky), walk(300, lambda x: sticky(x, 0.5), seed=1)
+    states = np.concatenate([first, second])
+    noise = np.random.default_rng(2).normal(size=600)
+    found = check(noise, states, lengths=[300, 300], random_state=0)
+    assert found.failures == ("one_chain",)
+    noise[300:] += 1
+    found = check(noise, states, lengths=[300, 300], tests=["one_emission"], random_state=0)
+    assert found.failures == ("one_emission",)
+
+
+def test_the_seed_decides_and_threads_do_not():
+    data = planted("drift", 300)
+    once = check(*data, n_resamples=120, random_state=5)
+    assert check(*data, n_resamples=120, random_state=5, n_jobs=2) == once
+    assert check(*data, n_resamples=120, random_state=6) != once
+
+
+def test_kinds_of_observations_come_to_the_same():
+    observations, states = planted("lingering", 200)
+    rows = [{"a": y, "b": "hot" if y > 0 else "cold"} for y in observations]
+    asked = {"n_resamples": 99, "random_state": 0}
+    found = check(rows, states, **asked)
+    assert check(pd.DataFrame(rows), pd.Series(states), **asked) == found
+    assert check(pl.DataFrame(rows), pl.Series(states), **asked) == found
+    assert {one.part for one in found.tests.values()} & {"a", "b", "a level", "a spread"}
+    numbers = check(observations[:, None], states, **asked)
+    assert (
+        numbers.tests["lingering"].p_value
+        == check(observations, states, **asked).tests["lingering"].p_value
+    )
+
+
+def test_a_function_of_ones_own():
+    def late(states, observations):
+        return sum(states[-20:])
+
+    observations, states = planted("", 100)
+    found = check(observations, states, tests=[late, "order"], random_state=0)
+    assert list(found.tests) == ["late", "order"]
+    frame = pd.DataFrame({"y": observations})
+    assert check(
+        frame, states, tests={"sum": lambda x, y: float(y["y"].iloc[:9].sum())}, n_resamples=19
+    ).tests
+    with pytest.raises(ValueError, match="returned nan"):
+        check(observations, states, tests=lambda x, y: float("nan"))
+
+
+def test_stopping_early_draws_less_and_finds_the_same():
+    calls = []
+
+    def counted(states, observations):
+        calls.append(1)
+        return states[1]
+
+    states = planted("", 100)[1]
+    found = check(None, states, tests=["order", counted], stop_after=5, random_state=0)
+    assert len(calls) < 500
+    assert not found.rejected
+    broken = check(None, planted("order")[1], tests=["order"], stop_after=5, random_state=0)
+    assert broken.tests["order"].p_value == 0.001
+
+
+def test_smoothing_breaks_ties():
+    states = list("abbb")
+    found = [check(None, states, smoothing=True, random_state=k).p_value for k in range(5)]
+    assert len(set(found)) == 5
+    assert check(None, states, random_state=0).p_value == 1.0
+
+
+def test_an_estimator_checks_its_own_history():
+    observations, states = planted("drift", 300)
+    cp = ConformalHMM(random_state=0).fit(observations[:150], states[:150])
+    before = cp.check(n_resamples=199)
+    assert before.n_steps == 150
+    after = cp.partial_fit(observations[150:], states[150:]).check(n_resamples=199)
+    assert not before.rejected
+    assert after.failures == ("drift",)
+    assert ConformalHMM(train_size=0.5).fit(observations, states).check().n_steps == 150
+    assert (
+        ConformalHMM(memory=2)
+        .fit(None, states)
+        .check()
+        .assumption.endswith("the last 2 states alone")
+    )
+    frame = pd.DataFrame({"level": observations, "word": np.where(states, "a", "b")})
+    parts = ConformalHMM().fit(frame, states).check(n_resamples=99).tests["lingering"].part
+    assert parts in ("level", "word")
+    several = ConformalHMM(random_state=0).fit(observations, states, lengths=[150, 150])
+    assert "one_emission" in several.check().failures
+    with pytest.raises(ValueError, match="not fitted"):
+        ConformalHMM(HMM()).check()
+
+
+def test_what_cannot_be_tested_is_said_and_the_rest_tested():
+    rng = np.random.default_rng(0)
+    found = check(rng.normal(size=50), ["a"] * 50, n_resamples=99)
+    assert set(found.tests) == {"lingering", "drift"}
+    assert found.untested["order"] == "all steps are in one state"
+    assert "order: not tested, all steps are in one state" in repr(found)
+    states = rng.choice(["a", "b"], 50)
+    for empty in ([None] * 50, np.full(50, np.nan), None):
+        found = check(empty, states, n_resamples=99)
+        assert set(found.tests) == {"order", "transitions", "durations"}
+        assert set(found.untested) == {"lingering", "drift"}
+    found = check(pd.DataFrame({"x": 1, "y": rng.normal(size=50)}), states)
+    assert found.untested == {"column x": "it has one value only"}
+    dates = pd.DataFrame({"when": pd.date_range("2020", periods=50), "y": rng.normal(size=50)})
+    assert check(dates, states, n_resamples=9).untested == {"column when": "it holds dates"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"states": ["a"]}, "states has 1 steps of which nothing can be tested"),
+        ({"states": []}, "states is empty"),
+        ({"states": ["a"] * 20}, "give a longer history, or observations"),
+        ({"observations": [1, 2]}, "observations has 2 elements and states has 6"),
+        ({"lengths": [2, 3]}, "lengths adds up to 5"),
+        ({"tests": ["ordre"]}, "tests must be one of 'drift'"),
+        ({"tests": []}, "tests is empty"),
+        ({"tests": ["order", "order"]}, "tests has 'order' twice"),
+        ({"n_resamples": 0}, "n_resamples must be a whole number"),
+        ({"stop_after": 0}, "stop_after must be"),
+        ({"stop_after": 3, "smoothing": True}, "smoothing=True needs all draws"),
+        ({"alpha": 1}, "alpha must be a number between 0 and 1"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"memory": 0}, "memory must be"),
+        ({"memory": "observation"}, "needs observations that are symbols"),
+        ({"random_state": -1}, "random_state must be"),
+    ],
+)
+def test_bad_input_is_refused_by_name(given, message):
+    asked = {"observations": None, "states": list("aababb"), **given}
+    with pytest.raises(ValueError, match=message):
+        check(asked.pop("observations"), asked.pop("states"), **asked)
+
+
+def test_observations_that_cannot_be_told_apart():
+    with pytest.raises(TypeError, match="observations holds values"):
+        check([{1}, {2}, {1}], list("aba"))
+
+
+def test_a_diagnosis_shows_itself():
+    found = check(*weather(200, random_state=0), n_resamples=99, random_state=0)
+    assert found.verdict in repr(found)
+    assert found._repr_html_().count("<tr>") == 1 + len(found.tests)
+    for backend in ("pandas", "polars"):
+        frame = found.to_frame(backend)
+        assert list(frame["test"]) == list(found.tests)
+        assert list(frame["p_value"]) == [one.p_value for one in found.tests.values()]

@@ -1,0 +1,121 @@
+"""Draws of whole sequences are uniform on their class, which is listed by looking through all."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+from tests.check.classes import as_sample, columns_signature, members_of, signature
+
+from definetti.check.drawing import drawer_of
+
+RATE = 1e-6  # of false alarms, for each class
+HISTORIES = {
+    "two states": ("abbabab", None),
+    "three states": ("abcabbc", None),
+    "three states that come back": ("abacabcba", None),
+    "a state that is left for good": ("aabbabcc", None),
+    "no state is met again": ("abcd", None),
+    "the first state is the last": ("abbaacba", None),
+    "self-loops only": ("aaaaa", None),
+    "self-loops, with symbols": ("aaaaa", "00101"),
+    "one state, two steps": ("aa", "01"),
+    "two steps": ("ab", "01"),
+    "one step": ("a", "0"),
+    "two states with symbols": ("abbaba", "010110"),
+    "three states with symbols": ("abcab", "01011"),
+}
+
+
+def drawn(sample, pairs, across, size=20_000, seed=0):
+    """Count draws, as sequences of pairs."""
+    tokens, _, times = drawer_of(sample, across)(np.random.default_rng(seed), size)
+    labels = np.array(sample.labels, dtype=object)[sample.heads]
+    return Counter(
+        tuple((labels[v], pairs[t][1]) for v, t in zip(path, order, strict=True))
+        for path, order in zip(tokens.tolist(), times.tolist(), strict=True)
+    )
+
+
+def assert_uniform(found, members):
+    assert set(found) <= set(members)
+    size = sum(found.values())
+    counts = np.array([found[member] for member in members])
+    off = ((counts - size / len(members)) ** 2).sum() / (size / len(members))
+    assert off <= chi2.isf(RATE, max(len(members) - 1, 1))
+
+
+def pair(states, symbols):
+    return tuple(zip(states, symbols or [None] * len(states), strict=True))
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_draws_are_uniform(name):
+    pairs = pair(*HISTORIES[name])
+    members = members_of(pairs, [len(pairs)])
+    assert pairs in members
+    assert_uniform(drawn(as_sample(pairs), pairs, across=False), members)
+
+
+@pytest.mark.parametrize("lengths", [[3, 4], [1, 6], [5, 2]])
+def test_stretches_are_rearranged_each_by_itself(lengths):
+    pairs = pair("abbabab", "0101101"[::-1])
+    members = members_of(pairs, lengths)
+    assert_uniform(drawn(as_sample(pairs, lengths), pairs, across=False), members)
+
+
+@pytest.mark.parametrize("lengths", [[3, 3], [4, 2], [2, 1, 3], [2, 2, 2]])
+@pytest.mark.parametrize("symbols", [None, "010011"])
+def test_steps_move_from_one_sequence_to_another(lengths, symbols):
+    pairs = pair("abbaab", symbols)
+    members = members_of(pairs, lengths, columns_signature)
+    assert_uniform(drawn(as_sample(pairs, lengths), pairs, across=True), members)
+
+
+def of_order_two(pairs):
+    """Tokens of two states in the place of states."""
+    before = [None, *(x for x, _ in pairs[:-1])]
+    return tuple(((x, str(b)), y) for b, (x, y) in zip(before, pairs, strict=True))
+
+
+def with_age(pairs):
+    """States with how long they have lasted, and whether since the beginning."""
+    rows, age, first = [], 0, True
+    for k, (x, y) in enumerate(pairs):
+        lasts = k > 0 and pairs[k - 1][0] == x
+        age, first = (age + 1 if lasts else 1), first and (lasts or k == 0)
+        rows.append(((x, age, first), y))
+    return tuple(rows)
+
+
+@pytest.mark.parametrize(
+    ("memory", "tokens", "states"),
+    [(2, of_order_two, "aababbabaab"), ("age", with_age, "abbaabaabb")],
+)
+def test_tokens_take_the_place_of_states(memory, tokens, states):
+    pairs = pair(states, None)
+    members = members_of(pairs, [len(pairs)], signature, tokens)
+    assert len(members) > 1
+    assert_uniform(drawn(as_sample(pairs, memory=memory), pairs, across=False), members)
+
+
+def test_edges_are_those_of_the_path():
+    pairs = pair("abcabbcaab", None)
+    sample = as_sample(pairs, [4, 6])
+    for across in (False, True):
+        tokens, edges, _ = drawer_of(sample, across)(np.random.default_rng(0), 50)
+        inside = sample.edges >= 0
+        assert (edges[:, ~inside] == -1).all()
+        steps = np.flatnonzero(inside)
+        assert (sample.sources[edges[:, steps]] == tokens[:, steps]).all()
+        assert (sample.targets[edges[:, steps]] == tokens[:, steps + 1]).all()
+
+
+def test_a_wrong_draw_is_found():
+    """The chi-square test has teeth: a class of which one member comes half as often again."""
+    members = members_of(pair("abacabcba", None), [9])
+    each = 20_000 // len(members)
+    found = Counter(dict.fromkeys(members, each))
+    found[members[0]] += each // 2
+    with pytest.raises(AssertionError):
+        assert_uniform(found, members)

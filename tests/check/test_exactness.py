@@ -1,0 +1,123 @@
+"""Every class of small models, listed: p-values have their size for every statistic and level."""
+
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from tests.check.classes import all_classes, as_draws, as_sample, columns_signature, signature
+from tests.check.test_draws import of_order_two
+
+from definetti.check import CannotTest, Statistic
+from definetti.check.judging import judge_all
+from definetti.check.ranking import Strangeness, judge_rows, stop_early, strangest
+
+LEVELS = [Fraction(1, 20), Fraction(1, 10), Fraction(1, 7), Fraction(1, 3), Fraction(1, 2)]
+MODELS = {
+    "symbols": ("ab", "01", [5], 1),
+    "numbers": ("ab", (0.5, 1.25), [5], 1),
+    "three states": ("abc", "01", [4], 1),
+    "plain": ("ab", [None], [8], 1),
+    "plain, three states": ("abc", [None], [6], 1),
+    "gaps": ("ab", (None, 0.5, 1.25), [4], 1),
+    "two sequences": ("ab", "01", [3, 2], 1),
+    "order two": ("ab", [None], [9], 2),
+}
+SEVERAL = {
+    "symbols": ("ab", "01", [3, 2], 1),
+    "numbers": ("ab", (0.5, 1.25), [2, 3], 1),
+    "three": ("ab", [None], [3, 2, 3], 1),
+}
+
+
+def measured(members, lengths, memory, across):
+    """Yield the values of every statistic on a whole class, the first of which is the sample."""
+    sample = as_sample(members[0], lengths, memory)
+    draws = as_draws(sample, members[0], members, memory, lengths)
+    for name, statistic in Statistic.named.items():
+        if statistic.across == across:
+            try:
+                parts = statistic().parts(sample)
+            except CannotTest:
+                continue
+            yield name, parts, statistic().measure(sample, draws)
+
+
+def assert_exact(found: Strangeness):
+    """The conservative p-value's size is at most the level, the smoothed one's the level."""
+    ranks = [found.rank(*own) for own in zip(*found, strict=True)]
+    size = len(ranks)
+    for level in [*LEVELS, *(Fraction(k, size) for k in range(1, min(size, 40) + 1))]:
+        assert Fraction(sum(not rank.exceeds(level) for rank in ranks), size) <= level
+        below = sum(1 - rank.chance(level) for rank in ranks)
+        assert abs(float(below / size - level)) <= 1e-9
+    assert found.places.tolist() == [rank.greater + rank.equal for rank in ranks]
+
+
+def classes_of(model, name):
+    states, symbols, lengths, memory = model
+    tokens = of_order_two if memory == 2 else None
+    found = all_classes(states, symbols, lengths, name, tokens)
+    # Labels are alike: of classes that begin with any state, those of the first tell all.
+    return [one for one in found if len(one) > 1 and one[0][0][0] == "a"]
+
+
+@pytest.mark.parametrize(
+    ("model", "across"),
+    [*((name, False) for name in MODELS), *((name, True) for name in SEVERAL)],
+)
+def test_p_values_have_their_size_on_every_class(model, across):
+    chosen = (SEVERAL if across else MODELS)[model]
+    seen = set()
+    for members in classes_of(chosen, columns_signature if across else signature):
+        together = []
+        for name, _, values in measured(members, *chosen[2:], across):
+            together.append(judge_rows(values))
+            assert_exact(together[-1])
+            seen.add(name)
+        if together:
+            assert_exact(strangest(together))
+    wanted = {name for name, one in Statistic.named.items() if one.across == across}
+    if chosen[1] == [None]:
+        wanted -= {"lingering", "drift", "one_emission"}
+    assert seen == wanted
+
+
+@pytest.mark.parametrize("model", ["symbols", "numbers", "gaps", "two sequences", "order two"])
+def test_statistics_depend_on_the_rearrangement_alone(model):
+    """Not on which member of the class is the sample, nor on which state was met first."""
+    chosen = MODELS[model]
+    largest = max(classes_of(chosen, signature), key=len)
+    for name, parts, values in measured(largest, *chosen[2:], False):
+        for k in range(0, len(largest), max(1, len(largest) // 20)):
+            other = as_sample(largest[k], *chosen[2:])
+            statistic = Statistic.named[name]()
+            own = statistic.measure(other, other.itself)[0]
+            order = [statistic.parts(other).index(part) for part in parts]
+            np.testing.assert_allclose(own[order], values[k], atol=1e-9)
+
+
+def test_the_verdict_is_the_smallest_adjusted_p_value():
+    rng = np.random.default_rng(0)
+    family = {"one": rng.integers(0, 9, (50, 2)).astype(float), "other": rng.normal(size=(50, 1))}
+    for uniform in (None, 0.3):
+        p_value, judged = judge_all([family], uniform)
+        assert p_value == min(one.adjusted for one in judged.values())
+        assert all(one.adjusted >= one.p_value - 1e-12 for one in judged.values())
+
+
+@pytest.mark.parametrize("values", [(1, 2, 3, 4, 5, 6, 7), (1, 1, 2, 3, 3, 3, 4)])
+@pytest.mark.parametrize("enough", [1, 2, 3])
+def test_draws_that_stop_early_keep_the_level(values, enough):
+    orders = list(permutations(values))
+    found = [stop_early(np.array(order, dtype=float), enough)[0] for order in orders]
+    for level in sorted(set(found)):
+        assert Fraction(sum(p <= level for p in found), len(orders)) <= Fraction(level) + 1e-12
+
+
+def test_later_draws_do_not_change_what_is_decided():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=200)
+    decided = [stop_early(values[:size], 10) for size in range(11, 201)]
+    first = next(k for k, one in enumerate(decided) if one[1])
+    assert len(set(decided[first:])) == 1
