@@ -49,7 +49,7 @@ class ConformalHMM(FrontDoor):
         What stands behind the score. "auto" chooses an `HMM` by what is observed, the new
         observations included, refitted for every candidate; ``model_`` tells what it chose. A
         function or a matrix of likelihoods has columns in the order of `states`, to be declared.
-    score : {"path", "filter", "smoother", "joint", "band"} or callable, default "path"
+    score : name in `definetti.scores.Score.named`, or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets. A function must
         look at the window alone and keep nothing between calls.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "departures", "shifts", \

@@ -214,8 +214,8 @@ class Question:
             # What is not seen yet would be dealt out to times that must have an observation.
             raise ValueError(
                 f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which is "
-                "exact with a fixed model and symmetry='spaced' or 'departures' only; set "
-                "train_size=0.5, or leave horizon out"
+                "exact with a fixed model and symmetry='spaced' or 'departures', or another with "
+                "by_last_state, only; set train_size=0.5, or leave horizon out"
             )
         if unseen and self.symmetry.needs_observations:
             raise ValueError(

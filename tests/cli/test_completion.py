@@ -3,6 +3,7 @@
 import pytest
 
 from definetti.cli.completing import complete_last
+from definetti.memory import Memory
 from definetti.scores import Score
 
 # Where a shell is named rather than looked for among the processes above: CI may have none.
@@ -23,6 +24,7 @@ CASES = {
     "definetti predict --gua": {"--guarantee"},
     "definetti predict x.csv --guarantee ": {"all", "steps", "errors"},
     "definetti verify --score ": set(Score.named),
+    "definetti predict x.csv --memory ": {"1", "2", *set(Memory.named) - {"order"}},
     "definetti simulate x.csv --world s": {"sensors"},
     "definetti reproduce f": {"figure1", "figure2", "figure3"},
     "definetti check x.csv --tests order,dr": {"order,drift"},
@@ -58,7 +60,7 @@ def test_it_is_installed(ask, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "choices"), [
     (("predict", "x.csv", "--guarantee", "most"), "'all', 'steps', 'errors'"),
-    (("verify", "--score", "best"), ", ".join(map(repr, sorted(Score.named)))),
+    (("verify", "--score", "best"), ", ".join(map(repr, Score.named))),
     (("simulate", "x.csv", "--world", "moon"), "'weather', 'sensors'"),
     (("reproduce", "figure9"), "'figure1', 'figure2', 'table1', 'figure3', 'all'"),
     (("compare", "--worlds", "mars"), "choose among figure1, figure2"),

@@ -7,7 +7,6 @@ import pytest
 
 from definetti import HMM, ConformalHMM, given_hmm
 from definetti.emissions import Categorical, Emission, Gaussian, Mixed
-from definetti.memory import Age, Memory, Observation, Order
 from definetti.models import Model
 from definetti.scores import Score
 from definetti.symmetry import BlockGroup, Reference, Returns, Spaced, Symmetry
@@ -56,16 +55,6 @@ def test_every_emission(name):
 )
 def test_every_kind_of_model(model):
     check_model(model, SYMBOLS, ["calm", "busy"])
-
-
-@pytest.mark.parametrize("name", Memory.named)
-def test_every_memory(name):
-    check_memory(Memory.named[name]())
-
-
-@pytest.mark.parametrize("memory", [Order(2), Order(4), Age(1), Age(3)], ids=repr)
-def test_memories_of_some_length(memory):
-    check_memory(memory)
 
 
 # Plug-ins that are wrong, each in one way.
@@ -123,6 +112,14 @@ def test_a_score_need_not_be_hashable():
     with pytest.raises(TypeError, match="unhashable"):
         hash(Plain())
     check_score(Plain())
+
+
+def test_a_score_that_knows_no_late_steps_names_those_that_do():
+    with pytest.raises(ValueError, match=r"use one of .*, or derive it from") as refused:
+        Plain().late(1)
+    late = [name for name, one in Score.named.items() if one.late is not Score.late]
+    assert late
+    assert all(repr(name) in str(refused.value) for name in late)
 
 
 @dataclass(frozen=True)
@@ -216,8 +213,7 @@ class Gapped(Spaced):
 
 
 def test_a_symmetry_that_never_compares_is_not_checked():
-    for gap in (1, 2, 3):
-        check_symmetry(Gapped(gap))
+    check_symmetry(Gapped(3))
     with pytest.raises(AssertionError, match="never compares"):
         check_symmetry(Gapped(4))
 
@@ -313,110 +309,6 @@ class FromTheHistory(Model):
 def test_a_wrong_model_is_found_out():
     with pytest.raises(AssertionError, match="the model is not valid"):
         check_model(FromTheHistory(), SYMBOLS, ["calm", "busy"])
-
-
-class NoState(Order):
-    """Its tokens do not begin with the state."""
-
-    def follow(self, tokens, states, observations):
-        return super().follow(tokens, states, observations)[:, ::-1]
-
-
-class OwnTrace(Age):
-    """Its fast way is another than `follow`."""
-
-    def trace(self, states, observations, before=None):
-        return super().trace(states, observations, before) * [1, 1, 0]
-
-
-class NotAfter(Age):
-    """Its fast way begins anew after every token."""
-
-    def trace(self, states, observations, before=None):
-        return super().trace(states, observations)
-
-
-class Counting(Order):
-    """Looks at how many tokens it is asked for together."""
-
-    def follow(self, tokens, states, observations):
-        return np.column_stack([states, np.full(len(states), len(states))])
-
-    trace = Memory.trace
-
-
-class Rising(Order):
-    """Takes codes for numbers: whether the state has risen."""
-
-    def begin(self, state, observation):
-        return np.array([state, -1])
-
-    def follow(self, tokens, states, observations):
-        return np.column_stack([states, states > tokens[:, 0]])
-
-    trace = Memory.trace
-
-
-class Unobserved(Observation):
-    """Says that it does not look at observations, and does."""
-
-    reads_observations = False
-
-
-class Newborn(Age):
-    """Takes the first state for one that has just begun."""
-
-    def begin(self, state, observation):
-        return np.array([state, 1, 0])
-
-    trace = Memory.trace
-
-
-class Settled(Order):
-    """Takes the first state for one that has always been."""
-
-    def begin(self, state, observation):
-        return np.array([state] * self.k)
-
-    trace = Memory.trace
-
-
-@pytest.mark.parametrize(
-    ("memory", "message"),
-    [
-        (NoState(2), "begin with the code of its state"),
-        (OwnTrace(), "`trace` is not `begin`"),
-        (NotAfter(), "`trace` after a token"),
-        (Counting(2), "depends on more"),
-        (Rising(2), "compute with codes"),
-        (Unobserved(), "reads_observations"),
-        (Newborn(), "`begin` gives a token"),
-        (Newborn(2), "`begin` gives a token"),
-        (Settled(2), "`begin` gives a token"),
-        (Settled(3), "`begin` gives a token"),
-    ],
-    ids=repr,
-)
-def test_wrong_memories_are_found_out(memory, message):
-    with pytest.raises(AssertionError, match=message):
-        check_memory(memory)
-
-
-class Even(Memory):
-    """Whether the step is even: what is not known makes the same difference to all steps."""
-
-    reads_observations = False
-    assumption = "the present state and whether the step is even"
-
-    def begin(self, state, observation):
-        return np.array([state, 0])
-
-    def follow(self, tokens, states, observations):
-        return np.column_stack([states, 1 - tokens[:, 1]])
-
-
-def test_a_first_token_may_come_again_if_what_shares_it_would_do_so_anyway():
-    check_memory(Even())
 
 
 @pytest.mark.parametrize("check", [check_score, check_symmetry, check_memory])

@@ -32,7 +32,7 @@ class Baseline(Named, FrontDoor):
     ----------
     model : "auto", HMM, or a predictor trained elsewhere
         What stands behind the score. It is fixed before anything is calibrated.
-    score : {"path", "filter", "smoother", "joint", "band"} or callable, default "path"
+    score : name in `definetti.scores.Score.named`, or callable, default "path"
         How strange a window of states is.
     confidence_level : float, default 0.9
     train_size : float or int, default 0.5

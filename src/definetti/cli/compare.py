@@ -48,7 +48,7 @@ def compare(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Compare ours, the paper's method and eleven baselines: coverage, size and time.
+    """Compare ours, the paper's method and the baselines: coverage, size and time.
 
     A run that was stopped goes on where it was. Exit code 0: done, and every method covers where
     that is guaranteed; 1: one does not, or the run was stopped; 2: something asked for cannot be.

@@ -19,6 +19,14 @@ def complete_symmetries(incomplete: str) -> list[str]:
     return [name for name in ("auto", *Symmetry.named) if name.startswith(incomplete)]
 
 
+def complete_memories(incomplete: str) -> list[str]:
+    """Complete the name of a memory; that of a number of states is the number."""
+    from definetti.memory import Memory, Order
+
+    names = ["1", "2", *(name for name in Memory.named if name != Order.known_as)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
 def complete_tests(incomplete: str) -> list[str]:
     """Complete the last of some names of tests."""
     from definetti.check import Statistic

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from definetti.cli.choices import Guarantee as Promised
-from definetti.cli.completing import complete_symmetries
+from definetti.cli.completing import complete_memories, complete_symmetries
 
 LabelledRows = Annotated[str, typer.Argument(help="labelled rows; - for standard input")]
 NewRows = Annotated[str | None, typer.Argument(help="new rows, in the order of time")]
@@ -40,7 +40,11 @@ Symmetry = Annotated[
     ),
 ]
 Memory = Annotated[
-    str, typer.Option(help="what the future depends on: 1, 2, … states, age, age:20, observation")
+    str,
+    typer.Option(
+        help="what the future depends on: 1, 2, … states, or a name, such as age, age:20",
+        autocompletion=complete_memories,
+    ),
 ]
 Smoothing = Annotated[bool, typer.Option("--smoothing", help="break ties at random")]
 AllowEmpty = Annotated[

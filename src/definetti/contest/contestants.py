@@ -1,4 +1,4 @@
-"""Who is compared: ours, the paper's, and the eleven baselines, all with the same settings."""
+"""Who is compared: ours, the paper's, and all baselines, each with the same settings."""
 
 from __future__ import annotations
 

@@ -54,10 +54,10 @@ class Score(Named, ABC):
 
     def late(self, lag: int) -> Score:
         """Return the score of the steps after the first `lag` alone, whatever came in these."""
+        names = [repr(name) for name, one in Score.named.items() if one.late is not Score.late]
         raise ValueError(
             f"score={self.name!r} does not tell the last steps from the first, which lag={lag} "
-            "asks for; use 'path', 'filter', 'smoother', 'joint' or 'band', or derive it from "
-            "definetti.scores.StepScore"
+            f"asks for; use one of {', '.join(names)}, or derive it from definetti.scores.StepScore"
         )
 
 
