@@ -95,13 +95,15 @@ def _known(edges: IntArray, sample: Sample) -> int:
 def _part_means(scores: IntArray, seen: IntArray, groups: IntArray, room: int) -> FloatArray:
     """Add up how far the mean of each group is from nought, in units of its variance."""
     found = np.zeros(len(scores))
+    sums, sizes = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
     for b in range(len(scores)):
-        sums, sizes = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
         for t in range(scores.shape[1]):
             if seen[b, t]:
                 sums[groups[b, t]] += scores[b, t]
                 sizes[groups[b, t]] += 1
-        for g in range(room):
+        for t in range(scores.shape[1]):  # by the steps there are: of many groups few have any
+            g = groups[b, t]
             if sizes[g]:
                 found[b] += float(sums[g]) * float(sums[g]) / sizes[g]
+                sums[g], sizes[g] = 0, 0
     return found

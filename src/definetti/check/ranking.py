@@ -52,7 +52,7 @@ class Strangeness(NamedTuple):
     Attributes
     ----------
     counts : (N,) how many rows are as strange, in the part in which it is the strangest
-    off : (N,) how far it is off there, in standard deviations of all rows
+    off : (N,) how far it is off there, by how far rows are that are above the mean
     """
 
     counts: IntArray
@@ -98,7 +98,7 @@ def judge_rows(values: FloatArray) -> Strangeness:
     """Return how strange each row of values is, one value a part, by its strangest part.
 
     >>> judge_rows(np.array([[1.0, 0.0], [0.0, 5.0], [0.5, 0.0], [0.0, 1.0]])).places
-    array([2, 1, 3, 4])
+    array([1, 2, 3, 4])
     """
     parts = strangest([_judge(part) for part in values.T])
     return Strangeness(parts.places, parts.off)
@@ -106,7 +106,10 @@ def judge_rows(values: FloatArray) -> Strangeness:
 
 def _judge(part: FloatArray) -> Strangeness:
     finite = part[np.isfinite(part)]
-    middle, spread = (finite.mean(), finite.std()) if len(finite) else (0.0, 0.0)
+    middle = finite.mean() if len(finite) else 0.0
+    # By how large values vary: small ones may vary otherwise, and are another part's affair.
+    above = finite[finite > middle] - middle
+    spread = np.sqrt((above**2).mean()) if len(above) else 0.0
     off = np.zeros(len(part))
     if spread > TIE * max(1.0, abs(middle)):
         off = np.round((part - middle) / spread, 9)  # a grid: what is equal is equal

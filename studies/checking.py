@@ -1,0 +1,155 @@
+"""Exact tests beside chi-square tests: how often they reject what is true, and what is false.
+
+`python -m studies.checking` draws chains of several sizes and lengths, and prints the share of
+histories that each test rejects at 0.05. What is false is planted, one thing at a time. Chi-square
+tests are those of Anderson & Goodman (1957): order two, and other transitions in the second half.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from scipy.stats import chi2
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.check import check
+
+ALPHA = 0.05
+DRAWS, MORE = 199, 999  # of tests by themselves, and of all together
+LENGTHS, STATES = (50, 200, 1_000), (2, 5, 10)
+KINDS = ("sticky", "rare")
+
+
+def make_chain(kind: str, states: int) -> FloatArray:
+    """Return transition probabilities: states that stay, or states of which most are rare."""
+    if kind == "sticky":
+        return np.full((states, states), 0.1 / (states - 1)) + np.eye(states) * (
+            0.9 - 0.1 / (states - 1)
+        )
+    shares = 0.3 ** np.arange(states)
+    return np.tile(shares / shares.sum(), (states, 1)) * 0.7 + np.eye(states) * 0.3
+
+
+def walk(steps: Callable[[int], FloatArray], length: int, rng: np.random.Generator) -> IntArray:
+    """Draw a chain whose transition probabilities may depend on the time."""
+    uniform, path = rng.random(length), np.zeros(length, dtype=np.int64)
+    for t in range(1, length):
+        path[t] = min(int((steps(t)[path[t - 1]].cumsum() < uniform[t]).sum()), len(steps(t)) - 1)
+    return path
+
+
+def judge_by_chi_square(path: IntArray) -> tuple[float, float]:
+    """Return the p-values of order one against two, and of one law against one for each half."""
+    codes = np.unique(path, return_inverse=True)[1]
+    n = int(codes.max()) + 1
+    if n < 2:
+        return 1.0, 1.0
+    triples = np.zeros((n, n, n))
+    np.add.at(triples, (codes[:-2], codes[1:-1], codes[2:]), 1)
+    halves = np.zeros((2, n, n))
+    late = (2 * np.arange(1, len(codes)) >= len(codes)).astype(np.int64)
+    np.add.at(halves, (late, codes[:-1], codes[1:]), 1)
+    order = _ratio(triples.transpose(1, 0, 2))
+    change = _ratio(halves.transpose(1, 0, 2))
+    return float(chi2.sf(order, n * (n - 1) ** 2)), float(chi2.sf(change, n * (n - 1)))
+
+
+def _ratio(counts: FloatArray) -> float:
+    """Return twice the log-likelihood ratio of dependence in each of several tables."""
+
+    def added(values: FloatArray) -> float:
+        return float((values * np.log(np.maximum(values, 1))).sum())
+
+    return 2 * (
+        added(counts)
+        - added(counts.sum(axis=1))
+        - added(counts.sum(axis=2))
+        + added(counts.sum(axis=(1, 2)))
+    )
+
+
+def plant(name: str, length: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+    """Return numbers and states of two states in which one thing is wrong."""
+    noise = rng.normal(size=length)
+    uniform = rng.random(length)
+    path = np.zeros(length, dtype=np.int64)
+    run = 1
+    for t in range(1, length):
+        stays = 0.9
+        if name == "order":
+            stays = 0.9 if t > 1 and path[t - 1] == path[t - 2] else 0.6
+        elif name == "durations":
+            stays = 0.97 if run < 6 else 0.7
+        elif name == "transitions":
+            stays = 0.95 if 2 * t < length else 0.7
+        path[t] = path[t - 1] if uniform[t] < stays else 1 - path[t - 1]
+        run = run + 1 if path[t] == path[t - 1] else 1
+        if name == "lingering":
+            noise[t] += 0.3 * noise[t - 1]
+    if name == "drift":
+        noise += 0.5 * (2 * np.arange(length) >= length)
+    return noise + path, path
+
+
+def measure_sizes(repetitions: int) -> Iterator[list[str]]:
+    """Yield a row a setting: the share of true chains that each test rejects."""
+    for kind in KINDS:
+        for states in STATES:
+            chain = make_chain(kind, states)
+            for length in LENGTHS:
+                rng = np.random.default_rng([states, length, KINDS.index(kind)])
+                rejected = np.zeros(4)
+                for _ in range(repetitions):
+                    path = walk(lambda t, chain=chain: chain, length, rng)  # type: ignore[misc]
+                    theirs = judge_by_chi_square(path)
+                    ours = [1.0, 1.0]
+                    if len(set(path.tolist())) > 1:
+                        asked = ["order", "transitions"]
+                        found = check(None, path, tests=asked, n_resamples=DRAWS, random_state=rng)
+                        ours = [found.tests[name].p_value for name in asked]
+                    rejected += np.array([ours[0], theirs[0], ours[1], theirs[1]]) <= ALPHA
+                shares = rejected / repetitions
+                yield [kind, str(states), f"{length:,}", *(f"{share:.3f}" for share in shares)]
+
+
+def measure_power(repetitions: int) -> Iterator[list[str]]:
+    """Yield a row a failure and length: the share that is found, by all tests and by its own."""
+    for k, name in enumerate(("order", "durations", "transitions", "drift", "lingering")):
+        for length in (100, 300, 1_000):
+            rng = np.random.default_rng([k, length])
+            hits = np.zeros(2)
+            for _ in range(repetitions):
+                found = check(*plant(name, length, rng), n_resamples=MORE, random_state=rng)
+                named = name in found.tests and found.tests[name].p_value <= ALPHA
+                hits += [found.p_value <= ALPHA, named]
+            yield [name, f"{length:,}", *(f"{share:.2f}" for share in hits / repetitions)]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(prog="python -m studies.checking", description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=200, help="histories of each kind")
+    repetitions = parser.parse_args(arguments).repetitions
+    console = Console(width=110)
+    sizes = Table(title=f"True chains: share rejected at {ALPHA}, of {repetitions} histories")
+    for column in ("chain", "states", "T", "order", "chi-square", "change", "chi-square"):
+        sizes.add_column(column, justify="right")
+    number = len(KINDS) * len(STATES) * len(LENGTHS)
+    for row in track(measure_sizes(repetitions), total=number, transient=True):
+        sizes.add_row(*row)
+    console.print(sizes)
+    power = Table(title=f"Planted failures: share found at {ALPHA}, of {repetitions} histories")
+    for column in ("what is wrong", "T", "the verdict", "its own test"):
+        power.add_column(column, justify="right")
+    for row in track(measure_power(repetitions), total=15, transient=True):
+        power.add_row(*row)
+    console.print(power)
+
+
+if __name__ == "__main__":
+    main()
