@@ -172,6 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--windows", type=int, default=400, help="per row, about; default 400")
     parser.add_argument("--output", type=Path, help="read and write this CSV file, too")
     parser.add_argument("--horizons", type=int, nargs="*", help="these alone")
+    parser.add_argument("--only", nargs="*", help="these data alone, such as sleep or Delhi")
     given = parser.parse_args(arguments)
     if message := missing(given.data):
         print(message, file=sys.stderr)
@@ -186,6 +187,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = []
     for cell in cells(read(given.data)):
         if given.horizons and cell[-1] not in given.horizons:
+            continue
+        if given.only and cell[0].name not in given.only:
             continue
         key = (cell[0].name, *cell[1:])
         if key not in known:
