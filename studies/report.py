@@ -85,8 +85,8 @@ def _named(row: StudyRow) -> str:
 def _smaller(row: StudyRow, own: Sequence[StudyRow]) -> str | None:
     """Say what another method's smaller sets cost in the state that it treats worst."""
     same = {r.method: r for r in own if (r.horizon, r.level) == (row.horizon, row.level)}
-    ours = same["spaced"]
-    if row.method.startswith("spaced") or row.size >= ours.size:
+    ours = same.get("spaced")
+    if ours is None or row.method.startswith("spaced") or row.size >= ours.size:
         return None
     line = f"{_named(row)}, {row.size:.2f} against {ours.size:.2f}"
     if row.worst is None or ours.worst is None:

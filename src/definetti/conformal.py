@@ -221,7 +221,8 @@ class ConformalHMM(FrontDoor):
         level = self.confidence_level if confidence_level is None else confidence_level
         levels = read_levels(level)
         question = self._question(new_observations, horizon, lag)
-        levels.check(question.labels)
+        if levels.named:
+            levels.check(question.labels)
         if question.symmetry.given != LAST:
             levels = levels.at(question.labels[question.history.last])
         if self.guarantee == "all":
@@ -386,8 +387,10 @@ class ConformalHMM(FrontDoor):
         if isinstance(wanted, str) and wanted == "auto":
             wanted = "spaced"
         symmetry = checked_choice(wanted, Symmetry, "symmetry", ", 'auto'")
+        levels = read_levels(self.confidence_level)
         remembering = remember(symmetry, self.memory, data.history)
-        read_levels(self.confidence_level).check(data.alphabet.labels)
+        if levels.named:
+            levels.check(data.alphabet.labels)
         return {"_data": data, "symmetry_": symmetry, "_remembering": remembering}
 
     def _check_parameters(self) -> None:

@@ -12,8 +12,10 @@ from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
-from definetti.memory import Age, Memory, Observation, Order
-from definetti.ranks.pvalue import Rank, chances
+from definetti.data.history import History
+from definetti.levels.by_state import chances_by_state
+from definetti.memory import Age, Memory, Observation, Order, resolve_memory
+from definetti.ranks.pvalue import Rank
 
 SHOWS = np.array([[0.8, 0.2], [0.3, 0.7]])  # what is observed in each of two states
 
@@ -59,11 +61,11 @@ class Remembered(NamedTuple):
     symbols: list[tuple[int, ...]]
     ranks: list[Rank]
 
-    def coverage_given_last(self, law: Law, confidence_level: float, smoothing: bool) -> FloatArray:
+    def coverage_given_last(self, law: Law, confidence_level: Any, smoothing: bool) -> FloatArray:
         """Return the probability that the truth is in the set given each last state."""
         weights = np.array(list(map(law.weigh, self.states, self.symbols)))
-        held = weights * chances(self.ranks, confidence_level, smoothing)
         last = np.array([states[-1] for states in self.states])
+        held = weights * chances_by_state(self.ranks, last, confidence_level, smoothing)
         return np.array([fsum(held[last == i]) / fsum(weights[last == i]) for i in range(2)])
 
 
@@ -72,8 +74,8 @@ def enumerate_sequences(
 ) -> Remembered:
     """Rank the truth in every sequence of two states and two symbols.
 
-    A history that the memory refuses, one in which no state was seen to end, is left out: so are
-    all that it could be rearranged into.
+    A history that the memory refuses, such as one in which no state was seen to end, is left out:
+    so must be all that it could be rearranged into.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ def enumerate_sequences(
     pasts = list(product(product(range(2), repeat=length), product(range(2), repeat=length)))
     found = Remembered([], [], [])
     for past, seen in show_progress(pasts, len(pasts), "enumerating sequences", verbose):
-        if isinstance(predictor.memory, Age) and len(set(past)) == 1:
+        if not _takes(predictor.memory, past, seen):
             continue
         fitted = predictor.fit(seen, past)
         for new in product(range(2), repeat=horizon):
@@ -103,7 +105,23 @@ def enumerate_sequences(
                 found.states.append(past + candidate)
                 found.symbols.append(seen + new)
                 found.ranks.append(rank)
+    if not found.ranks:
+        raise ValueError(
+            f"memory={predictor.memory!r} refuses every history of {length} steps; take a longer "
+            "length, or a shorter memory"
+        )
     return found
+
+
+def _takes(memory: Any, states: tuple[int, ...], symbols: tuple[int, ...]) -> bool:
+    history = History(2)
+    history.append(np.array(states), np.array(symbols))
+    history.symbols = True
+    try:
+        resolve_memory(memory).check(history)
+    except ValueError:
+        return False
+    return True
 
 
 def _second(token: IntArray, state: int, symbol: int) -> float:

@@ -3,6 +3,7 @@
 import pytest
 
 from definetti.cli.completing import complete_last
+from definetti.scores import Score
 
 # Where a shell is named rather than looked for among the processes above: CI may have none.
 NAMED = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
@@ -21,7 +22,7 @@ CASES = {
     "definetti ver": {"verify"},
     "definetti predict --gua": {"--guarantee"},
     "definetti predict x.csv --guarantee ": {"all", "steps", "errors"},
-    "definetti verify --score ": {"path", "filter", "smoother", "joint", "band"},
+    "definetti verify --score ": set(Score.named),
     "definetti simulate x.csv --world s": {"sensors"},
     "definetti reproduce f": {"figure1", "figure2", "figure3"},
     "definetti check x.csv --tests order,dr": {"order,drift"},
@@ -57,7 +58,7 @@ def test_it_is_installed(ask, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "choices"), [
     (("predict", "x.csv", "--guarantee", "most"), "'all', 'steps', 'errors'"),
-    (("verify", "--score", "best"), "'band', 'filter', 'joint', 'path', 'smoother'"),
+    (("verify", "--score", "best"), ", ".join(map(repr, sorted(Score.named)))),
     (("simulate", "x.csv", "--world", "moon"), "'weather', 'sensors'"),
     (("reproduce", "figure9"), "'figure1', 'figure2', 'table1', 'figure3', 'all'"),
     (("compare", "--worlds", "mars"), "choose among figure1, figure2"),

@@ -68,3 +68,15 @@ def test_mistakes_name_the_option(folder, ask_all):
     assert "memory must be a whole number of steps" in found["memory"].err
     assert "--memory 500 is longer than the history of 198 steps" in found["long"].err
     assert "memory must be a whole number of steps" in found["cap"].err
+
+
+def test_verify_adds_up_levels_by_state(folder, ask_all):
+    asked = ("verify", "--length", 2, "--confidence", "1=0.75,0.4", "--json")
+    told = json.loads(ask_all({"verify": asked})["verify"].out)
+    assert told["confidence_level"] == {"0": 0.4, "1": 0.75}
+    for part in ("rows", "memories"):
+        assert {row["valid"] for row in told[part] if row["proved"]} == {True}
+    assert {row["valid"] for row in told["departures"]} == {True}
+    for row in told["departures"]:
+        level = (0.4, 0.75)[row["state"]]
+        assert row["smoothed"] == pytest.approx(level, abs=1e-9)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from definetti import HMM, ConformalHMM
 from definetti.data.history import padded
 from definetti.data.labels import MISSING
-from definetti.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Words
+from definetti.emissions import Bernoulli, Categorical, Emission, Gaussian, Mixed, Poisson, Words
 
 # Few distinct values, so that there are ties, gaps, and columns that do not vary.
 VALUES = {
@@ -21,6 +21,11 @@ VALUES = {
     "words": (Words(), ["walking", "running", "Rome", "the", "12", None]),
     "categorical": (Categorical(), ["a", "b", "c", None]),
     "mixed": (Mixed(), [("a", 0.5), ("b", 1.5), (None, -2.0), ("c", None), None]),
+}
+VALUES |= {
+    f"{name}, its example": (made(), list(made.example))
+    for name, made in Emission.named.items()
+    if made.example and not made.ordered  # who knows states by their columns has two
 }
 N_STATES = 4
 

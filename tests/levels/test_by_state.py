@@ -102,7 +102,7 @@ def test_exact_coverage_is_the_mean_of_the_levels():
 @pytest.mark.parametrize(("symmetry", "model", "smoothing"), covering(EXACT, MODELS, [False, True]))
 def test_a_candidate_is_held_to_the_level_of_its_state(symmetry, model, smoothing):
     own = {"symmetry": symmetry, "smoothing": smoothing, "confidence_level": OWN}
-    cp = ConformalHMM(**MODELS[model], **own, states=[0, 1], random_state=0)
+    cp = ConformalHMM(**MODELS[model], **own, states=[0, 1], random_state=0, allow_empty=True)
     rng = np.random.default_rng(0)
     differs = 0
     for _ in range(12):

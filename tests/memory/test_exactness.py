@@ -8,6 +8,7 @@ import pytest
 from tests.memory.laws import RETURNING, follow, until
 
 from definetti import ConformalHMM, given_hmm
+from definetti.memory import Age, Memory
 from definetti.symmetry import Symmetry
 from definetti.verify import LAWS, enumerate_sequences
 
@@ -21,6 +22,14 @@ FIXED = given_hmm([[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]])
 def predictor(symmetry, memory, **settings):
     settings = {"states": [0, 1], "random_state": 0, **settings}
     return ConformalHMM(symmetry=symmetry, memory=memory, **settings)
+
+
+@pytest.mark.parametrize("name", Memory.named)
+def test_every_memory_with_a_name_has_laws(name):
+    """Of both kinds: in `definetti.remembered`, and in `tests/memory/laws.py`."""
+    returning = [law for law, _ in RETURNING.values()]
+    for laws in (LAWS.values(), returning):
+        assert Memory.named[name] in {type(law.memory) for law in laws}
 
 
 @pytest.mark.parametrize(("length", "horizon"), [
@@ -48,6 +57,17 @@ def test_the_state_alone_is_not_enough(name, symmetry):
     listed = enumerate_sequences(predictor(symmetry, 1), 4, 1)
     found = [listed.coverage_given_last(law, level, True) for level in LEVELS]
     assert np.abs(np.array(found) - np.array(LEVELS)[:, None]).max() > 0.005
+
+
+def test_histories_that_a_memory_refuses_are_left_out():
+    """Whoever the memory is, and however it was asked for."""
+    by_name, by_class = (
+        enumerate_sequences(predictor("spaced", one), 3, 1) for one in ("age", Age())
+    )
+    assert by_name == by_class
+    assert not any(len(set(states[:3])) == 1 for states in by_name.states)
+    with pytest.raises(ValueError, match="memory=4 refuses every history of 3 steps; take"):
+        enumerate_sequences(predictor("spaced", 4), 3, 1)
 
 
 def test_pairs_are_exact_where_states_and_observations_are_jointly_markov():

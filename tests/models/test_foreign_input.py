@@ -257,6 +257,20 @@ def test_the_class_of_an_emission():
         ConformalHMM(HMM(emission=Gaussian)).fit(NUMBERS, STATES)
 
 
+def test_the_name_of_an_emission():
+    named, made = (
+        ConformalHMM(HMM(emission=one), train_size=0.5, random_state=0).fit(NUMBERS, STATES)
+        for one in ("gaussian", Gaussian())
+    )
+    assert named.predict_p(NUMBERS[:2]) == made.predict_p(NUMBERS[:2])
+    with pytest.raises(ValueError, match=r"emission must be one of .*'poisson'.*got 'normal'"):
+        HMM(emission="normal").check()
+    with pytest.raises(TypeError, match=r"pass an instance: emission=Classifier\(…\)"):
+        HMM(emission="classifier").check()
+    with pytest.raises(TypeError, match="or be a name of one, got 3"):
+        HMM(emission=3).check()
+
+
 @pytest.mark.parametrize("estimator", [LogisticRegression, "logistic", None])
 def test_what_is_no_classifier(estimator):
     with pytest.raises(TypeError, match=r"estimator must be an instance .* LogisticRegression\(\)"):

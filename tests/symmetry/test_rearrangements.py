@@ -87,10 +87,10 @@ def completed(sequence, horizon) -> Completion:
 def weights(symmetry, sequence, horizon, draws=0, seed=0) -> dict[Window, Fraction]:
     completion = completed(sequence, horizon)
     reference = symmetry.reference(completion, draws, lambda: np.random.default_rng(seed))
-    assert reference.joins == (draws > 0 or isinstance(symmetry, Spaced))
+    assert reference.joins == (draws > 0 or reference.ends is not None)
     total: Counter[Window] = Counter()
     found = reference.windows
-    if isinstance(symmetry, Spaced):
+    if reference.ends is not None:
         total[window(sequence, horizon)] = 1
         past = completion.history
         found = windows_at(reference.ends, past.states, past.observations, horizon)

@@ -7,12 +7,20 @@ import pytest
 
 from definetti import HMM, ConformalHMM, given_hmm
 from definetti.emissions import Categorical, Emission, Gaussian, Mixed
+from definetti.memory import Age, Memory, Observation, Order
 from definetti.models import Model
 from definetti.scores import Score
-from definetti.symmetry import BlockGroup, Reference, Returns, Symmetry
+from definetti.symmetry import BlockGroup, Reference, Returns, Spaced, Symmetry
 from definetti.symmetry._arrangements import all_orders
 from definetti.symmetry._blocks import cut_at_pair
-from definetti.testing import check_emission, check_model, check_score, check_symmetry
+from definetti.symmetry.spaced import spaced_ends
+from definetti.testing import (
+    check_emission,
+    check_memory,
+    check_model,
+    check_score,
+    check_symmetry,
+)
 
 SYMBOLS = ["a", "b"]
 
@@ -48,6 +56,16 @@ def test_every_emission(name):
 )
 def test_every_kind_of_model(model):
     check_model(model, SYMBOLS, ["calm", "busy"])
+
+
+@pytest.mark.parametrize("name", Memory.named)
+def test_every_memory(name):
+    check_memory(Memory.named[name]())
+
+
+@pytest.mark.parametrize("memory", [Order(2), Order(4), Age(1), Age(3)], ids=repr)
+def test_memories_of_some_length(memory):
+    check_memory(memory)
 
 
 # Plug-ins that are wrong, each in one way.
@@ -160,6 +178,50 @@ def test_wrong_symmetries_are_found_out(symmetry, message):
         check_symmetry(symmetry)
 
 
+@dataclass(frozen=True)
+class Lately(Spaced):
+    """Keeps the blocks that end within the last few steps: which do depends on their order."""
+
+    steps: int = 100
+
+    def reference(self, completion, n_resamples, generator):
+        ends = super().reference(completion, n_resamples, generator).ends
+        return Reference.past(ends[ends >= len(completion.history) - self.steps])
+
+
+class LatelyWithExamples(Lately):
+    """Says by which parameters it is found out."""
+
+    examples = ({"steps": 3},)
+
+
+@pytest.mark.parametrize(
+    "symmetry", [Lately(1), Lately(2), Lately(3), Lately(5), LatelyWithExamples()], ids=repr
+)
+def test_a_symmetry_that_looks_at_the_clock_is_found_out(symmetry):
+    with pytest.raises(AssertionError, match="not valid"):
+        check_symmetry(symmetry)
+
+
+@dataclass(frozen=True)
+class Gapped(Spaced):
+    """Leaves some steps between the windows; exactly valid."""
+
+    gap: int = 1
+
+    def reference(self, completion, n_resamples, generator):
+        visits = completion.history.visits(completion.last)
+        length = len(completion.history) - self.gap
+        return Reference.past(spaced_ends(visits, length, completion.horizon + self.gap))
+
+
+def test_a_symmetry_that_never_compares_is_not_checked():
+    for gap in (1, 2, 3):
+        check_symmetry(Gapped(gap))
+    with pytest.raises(AssertionError, match="never compares"):
+        check_symmetry(Gapped(4))
+
+
 class FourMethods(Emission):
     """Another emission, of which it has what the contract demands and no more."""
 
@@ -253,7 +315,111 @@ def test_a_wrong_model_is_found_out():
         check_model(FromTheHistory(), SYMBOLS, ["calm", "busy"])
 
 
-@pytest.mark.parametrize("check", [check_score, check_symmetry])
+class NoState(Order):
+    """Its tokens do not begin with the state."""
+
+    def follow(self, tokens, states, observations):
+        return super().follow(tokens, states, observations)[:, ::-1]
+
+
+class OwnTrace(Age):
+    """Its fast way is another than `follow`."""
+
+    def trace(self, states, observations, before=None):
+        return super().trace(states, observations, before) * [1, 1, 0]
+
+
+class NotAfter(Age):
+    """Its fast way begins anew after every token."""
+
+    def trace(self, states, observations, before=None):
+        return super().trace(states, observations)
+
+
+class Counting(Order):
+    """Looks at how many tokens it is asked for together."""
+
+    def follow(self, tokens, states, observations):
+        return np.column_stack([states, np.full(len(states), len(states))])
+
+    trace = Memory.trace
+
+
+class Rising(Order):
+    """Takes codes for numbers: whether the state has risen."""
+
+    def begin(self, state, observation):
+        return np.array([state, -1])
+
+    def follow(self, tokens, states, observations):
+        return np.column_stack([states, states > tokens[:, 0]])
+
+    trace = Memory.trace
+
+
+class Unobserved(Observation):
+    """Says that it does not look at observations, and does."""
+
+    reads_observations = False
+
+
+class Newborn(Age):
+    """Takes the first state for one that has just begun."""
+
+    def begin(self, state, observation):
+        return np.array([state, 1, 0])
+
+    trace = Memory.trace
+
+
+class Settled(Order):
+    """Takes the first state for one that has always been."""
+
+    def begin(self, state, observation):
+        return np.array([state] * self.k)
+
+    trace = Memory.trace
+
+
+@pytest.mark.parametrize(
+    ("memory", "message"),
+    [
+        (NoState(2), "begin with the code of its state"),
+        (OwnTrace(), "`trace` is not `begin`"),
+        (NotAfter(), "`trace` after a token"),
+        (Counting(2), "depends on more"),
+        (Rising(2), "compute with codes"),
+        (Unobserved(), "reads_observations"),
+        (Newborn(), "`begin` gives a token"),
+        (Newborn(2), "`begin` gives a token"),
+        (Settled(2), "`begin` gives a token"),
+        (Settled(3), "`begin` gives a token"),
+    ],
+    ids=repr,
+)
+def test_wrong_memories_are_found_out(memory, message):
+    with pytest.raises(AssertionError, match=message):
+        check_memory(memory)
+
+
+class Even(Memory):
+    """Whether the step is even: what is not known makes the same difference to all steps."""
+
+    reads_observations = False
+    assumption = "the present state and whether the step is even"
+
+    def begin(self, state, observation):
+        return np.array([state, 0])
+
+    def follow(self, tokens, states, observations):
+        return np.column_stack([states, 1 - tokens[:, 1]])
+
+
+def test_a_first_token_may_come_again_if_what_shares_it_would_do_so_anyway():
+    check_memory(Even())
+
+
+@pytest.mark.parametrize("check", [check_score, check_symmetry, check_memory])
 def test_what_fulfils_no_contract(check):
     with pytest.raises(AssertionError, match="does not derive"):
         check("full")

@@ -9,12 +9,13 @@ WHICH = {1: 10, 2: 4, 3: 2}
 
 
 def verify_departures(
-    models: dict[str, Any], score: str, *, length: int, horizon: int, confidence: float
+    models: dict[str, Any], score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
     """Return a row a model and present state: coverage by visits, and by the clock beside it."""
     import numpy as np
 
     from definetti import ConformalHMM, given_hmm
+    from definetti.cli.levels import list_levels
     from definetti.verify import enumerate_departures, enumerate_ranks
 
     # A fixed model, which need not be the one that the sequences come from.
@@ -24,7 +25,7 @@ def verify_departures(
     plain = enumerate_departures(predictor, 2, 2, which, horizon, verbose=True)
     clock = enumerate_ranks(predictor, 2, 2, length, horizon, verbose=True)
     smoothed, ticking = plain._replace(smoothing=True), clock._replace(smoothing=True)
-    rows = []
+    rows, own = [], list_levels(confidence, (0, 1))
     for name, parts in models.items():
         initial, steps, emitted = (np.array(part) for part in parts)
         law = steps, emitted, confidence
@@ -33,7 +34,7 @@ def verify_departures(
             1 - plain.missed(*law), smoothed.coverage(*law), by_clock.tolist(), strict=True
         )
         for state, (kept, exactly, timed) in enumerate(figures):
-            valid = kept >= confidence - 1e-12 and abs(exactly - confidence) < 1e-9
+            valid = kept >= own[state] - 1e-12 and abs(exactly - own[state]) < 1e-9
             rows.append({"model": name, "state": state, "departure": which, "coverage": kept,
                          "smoothed": exactly, "by_the_clock": timed if timed == timed else None,
                          "valid": bool(valid)})  # fmt: skip

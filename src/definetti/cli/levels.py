@@ -28,19 +28,29 @@ def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, 
     return found[None] if list(found) == [None] else found
 
 
+def list_levels(
+    confidence_level: float | dict[Any, float], states: Iterable[Hashable]
+) -> list[float]:
+    """Return the level of each state.
+
+    >>> list_levels({"N1": 0.99, None: 0.8}, ["W", "N1"])
+    [0.8, 0.99]
+    """
+    from definetti.levels import read_levels
+
+    return [float(1 - alpha) for alpha in read_levels(confidence_level).alphas(states)]
+
+
 def name_levels(
     confidence_level: float | dict[Any, float], states: Iterable[Hashable]
 ) -> float | dict[str, float]:
     """Write levels for JSON: a number, or each state's by its name."""
     from definetti.judging.summing import names_of
-    from definetti.levels import read_levels
 
     if not isinstance(confidence_level, dict):
         return confidence_level
     labels = tuple(dict.fromkeys(states))
-    alphas = read_levels(confidence_level).alphas(labels)
-    pairs = zip(names_of(labels), alphas, strict=True)
-    return {name: float(1 - alpha) for name, alpha in pairs}
+    return dict(zip(names_of(labels), list_levels(confidence_level, labels), strict=True))
 
 
 def _number(level: str, text: str) -> float:

@@ -8,10 +8,13 @@ SHORTEST, LONGEST = 2, 4  # labelled steps: for a memory of two, and for the sta
 
 
 def verify_memories(
-    score: str, *, length: int, horizon: int, confidence: float
+    score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
     """Return a row a law, symmetry and memory: coverage given each last state."""
+    import numpy as np
+
     from definetti import ConformalHMM
+    from definetti.cli.levels import list_levels
     from definetti.memory import Order
     from definetti.symmetry import Symmetry
     from definetti.verify import LAWS, enumerate_sequences
@@ -19,6 +22,7 @@ def verify_memories(
     exact = [
         name for name, one in Symmetry.named.items() if one().exact and one.given == "last state"
     ]
+    own = np.array(list_levels(confidence, (0, 1)))
     rows, known = [], {}
     for name, law in LAWS.items():
         for symmetry, memory in [("spaced", Order(1)), *((one, law.memory) for one in exact)]:
@@ -31,11 +35,11 @@ def verify_memories(
                 found.coverage_given_last(law, confidence, ties) for ties in (False, True)
             )
             right = memory != Order(1)
-            valid = plain.min() >= confidence - 1e-12 and abs(smoothed - confidence).max() < 1e-9
+            short, off = (plain - own).argmin(), abs(smoothed - own).argmax()
+            valid = (plain - own)[short] >= -1e-12 and abs(smoothed - own)[off] < 1e-9
             rows.append({"law": name, "memory": _name(memory), "symmetry": symmetry,
-                         "worst_state": float(plain.min()), "smoothed": smoothed.tolist(),
-                         "confidence": confidence, "valid": bool(valid),
-                         "proved": right})  # fmt: skip
+                         "worst_state": float(plain[short]), "smoothed": smoothed.tolist(),
+                         "farthest": int(off), "valid": bool(valid), "proved": right})  # fmt: skip
     return rows
 
 
@@ -63,9 +67,8 @@ def show_memories(rows: list[dict[str, Any]], title: str) -> None:
         "state alone, and with the memory that they need; smoothed: given the last state for which "
         "it is farthest from the level"
     )
-    level = rows[0]["confidence"]
     for row, after in zip(rows, [*rows[1:], None], strict=True):
-        smoothed = max(row["smoothed"], key=lambda one: abs(one - level))
+        smoothed = row["smoothed"][row["farthest"]]
         verdict = "yes" if row["valid"] else "[bold]NO[/bold]"
         last = after is None or after["law"] != row["law"]
         table.add_row(row["law"], row["memory"], row["symmetry"], f"{row['worst_state']:.8f}",

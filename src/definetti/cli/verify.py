@@ -9,6 +9,7 @@ import typer
 from definetti.cli import options
 from definetti.cli.completing import complete_scores
 from definetti.cli.departures import show_departures, verify_departures
+from definetti.cli.levels import list_levels, name_levels, read_confidence
 from definetti.cli.memories import show_memories, verify_memories
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json
@@ -23,12 +24,13 @@ MODELS: dict[str, tuple[list[float], list[list[float]], list[list[float]]]] = {
 }
 # A fixed model that knows one of the two symbols, asked beyond what is observed.
 FORECAST, BEYOND = "forecast", 2
+STATES = (0, 1)
 
 
 def verify(
     length: Annotated[int, typer.Option(min=1, max=7, help="labelled steps")] = 5,
     horizon: Annotated[int, typer.Option(min=1, max=3, help="new steps")] = 1,
-    confidence: options.Confidence = 0.9,
+    confidence: options.Levels = "0.9",
     score: Annotated[
         str, typer.Option(help="how strangeness is measured", autocompletion=complete_scores)
     ] = "filter",
@@ -37,16 +39,19 @@ def verify(
 ) -> None:
     """Add up the probability of every sequence that is covered: coverage, not an estimate of it.
 
+    The states are 0 and 1, and may have levels of their own: --confidence 1=0.9,0.6.
+
     Example: definetti verify --length 6 --horizon 1 --confidence 0.9
     """
     with report_mistakes():
         from definetti import HMM
-        from definetti.ranks.pvalue import miscoverage
+        from definetti.levels import read_levels
 
-        miscoverage(confidence)
+        level = read_confidence(confidence, STATES)
+        read_levels(level).check(STATES)
         model = HMM(prior=prior)
         model.check()
-        asked: dict[str, Any] = {"length": length, "horizon": horizon, "confidence": confidence}
+        asked: dict[str, Any] = {"length": length, "horizon": horizon, "confidence": level}
         rows = [
             row
             for symmetry in (*_name_symmetries(), FORECAST)
@@ -55,9 +60,9 @@ def verify(
         departures = verify_departures(MODELS, score, **asked)
         memories = verify_memories(score, **asked)
         if json:
-            print_json({"confidence_level": confidence, "length": length, "horizon": horizon,
-                        "score": score, "prior": prior, "rows": rows,
-                        "departures": departures, "memories": memories})  # fmt: skip
+            print_json({"confidence_level": name_levels(level, STATES),
+                        "length": length, "horizon": horizon, "score": score, "prior": prior,
+                        "rows": rows, "departures": departures, "memories": memories})  # fmt: skip
         else:
             title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
             _show(rows, f"Exact coverage at level {confidence}: {title}")
@@ -75,7 +80,7 @@ def _name_symmetries() -> list[str]:
 
 
 def _verify_symmetry(
-    symmetry: str, model: Any, score: str, *, length: int, horizon: int, confidence: float
+    symmetry: str, model: Any, score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
     """Return a row a model: three kinds of coverage, whether all reach the level, and must."""
     import warnings
@@ -101,16 +106,17 @@ def _verify_symmetry(
         )
     broken = everything._replace(smoothing=True)
     proved = bool(Symmetry.named[str(predictor.symmetry)]().exact)
-    rows = []
+    rows, own = [], np.array(list_levels(confidence, STATES))
     for name, parts in MODELS.items():
         initial, steps, emitted = (np.array(part) for part in parts)
         coverage = everything.coverage(initial, steps, emitted, confidence)
         given = everything.coverage_given_last(initial, steps, emitted, confidence)
-        worst = float(np.nanmin(given))
+        worst = int(np.nanargmin(given - own))
+        exactly = broken.coverage_given_last(initial, steps, emitted, confidence)
         smoothed = broken.coverage(initial, steps, emitted, confidence)
-        valid = bool(min(coverage, worst, smoothed) >= confidence - 1e-12)
+        valid = bool(np.nanmin([given - own, exactly - own]) >= -1e-12)
         rows.append({"symmetry": symmetry, "model": name, "coverage": coverage,
-                     "worst_state": worst, "smoothed": smoothed,
+                     "worst_state": float(given[worst]), "smoothed": smoothed,
                      "valid": valid, "proved": proved})  # fmt: skip
     return rows
 
@@ -136,7 +142,8 @@ def _show(rows: list[dict[str, Any]], title: str) -> None:
         "coverage: of the conservative set; worst state: given the last state, the least; "
         "smoothed: with ties broken at random, integrated over the uniform; "
         f"{FORECAST}: a fixed model that meets a new symbol, asked {BEYOND} steps beyond what is "
-        "observed; not proved: here it reaches the level, under another model it may not"
+        "observed; yes: declared exact, and it reaches the level here; not proved: here it "
+        "reaches the level, under another model it may not"
     )
     for row in rows:
         numbers = (f"{row[name]:.8f}" for name in ("coverage", "worst_state", "smoothed"))

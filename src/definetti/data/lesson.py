@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from definetti._system.arrays import IntArray
+from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History, padded
 
 
@@ -17,12 +18,46 @@ def part_of(completion: Completion, times: IntArray) -> History:
     """
     past, n = completion.history, completion.n_states
     before = len(past.pool) - len(past)  # where earlier stretches end
-    states = [past.pool.states[:before], past.states[times], completion.states]
-    seen = [past.pool.observations[:before], past.observations[times], completion.observations]
-    led = times[times > 0]
-    origins, moves = completion.moves
-    left = np.concatenate([past.states[led - 1], origins])
-    entered = np.concatenate([past.states[led], moves])
-    counts = np.bincount(left * n + entered, minlength=n * n).reshape(n, n)
     earlier = padded(past.pool.transitions - past.transitions, n, n)
-    return History.of(np.concatenate(states), np.concatenate(seen), counts + earlier)
+    return History.of(
+        *_gather(
+            past.states,
+            past.observations,
+            times,
+            completion.states,
+            completion.observations,
+            past.pool.states[:before],
+            past.pool.observations[:before],
+            earlier,
+        )
+    )
+
+
+@kernel
+def _gather(
+    states: IntArray,
+    observations: IntArray,
+    times: IntArray,
+    new_states: IntArray,
+    new_observations: IntArray,
+    old_states: IntArray,
+    old_observations: IntArray,
+    counts: IntArray,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Put old steps, some steps and new ones one after the other; count what led to each."""
+    old, some, new = len(old_states), len(times), len(new_states)
+    found = np.empty(old + some + new, dtype=np.int64)
+    seen = np.empty(old + some + new, dtype=np.int64)
+    counts = counts.copy()
+    found[:old], seen[:old] = old_states, old_observations
+    for k in range(some):
+        time = times[k]
+        found[old + k], seen[old + k] = states[time], observations[time]
+        if time > 0:
+            counts[states[time - 1], states[time]] += 1
+    last = states[-1]
+    for k in range(new):
+        found[old + some + k], seen[old + some + k] = new_states[k], new_observations[k]
+        counts[last, new_states[k]] += 1
+        last = new_states[k]
+    return found, seen, counts

@@ -84,7 +84,8 @@ class Categorical(Emission, name="categorical"):
         self, table: Alphabet, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> FixedCategorical:
         """Fix the alphabet on a labelled stretch."""
-        return FixedCategorical(self.prior, tuple(np.unique(codes[codes != MISSING]).tolist()))
+        seen = np.flatnonzero(np.bincount(codes + 1)[1:])  # the first place is for missing ones
+        return FixedCategorical(self.prior, tuple(seen.tolist()))
 
 
 @dataclass(frozen=True)

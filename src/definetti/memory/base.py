@@ -16,7 +16,8 @@ class Memory(Named, ABC):
 
     A token is a row of whole numbers, of which the first is the code of the state. It must follow
     from the token before it and from what is new, and from nothing else. Whoever writes `begin`
-    and `follow` has a memory; all else has a default that is safe.
+    and `follow` has a memory; all else has a default that is safe, and
+    `definetti.testing.check_memory` tries all of it.
 
     Attributes
     ----------
@@ -31,7 +32,8 @@ class Memory(Named, ABC):
     def begin(self, state: int, observation: int) -> IntArray:
         """Return the token of the first step of a stretch, of which no past is known: ``(w,)``.
 
-        It must be none that a later step may have, unless the past makes no difference to it.
+        It must be none that a later step may have, unless the past makes no difference to it:
+        steps that share a token must be alike whatever came before the first.
         """
 
     @abstractmethod

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.checks import checked_prior
+from definetti._system.checks import checked_choice, checked_prior
 from definetti.data.history import Completion, History, padded
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
@@ -86,8 +86,9 @@ class HMM(BaseEstimator, Model):
     prior : float, default 1/2
         Added to every count before normalising. The estimate stays a function of the counts, so
         no prior costs validity; 1/2 shrinks sets when data are few, 0 is the paper's estimator.
-    emission : Emission, optional
-        The law of the observations; `Categorical` with the same prior if left out.
+    emission : Emission or its name, optional
+        The law of the observations, such as ``Poisson()``, or ``"poisson"`` as it comes;
+        `Categorical` with the same prior if left out.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class HMM(BaseEstimator, Model):
     HMM(prior=0)
     """
 
-    def __init__(self, prior: float = 0.5, emission: Emission | None = None) -> None:
+    def __init__(self, prior: float = 0.5, emission: Emission | str | None = None) -> None:
         self.prior = prior
         self.emission = emission
 
@@ -106,12 +107,14 @@ class HMM(BaseEstimator, Model):
             raise TypeError(f"emission is the class {name}; pass an instance: emission={name}()")
         if not isinstance(self.emission_, Emission):
             raise TypeError(
-                f"emission must be a definetti.emissions.Emission, such as Categorical(), or "
-                f"derive from it, got {self.emission!r}"
+                f"emission must be a definetti.emissions.Emission, such as Categorical(), "
+                f"derive from it, or be a name of one, got {self.emission!r}"
             )
 
     @property
     def emission_(self) -> Emission:
+        if isinstance(self.emission, str):
+            return _named_emission(self.emission)
         return Categorical(float(self.prior)) if self.emission is None else self.emission
 
     @property
@@ -135,6 +138,18 @@ class HMM(BaseEstimator, Model):
         if statistics.shape != added.shape:
             statistics = padded(statistics, *added.shape)
         return Parameters(transition, emission, table, statistics + added, labels)
+
+
+def _named_emission(name: str) -> Emission:
+    try:
+        found: Emission = checked_choice(name, Emission, "emission")
+    except TypeError:  # it has parameters that must be given
+        made = Emission.named[name].__name__
+        raise TypeError(
+            f"emission={name!r} does not say all there is to say; pass an instance: "
+            f"emission={made}(…)"
+        ) from None
+    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)

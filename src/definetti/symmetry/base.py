@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +72,8 @@ class Symmetry(Named, ABC):
         is not written
     needs_observations : whether a step that is not observed yet cannot be rearranged at all
     recalls : what the future is taken to depend on where that is more than the present state
+    examples : parameters that act within a few steps, each a mapping from names to values;
+        `definetti.testing.check_symmetry` tries them beside those it is given
     """
 
     by_last_state: bool = False
@@ -81,6 +83,7 @@ class Symmetry(Named, ABC):
     needs_observations: bool = False
     learns_all: bool = True
     recalls: str = ""
+    examples: tuple[Mapping[str, Any], ...] = ()
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
