@@ -36,7 +36,8 @@ def rank_refitted(question: Question, candidates: IntArray, verbose: bool = Fals
     groups: dict[tuple[int, ...], dict[tuple[int, ...], list[int]]] = {}
     for index, completion in enumerate(completions):
         orbit = question.symmetry.orbit(completion)
-        groups.setdefault(completion.counts_key, {}).setdefault(orbit, []).append(index)
+        taught = *completion.counts_key, *question.symmetry.lesson_key(completion)
+        groups.setdefault(taught, {}).setdefault(orbit, []).append(index)
     todo = [(key, members) for key, alike in groups.items() for members in alike.values()]
     found, scores = [Rank(0, 0, 1)] * len(candidates), np.empty(len(candidates))
     known = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from definetti._system.arrays import IntArray
 from definetti._system.caller import warn_caller
 from definetti._system.checks import (
-    checked_choice,
     checked_flag,
     checked_guarantee,
     checked_limit,
@@ -28,7 +28,7 @@ from definetti.scores import Score
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets._wording import LAST
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
-from definetti.symmetry import Remembering, Symmetry, remember
+from definetti.symmetry import Remembering, Symmetry, find_symmetry, remember
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
@@ -381,17 +381,15 @@ class ConformalHMM(FrontDoor):
         self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         data = Labelled(model, observations, states, self.states, self.train_size, lengths)
-        # What goes together stays together in whole blocks: of what is exact given the last state,
-        # the one that keeps its level where recorded data are no hidden Markov model.
-        wanted = self.symmetry
-        if isinstance(wanted, str) and wanted == "auto":
-            wanted = "spaced"
-        symmetry = checked_choice(wanted, Symmetry, "symmetry", ", 'auto'")
+        symmetry = find_symmetry(self.symmetry)
         levels = read_levels(self.confidence_level)
         remembering = remember(symmetry, self.memory, data.history)
         if levels.named:
             levels.check(data.alphabet.labels)
         return {"_data": data, "symmetry_": symmetry, "_remembering": remembering}
+
+    def _check_more(self, observations: IntArray, symbols: bool) -> None:
+        self._remembering.check_more(observations, symbols)
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`.

@@ -74,7 +74,7 @@ class FrontDoor(BaseEstimator, GivesModel):
             return self.fit(observations, states)
         observations = readable(observations)
         data = self._data.choose_again(observations, "observations")
-        data.append(observations, states)
+        data.append(observations, states, self._check_more)
         self._data, self.model_ = data, data.model
         return self
 
@@ -105,6 +105,9 @@ class FrontDoor(BaseEstimator, GivesModel):
         self, model: Model, observations: Any, states: Any, lengths: Any
     ) -> dict[str, Any]:
         """Take labelled data in; return what is to be remembered, the data as ``_data``."""
+
+    def _check_more(self, observations: IntArray, symbols: bool) -> None:
+        """Refuse codes of observations that the history is to go on with."""
 
     def _draw(self, fitted: dict[str, Any], entropy: int) -> None:
         """Add to what is remembered that which is drawn at random."""

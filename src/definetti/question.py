@@ -217,12 +217,14 @@ class Question:
                 "exact with a fixed model and symmetry='spaced' or 'departures', or another with "
                 "by_last_state, only; set train_size=0.5, or leave horizon out"
             )
-        if unseen and self.symmetry.needs_observations:
+        taught = not self.model.fixed and self.symmetry.teaches_observed
+        if unseen and (self.symmetry.needs_observations or taught):
             raise ValueError(
                 f"horizon={steps} reaches beyond what is observed, and the future is taken to "
                 f"depend on {self.symmetry.recalls}, to the end; use symmetry='departures' and a "
                 "fixed model, for which the present is enough"
             )
+        self.symmetry.check_more(self.observations[~self.unseen], self.history.symbols)
         gappy = self.history.gaps and bool((self.history.observations != MISSING).any())
         if unseen and gappy and self.symmetry.reads_observations:
             raise ValueError(

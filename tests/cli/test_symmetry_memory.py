@@ -80,3 +80,16 @@ def test_verify_adds_up_levels_by_state(folder, ask_all):
     for row in told["departures"]:
         level = (0.4, 0.75)[row["state"]]
         assert row["smoothed"] == pytest.approx(level, abs=1e-9)
+
+
+def test_a_backtest_shows_levels_beside_the_states_that_they_are_given(folder, ask_all):
+    asked = ("backtest", "days.csv", "--symmetry", "departures", "--confidence", "rain=0.95,0.5",
+             "--windows", 20)  # fmt: skip
+    found = ask_all({"table": asked, "json": (*asked, "--json")})
+    own = json.loads(found["json"].out)["methods"]["definetti"]["by_state"]
+    table = found["table"].out
+    assert "level for each present state" in " ".join(table.split())
+    for label, one in own.items():
+        line = next(line for line in table.splitlines() if f"when in {label} (promised" in line)
+        assert f"{one['coverage']:.2f}" in line
+    assert not any("ends in" in line and "promised" in line for line in table.splitlines())

@@ -6,6 +6,7 @@ import pytest
 from definetti import HMM, ConformalHMM, LatticeSet, StepSets
 from definetti.data.history import Completion, History
 from definetti.emissions import Gaussian
+from definetti.exceptions import GapWarning
 from definetti.memory import Age, Memory, Order, resolve_memory
 from definetti.memory.tokens import MOST, Tokens
 from definetti.simulate import weather
@@ -165,3 +166,40 @@ def test_long_horizons_by_a_list_name_what_needs_none():
         ValueError, match="use symmetry='departures', or 'spaced' with memory=1, which need no list"
     ):
         cp.predict_set(horizon=40)
+
+
+@pytest.mark.parametrize("memory", [2, 3, "age"])
+def test_candidates_that_end_in_other_tokens_have_estimates_of_their_own(memory):
+    """What is learned with departures depends on the last token, which counts of states hide."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        x, y = rng.integers(0, 2, (2, 9)).tolist()
+        x[0] = 1 - x[1]
+        settings = {"symmetry": "departures", "states": [0, 1], "random_state": 0}
+        cp = ConformalHMM(memory=memory, **settings).fit(y, x)
+        everything = cp.predict_p([0, 0, 0])
+        for sequence in everything:
+            assert cp.p_value([0, 0, 0], sequence) == everything.p_value(sequence)
+
+
+def test_what_fit_refuses_partial_fit_does():
+    cp = ConformalHMM(memory="observation", states=[0, 1]).fit([0, 1], [0, 0])
+    before = cp.predict_p([1])
+    with pytest.raises(ValueError, match="an observation at every step"):
+        cp.partial_fit([None, 1], [1, 1])
+    with (
+        pytest.warns(GapWarning),
+        pytest.raises(ValueError, match="an observation at every step"),
+    ):
+        cp.predict_set([None])
+    assert cp.n_steps_ == 2
+    assert cp.predict_p([1]) == before
+
+
+def test_what_is_learned_must_not_depend_on_what_is_not_observed_yet():
+    y, x = weather(60, random_state=0)
+    cp = ConformalHMM(memory="observation", symmetry="departures").fit(y, x)
+    with pytest.raises(ValueError, match="depend on the present state and the present observ"):
+        cp.predict_set(horizon=1)
+    fixed = ConformalHMM(memory="observation", symmetry="departures", train_size=0.5).fit(y, x)
+    assert len(fixed.predict_set(horizon=1, confidence_level=0.5)) >= 1

@@ -57,6 +57,7 @@ def backtest(
         from definetti.conformal import ConformalHMM
         from definetti.judging.backtest import OURS, find_begin, run_backtest
         from definetti.judging.summing import summary
+        from definetti.symmetry import find_symmetry
 
         if find_begin(len(table.states), horizon, start, windows) is None:
             raise ValueError(
@@ -79,7 +80,7 @@ def backtest(
         result = {
             "confidence_level": name_levels(level, table.states),
             "horizon": horizon, "windows": test.windows, "allow_empty": allow_empty,
-            "symmetry": symmetry, "memory": memory,
+            "symmetry": symmetry, "memory": memory, "given": find_symmetry(symmetry).given,
             "first_row": test.begin + 1, "observed": table.columns,
             "methods": {name: summary(one, horizon) for name, one in found.items()},
         }  # fmt: skip
@@ -117,7 +118,7 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
 
     table = Table(
         title=f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
-        f"at {_write_level(result['confidence_level'])}",
+        f"at {_write_level(result['confidence_level'], result['given'])}",
         title_justify="left",
     )
     for column in ("", *result["methods"]):
@@ -131,11 +132,15 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
         )
     table.add_row("states per step", *(f"{way['mean_states_per_step']:.2f}" for way in ways))
     table.add_section()
+    own, present = ways[0].get("by_state", {}), result["given"] == "present state"
     for label in ways[0]["by_last_state"]:
         shares = (_write_share(way["by_last_state"][label]) for way in ways)
-        asked = ways[0].get("by_state", {}).get(label, {}).get("promised")
+        asked = None if present else own.get(label, {}).get("promised")
         promised = "" if asked is None else f" (promised {asked:g})"
         table.add_row(f"ends in {format_label(label)}{promised}", *shares)
+    for label, one in own.items() if present else ():
+        name = f"when in {format_label(label)} (promised {one['promised']:g})"
+        table.add_row(name, _write_share(one), *["–"] * len(ways[1:]))
     table.add_section()
     for k, part in enumerate(ways[0]["over_time"]):
         name = f"windows {part['first']} to {part['last']}"
@@ -153,13 +158,13 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
         screen.print(f"written: {output}", soft_wrap=True)
 
 
-def _write_level(level: float | dict[str, float]) -> str:
-    """Write a level, or say that each last state has its own, which the table shows.
+def _write_level(level: float | dict[str, float], given: str) -> str:
+    """Write a level, or say that each state has its own, which the table shows.
 
-    >>> _write_level(0.9), _write_level({"N1": 0.99, "W": 0.8})
+    >>> _write_level(0.9, "last state"), _write_level({"N1": 0.99, "W": 0.8}, "last state")
     ('0.9', 'a level for each last state')
     """
-    return "a level for each last state" if isinstance(level, dict) else f"{level:g}"
+    return f"a level for each {given}" if isinstance(level, dict) else f"{level:g}"
 
 
 def _write_share(share: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -206,8 +206,18 @@ class Labelled:
             again.append(part.observations, part.labels)
         return again
 
-    def append(self, observations: Any, states: Any) -> None:
-        """Let the sequence go on; nothing changes if anything is wrong."""
+    def append(
+        self,
+        observations: Any,
+        states: Any,
+        check: Callable[[IntArray, bool], None] | None = None,
+    ) -> None:
+        """Let the sequence go on; nothing changes if anything is wrong.
+
+        Parameters
+        ----------
+        check : what refuses the codes of observations, told whether they are symbols
+        """
         self.check_plain(observations, "observations")
         labels = checked_states(states)
         alphabet = self.alphabet
@@ -216,6 +226,8 @@ class Labelled:
             alphabet = alphabet.extended(labels)
         codes = alphabet.encode(labels, "states")
         table, observed = self._encoded(observations, self.table, len(labels))
+        if check is not None:
+            check(observed, self.emission.symbols)
         added = self._statistics(table, codes, observed, len(alphabet))
         self.alphabet, self.table = alphabet, table
         self.statistics = padded(self.statistics, *added.shape) + added

@@ -59,6 +59,9 @@ class Memory(Named, ABC):
     def check(self, history: History) -> None:
         """Refuse a history of which the tokens are not known, or not worth anything."""
 
+    def check_more(self, observations: IntArray, symbols: bool) -> None:
+        """Refuse codes of observations that a history is to go on with."""
+
     @property
     @abstractmethod
     def assumption(self) -> str:

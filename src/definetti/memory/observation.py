@@ -42,12 +42,15 @@ class Observation(Memory, name="observation"):
         return np.column_stack([states, observations])
 
     def check(self, history: History) -> None:
-        if not history.symbols:
+        self.check_more(history.observations, history.symbols)
+
+    def check_more(self, observations: IntArray, symbols: bool) -> None:
+        if not symbols:
             raise ValueError(
                 "memory='observation' needs observations that are symbols, seen again and again; "
                 "name bins, such as pandas.cut(values, 5).astype(str), or use another memory"
             )
-        if (history.observations == MISSING).any():
+        if (observations == MISSING).any():
             raise ValueError(
                 "memory='observation' needs an observation at every step, and some are missing; "
                 "leave such steps out of the history with lengths=, or use another memory"

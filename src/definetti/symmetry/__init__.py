@@ -3,6 +3,7 @@
 from definetti.symmetry.base import Reference as Reference
 from definetti.symmetry.base import Symmetry as Symmetry
 from definetti.symmetry.departures import Departures as Departures
+from definetti.symmetry.finding import find_symmetry as find_symmetry
 from definetti.symmetry.full import Full as Full
 from definetti.symmetry.group import BlockGroup as BlockGroup
 from definetti.symmetry.pairs import Pairs as Pairs

@@ -71,6 +71,7 @@ class Symmetry(Named, ABC):
     learns_all : whether a refitted model learns from the whole history, as it does where `lesson`
         is not written
     needs_observations : whether a step that is not observed yet cannot be rearranged at all
+    teaches_observed : whether what a refitted model learns depends on what is observed in the end
     recalls : what the future is taken to depend on where that is more than the present state
     examples : parameters that act within a few steps, each a mapping from names to values;
         `definetti.testing.check_symmetry` tries them beside those it is given
@@ -81,6 +82,7 @@ class Symmetry(Named, ABC):
     pools: bool = False
     reads_observations: bool = True
     needs_observations: bool = False
+    teaches_observed: bool = False
     learns_all: bool = True
     recalls: str = ""
     examples: tuple[Mapping[str, Any], ...] = ()
@@ -112,6 +114,13 @@ class Symmetry(Named, ABC):
 
     def check(self, history: History) -> None:
         """Refuse a history that it can do nothing with."""
+
+    def check_more(self, observations: IntArray, symbols: bool) -> None:
+        """Refuse codes of observations that a history is to go on with."""
+
+    def lesson_key(self, completion: Completion) -> tuple[int, ...]:
+        """Name what the `lesson` depends on beside the history and the counts of a candidate."""
+        return () if self.learns_all else candidate_key(completion)
 
     def lesson(self, completion: Completion) -> IntArray | None:
         """Return the steps of the history that a refitted model learns from, in rising order.

@@ -48,6 +48,9 @@ class Departures(Symmetry, name="departures"):
         visits = history.visits(history.last)
         return Reference.past(departure_ends(visits, len(history), completion.horizon))
 
+    def lesson_key(self, completion: Completion) -> tuple[int, ...]:
+        return ()  # the last state alone, which is among the counts
+
     def lesson(self, completion: Completion) -> IntArray:
         past = completion.history
         return np.flatnonzero(

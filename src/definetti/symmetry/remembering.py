@@ -40,6 +40,7 @@ class Remembering(Symmetry):
             "pools": False,  # earlier stretches have tokens of their own
             "reads_observations": inner.reads_observations or ahead,
             "needs_observations": ahead,
+            "teaches_observed": self.memory.reads_observations and not inner.learns_all,
             "recalls": self.memory.assumption,
         }.items():
             object.__setattr__(self, name, value)
@@ -64,6 +65,13 @@ class Remembering(Symmetry):
         windows = found.windows._replace(start=states[start], states=states[tokens])
         return found._replace(windows=windows)
 
+    def lesson_key(self, completion: Completion) -> tuple[int, ...]:
+        if self.learns_all:
+            return ()
+        # Candidates of the same counts of states may end in different tokens.
+        coded = self._code(completion)
+        return tuple(coded.rows[coded.completion.last].tolist())
+
     def lesson(self, completion: Completion) -> IntArray | None:
         return self.symmetry.lesson(self._code(completion).completion)
 
@@ -71,6 +79,9 @@ class Remembering(Symmetry):
         """Refuse a history of which the tokens are not known, or are too many."""
         self.memory.check(history)
         self._tokens(history).follow(history)
+
+    def check_more(self, observations: IntArray, symbols: bool) -> None:
+        self.memory.check_more(observations, symbols)
 
     def _code(self, completion: Completion) -> Coded:
         return self._tokens(completion.history).code(completion)
@@ -87,7 +98,7 @@ def remember(symmetry: Symmetry, memory: Any, history: History) -> Symmetry:
     memory : as `definetti.memory.resolve_memory` reads it
     history : one that must have such tokens
     """
-    if memory == 1 and not isinstance(memory, bool):
+    if type(memory) is int and memory == 1:
         return symmetry
     resolved = resolve_memory(memory)
     if resolved == Order(1):
