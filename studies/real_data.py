@@ -131,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table = run(every, given.windows, given.only)
     console = Console()
     if not console.is_terminal:  # nothing to fit into: tables stay whole
-        console = Console(width=140)
+        console = Console(width=160)
     print_table(console, table)
     for data in every:
         console.print(explain(data.name, data.histories, table), highlight=False)
