@@ -79,6 +79,7 @@ class ConformalHMM(FrontDoor):
         What the future depends on: the last so many states, 1 for a hidden Markov model; the
         present state and how long it has lasted; or it and the present observation, a symbol. The
         sets are exact under that assumption; a larger memory assumes less and compares with less.
+        With "departures" the visits that count are those to the state with its memory.
         ``memory_`` is what is used.
     guarantee : {"all", "steps", "errors"}, default "all"
         What is promised: that all steps are right together; that of the steps a share of at
@@ -428,14 +429,9 @@ class ConformalHMM(FrontDoor):
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), data.model.fixed, fixed, most)
         new = data.read_new(new_observations, horizon)
-        question = Question(
-            history=data.history,
-            table=new.table,
-            statistics=data.statistics,
-            observations=new.codes,
-            unseen=new.unseen,
-            labels=data.alphabet.labels,
-            model=data.model,
+        question = Question.about(
+            data,
+            new,
             score=self.score_.late(lag) if lag else self.score_,
             symmetry=symmetry,
             n_resamples=int(self.n_resamples),

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.digest import digest
 from definetti.data.history import Completion, History
+from definetti.data.labelled import Labelled, New
 from definetti.data.labels import MISSING
 from definetti.data.lesson import part_of
 from definetti.data.windows import Windows
@@ -66,6 +67,25 @@ class Question:
         object.__setattr__(self, "steps", len(self.observations) - self.lag)
         fixed = self.model.fixed and self.symmetry.by_last_state
         object.__setattr__(self, "by_last_state", fixed)
+
+    @classmethod
+    def about(cls, data: Labelled, new: New, **how: Any) -> Question:
+        """Return a question about new observations that follow labelled data.
+
+        Parameters
+        ----------
+        how : all that does not follow from the data: the score, the symmetry and their settings
+        """
+        return cls(
+            history=data.history,
+            table=new.table,
+            statistics=data.statistics,
+            observations=new.codes,
+            unseen=new.unseen,
+            labels=data.alphabet.labels,
+            model=data.model,
+            **how,
+        )
 
     @property
     def setting(self) -> tuple[Hashable, ...]:

@@ -186,14 +186,9 @@ class Baseline(Named, FrontDoor):
         if horizon is not None and listing:  # before any memory is taken
             self._check_budget(len(data.alphabet), checked_number(horizon, "horizon"))
         new = data.read_new(new_observations, horizon)
-        question = Question(
-            history=data.history,
-            table=new.table,
-            statistics=data.statistics,
-            observations=new.codes,
-            unseen=new.unseen,
-            labels=data.alphabet.labels,
-            model=self.model_,
+        question = Question.about(
+            data,
+            new,
             score=self.score_,
             symmetry=Past(),
             n_resamples=1,

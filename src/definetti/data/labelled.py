@@ -131,6 +131,7 @@ class Labelled:
             model = model.told_states(self.alphabet.labels)
             emission = model.emission_
         self.model, self.emission = model, emission
+        self._parts: list[Part] = []  # what came in, where the model was chosen by it
         if kinds is not None:
             self._parts = [Part(_copied(observations), labels, kinds.shape)]
         self.table, observed = self._encoded(observations, model.table, len(labels))
@@ -159,7 +160,7 @@ class Labelled:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Labelled:
         """Copy all but what came in, which is never changed, and may be a million labels."""
-        memo.update({id(part): part for part in getattr(self, "_parts", ())})
+        memo.update({id(part): part for part in self._parts})
         again = memo[id(self)] = object.__new__(type(self))
         again.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return again
