@@ -1,4 +1,4 @@
-"""Checks that anyone can run on a score, symmetry, emission, model or memory of their own.
+"""Checks that anyone can run on a score, symmetry, emission, model, memory or bet of their own.
 
 Each raises an AssertionError that says what is wrong and what to do; none returns anything. They
 work as the proofs of the package do: every sequence of a small model is enumerated, and a p-value
@@ -7,6 +7,7 @@ model that knows the labels that calibrate it is not valid, and passes.
 """
 
 from definetti.testing.emission import check_emission as check_emission
+from definetti.testing.martingale import check_martingale as check_martingale
 from definetti.testing.memory import check_memory as check_memory
 from definetti.testing.model import check_model as check_model
 from definetti.testing.score import check_score as check_score

@@ -1,0 +1,35 @@
+"""The Shiryaev–Roberts statistic: capital since any time, added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti.martingales._run_length import RunLength
+
+
+@dataclass(eq=False)
+class ShiryaevRoberts(RunLength, name="shiryaev_roberts"):
+    """Raise an alarm when the factors by which the capital has grown since each step add up.
+
+    Someone new begins to bet at every step, with a capital of one. If nothing changes it takes at
+    least `run_length` steps on average until an alarm; *not* promised is that there is none: sooner
+    or later there is a false one (Vovk et al. 2021).
+
+    Parameters
+    ----------
+    run_length : float, default 1000
+        The average number of steps before a false alarm, at least.
+
+    Examples
+    --------
+    >>> alarm = ShiryaevRoberts(run_length=2.5)
+    >>> alarm.update([0.0]), alarm.update([0.0]), alarm.update([0.0])
+    (array([False]), array([False]), array([ True]))
+    """
+
+    def carry(self, log_capitals: FloatArray) -> FloatArray:
+        # Minus the log of the sum of one over all capitals so far, the first of them, 1, included.
+        return np.asarray(-np.logaddexp.accumulate(-log_capitals, axis=0))
