@@ -55,13 +55,15 @@ class Rank(NamedTuple):
         """Conservative p-value; with a uniform number that breaks ties, the smoothed one."""
         if uniform is None:  # the quotient of two whole numbers is rounded correctly
             return (self.greater + self.equal) / self.total
-        return float(self._exact(uniform))
+        part, whole = self._exact(uniform)
+        return part / whole
 
     def exceeds(self, alpha: Fraction, uniform: float | None = None) -> bool:
         """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
-        if uniform is None:
-            return (self.greater + self.equal) * alpha.denominator > alpha.numerator * self.total
-        return self._exact(uniform) > alpha
+        part, whole = self.greater + self.equal, self.total
+        if uniform is not None:
+            part, whole = self._exact(uniform)
+        return part * alpha.denominator > alpha.numerator * whole
 
     def chance(self, alpha: Fraction) -> Fraction:
         """Tell how probable it is, over the uniform, that the smoothed p-value exceeds alpha."""
@@ -70,8 +72,10 @@ class Rank(NamedTuple):
         inside = (self.greater + self.equal - alpha * self.total) / Fraction(self.equal)
         return min(max(inside, Fraction(0)), Fraction(1))
 
-    def _exact(self, uniform: float) -> Fraction:
-        return (self.greater + Fraction(uniform) * self.equal) / self.total
+    def _exact(self, uniform: float) -> tuple[int, int]:
+        """Return the smoothed p-value as two whole numbers, which cost less than a fraction."""
+        above, below = float(uniform).as_integer_ratio()
+        return self.greater * below + above * self.equal, self.total * below
 
 
 def chances(ranks: list[Rank], confidence_level: Any, smoothing: bool) -> FloatArray:

@@ -1,0 +1,288 @@
+"""Ranks one step ahead, step after step, from counts alone: what a step costs does not grow.
+
+Given the class of a sequence that ends in ``i``, the state before the end has the weights of
+Whittle's formula, and the last observation is any of those of ``i``, independently. With a model
+refitted on the counts, the ranks of successive steps among the members of their classes, smoothed,
+are independent and uniform for every hidden Markov model: what martingales are made of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.data.history import History, padded
+from definetti.ranks._step import place_in_class, place_in_past
+from definetti.ranks._trees import Trees
+from definetti.ranks.pvalue import Rank
+
+PARTS = ("transitions", "observations", "whole window")
+ALONE = Rank(0, 1, 1)  # of a state met nowhere else in its stretch: nothing speaks against it
+
+
+class Stream:
+    """A labelled sequence of symbols that goes on, as the counts that ranks depend on.
+
+    Parameters
+    ----------
+    n_states, n_symbols : int
+        How many there are; more may come up later, see `grow`.
+    priors : (float, float)
+        What is added to each count of transitions and of symbols.
+    surprise : bool, default True
+        Whether a whole step is judged by minus the log-probability of its state, else by one minus
+        the probability.
+
+    Attributes
+    ----------
+    transitions : (n, n) steps within the present stretch
+    pooled, emissions : (n, n), (n, m + 1) steps, and observations of each state with missing ones
+        first, in all stretches
+    steps : (n, n, m + 1) all steps of the stretch but the first to each state
+    first, last : states of the present stretch; -1 where it has none yet
+
+    Examples
+    --------
+    >>> stream = Stream(n_states=2, n_symbols=2)
+    >>> for state, code in [(0, 0), (0, 0), (1, 1), (0, 1), (0, 0)]:
+    ...     stream.learn(state, code)
+    >>> moved, seen, whole = stream.ranks(1, 0)
+    >>> moved.p_value(), seen.p_value(), whole.p_value(uniform=0.5)
+    (1.0, 1.0, 0.75)
+    """
+
+    def __init__(
+        self,
+        n_states: int,
+        n_symbols: int,
+        priors: tuple[float, float] = (0.5, 0.5),
+        surprise: bool = True,
+    ) -> None:
+        n, width = n_states, n_symbols + 1
+        self.priors = (float(priors[0]), float(priors[1]))
+        self.surprise = surprise
+        self.transitions: IntArray = np.zeros((n, n), dtype=np.int64)
+        self.pooled: IntArray = np.zeros((n, n), dtype=np.int64)
+        self.emissions: IntArray = np.zeros((n, width), dtype=np.int64)
+        self.steps: IntArray = np.zeros((n, n, width), dtype=np.int64)
+        self.first = self.last = -1
+        self._trees: Trees | None = None
+
+    @classmethod
+    def of(
+        cls,
+        history: History,
+        n_symbols: int,
+        priors: tuple[float, float] = (0.5, 0.5),
+        surprise: bool = True,
+    ) -> Stream:
+        """Return the counts of a history, and of the stretches before it."""
+        n, pool = history.n_states, history.pool
+        made = cls(n, n_symbols, priors, surprise)
+        made.transitions[:] = padded(history.transitions, n, n)
+        made.pooled[:] = padded(pool.transitions, n, n)
+        np.add.at(made.emissions, (pool.states, pool.observations + 1), 1)
+        if len(history):
+            made.first, made.last = history.first, history.last
+            states, codes = history.states, history.observations + 1
+            later = np.ones(len(history), dtype=np.bool_)
+            later[np.unique(states, return_index=True)[1]] = False
+            at = np.flatnonzero(later)
+            np.add.at(made.steps, (states[at - 1], states[at], codes[at]), 1)
+        return made
+
+    @property
+    def n_states(self) -> int:
+        return len(self.pooled)
+
+    @property
+    def n_symbols(self) -> int:
+        return self.emissions.shape[1] - 1
+
+    @property
+    def trees(self) -> Trees:
+        """The trees of the present stretch, which follow from its counts."""
+        if self._trees is None:
+            self._trees = Trees.of(self.first, self.transitions)
+        return self._trees
+
+    def grow(self, n_states: int, n_symbols: int) -> None:
+        """Make room for states and symbols that came up; there are never fewer."""
+        if n_states > self.n_states or n_symbols > self.n_symbols:
+            n, width = max(n_states, self.n_states), max(n_symbols, self.n_symbols) + 1
+            self.transitions, self.pooled = (
+                padded(counts, n, n) for counts in (self.transitions, self.pooled)
+            )
+            self.emissions, self.steps = (
+                padded(self.emissions, n, width),
+                padded(self.steps, n, n, width),
+            )
+            if self._trees is not None:
+                self._trees.grow(n)
+
+    def learn(self, state: int, code: int) -> None:
+        """Let the sequence go on; the first step of a stretch follows nothing."""
+        last = self.last
+        if last < 0:
+            self.first, self._trees = state, None
+        else:
+            trees = self.trees
+            if trees.met[state]:
+                self.steps[last, state, code + 1] += 1
+            trees.follow(last, state)
+            self.transitions[last, state] += 1
+            self.pooled[last, state] += 1
+        self.emissions[state, code + 1] += 1
+        self.last = state
+
+    def break_off(self) -> None:
+        """Begin a new stretch, after a gap of which nothing is known."""
+        self.transitions[:] = 0
+        self.steps[:] = 0
+        self.first = self.last = -1
+        self._trees = None
+
+    def ranks(self, state: int, code: int) -> tuple[Rank, Rank, Rank]:
+        """Rank a step among the members of its class: its move, its observation, all of it."""
+        last = self.last
+        if last < 0:
+            raise ValueError("the stretch has no state yet that a step could follow")
+        if not self.trees.met[state]:
+            return ALONE, ALONE, ALONE
+        entries = self.transitions[:, state].tolist()
+        entries[last] += 1
+        weights = self.trees.ends(entries, last, state)
+        moves, steps, seen = place_in_class(
+            self.pooled,
+            self.emissions,
+            np.array([weight > 0 for weight in weights], dtype=np.int64),
+            last,
+            state,
+            code,
+            self.priors,
+            self.surprise,
+        )
+        observed, total = seen.tolist(), sum(weights)
+        return (
+            Rank(*_weighed(weights, moves), total),
+            Rank(*observed),
+            Rank(*_weighed(weights, steps), total * observed[2]),
+        )
+
+    def past_ranks(self, code: int) -> list[Rank]:
+        """Rank a step to each state among the past steps to it, as "spaced" blocks do."""
+        placed = place_in_past(
+            self.pooled, self.emissions, self.steps, self.last, code, self.priors, self.surprise
+        )
+        return [Rank(*one) for one in placed.tolist()]
+
+
+def _weighed(weights: list[int], counts: IntArray) -> tuple[int, int]:
+    greater = equal = 0
+    for weight, (more, same) in zip(weights, counts.tolist(), strict=True):
+        greater += weight * more
+        equal += weight * same
+    return greater, equal
+
+
+@kernel
+def stream_p_values(
+    states: IntArray,
+    codes: IntArray,
+    n_states: int,
+    n_symbols: int,
+    uniforms: FloatArray,
+    priors: tuple[float, float],
+) -> FloatArray:
+    """Return the smoothed p-values of all steps of a sequence, for simulations.
+
+    Weights are floating-point numbers here, so that the p-values are those of `Stream.ranks` to
+    some twelve digits; no set is decided by them.
+
+    Parameters
+    ----------
+    states, codes : (T,) the sequence, -1 where an observation is missing
+    n_states, n_symbols : how many there are
+    uniforms : (T, 3) numbers that break the ties
+    priors : what is added to each count of transitions and of symbols
+
+    Returns
+    -------
+    (T, 3) p-values by part, in the order of `PARTS`; those of the first step are NaN
+    """
+    length = len(states)
+    found = np.full((length, 3), np.nan)
+    transitions = np.zeros((n_states, n_states), dtype=np.int64)
+    emissions = np.zeros((n_states, n_symbols + 1), dtype=np.int64)
+    met = np.zeros(n_states, dtype=np.bool_)
+    root, last = states[0], states[0]
+    met[root] = True
+    emissions[root, codes[0] + 1] += 1
+    for t in range(1, length):
+        state, code = states[t], codes[t]
+        if met[state]:
+            weights = _weights(transitions, met, root, last, state)
+            sources = (weights > 0.0).astype(np.int64)
+            moves, steps, seen = place_in_class(
+                transitions, emissions, sources, last, state, code, priors, True
+            )
+            total = weights.sum()
+            moved, whole = 0.0, 0.0
+            for u in range(n_states):
+                moved += weights[u] * (moves[u, 0] + uniforms[t, 0] * moves[u, 1])
+                whole += weights[u] * (steps[u, 0] + uniforms[t, 2] * steps[u, 1])
+            found[t, 0] = moved / total
+            found[t, 1] = (seen[0] + uniforms[t, 1] * seen[1]) / seen[2]
+            found[t, 2] = whole / (total * seen[2])
+        else:
+            found[t] = uniforms[t]
+        met[state] = True
+        transitions[last, state] += 1
+        emissions[state, code + 1] += 1
+        last = state
+    return found
+
+
+@kernel
+def _weights(
+    transitions: IntArray, met: npt.NDArray[np.bool_], root: int, last: int, state: int
+) -> FloatArray:
+    """Weigh the states that may come before the end, as `Trees.ends` does, by one's own being 1."""
+    n = len(transitions)
+    weights = transitions[:, state].astype(np.float64)
+    weights[last] += 1.0
+    if state == root:
+        return weights
+    # The Laplacian of the reversed sequence without the root; states never met stand alone.
+    matrix = np.zeros((n, n + 1))
+    for v in range(n):
+        if not met[v] or v == root:
+            matrix[v, v] = 1.0
+            continue
+        for u in range(n):
+            if u != v:
+                matrix[v, v] += transitions[u, v]
+                if u != root:
+                    matrix[v, u] -= transitions[u, v]
+    matrix[state, n] = 1.0
+    for k in range(n):
+        pivot = k
+        for v in range(k + 1, n):
+            if abs(matrix[v, k]) > abs(matrix[pivot, k]):
+                pivot = v
+        if pivot != k:
+            for j in range(k, n + 1):
+                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
+        for v in range(n):
+            if v != k and matrix[v, k] != 0.0:
+                factor = matrix[v, k] / matrix[k, k]
+                for j in range(k, n + 1):
+                    matrix[v, j] -= factor * matrix[k, j]
+    for u in range(n):
+        share = 0.0 if u == root or not met[u] else matrix[u, n] / matrix[u, u]
+        base = 0.0 if last == root else matrix[last, n] / matrix[last, last]
+        trees = 1.0 - base + share
+        weights[u] *= trees if trees > 1e-12 else 0.0
+    return weights
