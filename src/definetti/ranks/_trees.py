@@ -29,7 +29,7 @@ class Trees:
     >>> for earlier, later in [(0, 1), (1, 1), (1, 0), (0, 1), (1, 2), (2, 1)]:
     ...     trees.follow(earlier, later)
     >>> trees.number
-    3
+    2
     """
 
     def __init__(self, root: int, n_states: int) -> None:
@@ -45,7 +45,7 @@ class Trees:
 
         >>> import numpy as np
         >>> Trees.of(0, np.array([[0, 2, 0], [1, 1, 1], [0, 1, 0]])).number
-        3
+        2
         """
         # In an order in which each state is met from one that was met before; then all others.
         trees, left = cls(root, len(transitions)), transitions.tolist()

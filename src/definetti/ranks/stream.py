@@ -99,7 +99,7 @@ class Stream:
 
     @property
     def n_symbols(self) -> int:
-        return self.emissions.shape[1] - 1
+        return len(self.emissions[0]) - 1
 
     @property
     def trees(self) -> Trees:
