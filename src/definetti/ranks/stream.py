@@ -50,7 +50,7 @@ class Stream:
     ...     stream.learn(state, code)
     >>> moved, seen, whole = stream.ranks(1, 0)
     >>> moved.p_value(), seen.p_value(), whole.p_value(uniform=0.5)
-    (1.0, 1.0, 0.75)
+    (1.0, 1.0, 0.25)
     """
 
     def __init__(
