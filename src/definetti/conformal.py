@@ -321,12 +321,13 @@ class ConformalHMM(FrontDoor):
         stop_after: int | None = None,
         alpha: float = 0.05,
         n_jobs: int | None = None,
+        pictures: bool = True,
     ) -> Diagnosis:
         """Test on the labelled history whether it is what `memory` takes it to be.
 
         Parameters
         ----------
-        n_resamples, tests, smoothing, stop_after, alpha, n_jobs :
+        n_resamples, tests, smoothing, stop_after, alpha, n_jobs, pictures :
             As in `definetti.check.check`.
 
         Notes
@@ -359,6 +360,7 @@ class ConformalHMM(FrontDoor):
             alpha=alpha,
             random_state=self._entropy,
             n_jobs=n_jobs,
+            pictures=pictures,
             verbose=bool(self.verbose),
         )
 

@@ -4,6 +4,7 @@ Given what its likelihood depends on, a hidden Markov model is uniform on the re
 history; so the rank of any statistic among those of rearrangements is an exact p-value.
 """
 
+from definetti.check.bands import Curve as Curve
 from definetti.check.base import CannotTest as CannotTest
 from definetti.check.base import Effect as Effect
 from definetti.check.base import Statistic as Statistic
@@ -17,6 +18,7 @@ from definetti.check.one_law import OneChain as OneChain
 from definetti.check.one_law import OneEmission as OneEmission
 from definetti.check.order import Order as Order
 from definetti.check.own import Own as Own
+from definetti.check.residuals import Residuals as Residuals
 from definetti.check.sample import Draws as Draws
 from definetti.check.sample import Sample as Sample
 from definetti.check.transitions import Transitions as Transitions

@@ -18,6 +18,7 @@ from definetti.check.drawing import MOST, STEPS, measure_draws
 from definetti.check.judging import Judged, judge_all, judge_early
 from definetti.check.own import Own
 from definetti.check.ranking import stop_early
+from definetti.check.residuals import find_residuals
 from definetti.check.sample import Sample, read_sample
 from definetti.memory import Memory
 
@@ -37,6 +38,7 @@ def check(
     alpha: float = 0.05,
     random_state: Any = None,
     n_jobs: int | None = None,
+    pictures: bool = True,
     verbose: bool = False,
 ) -> Diagnosis:
     """Test whether a labelled history is a hidden Markov model, exactly.
@@ -74,6 +76,8 @@ def check(
         Where random numbers come from.
     n_jobs : int, optional
         How many threads to use, −1 for one a core; the result is the same.
+    pictures : bool, default True
+        Keep what `Diagnosis.plot` draws of residuals; that looks at up to 199 of the draws again.
     verbose : bool, default False
         Show a progress bar when it takes more than two seconds.
 
@@ -90,6 +94,7 @@ def check(
     """
     checked_number(n_resamples, "n_resamples")
     checked_flag(smoothing, "smoothing")
+    checked_flag(pictures, "pictures")
     checked_flag(verbose, "verbose")
     if stop_after is not None:
         checked_number(stop_after, "stop_after")
@@ -126,7 +131,7 @@ def check(
     }
     return Diagnosis(
         p_value, results, untested, _say(sample), alpha, len(sample),
-        n_resamples,
+        n_resamples, find_residuals(sample, n_resamples, entropy) if pictures else {},
     )  # fmt: skip
 
 
@@ -204,6 +209,7 @@ def _describe(
     return Finding(
         float(values[0, judged.part]), judged.p_value, judged.adjusted, effect.words,
         effect.size, effect.row, parts[judged.part], statistic.asks, verdict,
+        values[1:, judged.part].copy(),
     )  # fmt: skip
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
+from definetti._system.arrays import FloatArray
+from definetti.check.residuals import Residuals
 from definetti.sets.listed import Backend, installed
 
 
@@ -27,6 +30,7 @@ class Finding:
     part : which part is the strangest: the name of a column, say
     asks : the question that was put
     verdict : in words, with a remedy where the assumption fails
+    drawn : the same statistic of each rearrangement
     """
 
     statistic: float
@@ -38,6 +42,7 @@ class Finding:
     part: str
     asks: str
     verdict: str
+    drawn: FloatArray = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Diagnosis:
     assumption : what was tested, in words
     alpha : the level at which words are chosen
     n_steps, n_resamples : how long the history is, and how many rearrangements were drawn at most
+    residuals : forecast pseudo-residuals of the next state and of the first five columns, by name,
+        with bands from the same draws; empty with ``pictures=False``
     """
 
     p_value: float
@@ -62,6 +69,7 @@ class Diagnosis:
     alpha: float
     n_steps: int
     n_resamples: int
+    residuals: Mapping[str, Residuals] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rejected(self) -> bool:
@@ -104,6 +112,23 @@ class Diagnosis:
             "verdict": [one.verdict for one in rows],
         }
         return nw.from_dict(columns, backend=backend or installed()).to_native()
+
+    def plot(self, of: str | None = None, width: float = 9.0) -> Any:
+        """Draw residuals with their bands, and where each statistic is among those of the draws.
+
+        Parameters
+        ----------
+        of : name of `residuals`, or of a column; those of the next state and of the first two
+            columns if left out
+        width : of the figure, in inches
+
+        Returns
+        -------
+        the figure; see `definetti.plots.plot_check`
+        """
+        from definetti.plots import plot_check
+
+        return plot_check(self, of, width)
 
     def __repr__(self) -> str:
         wide = max(len(name) for name in self.tests)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore]
@@ -12,12 +12,17 @@ from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.check._engine import draw_members, graph_of
 from definetti.check._tails import draw_tails, tails_of
-from definetti.check.base import Statistic
 from definetti.check.sample import Draws, Sample
 
 STEPS, MOST = 2**19, 50  # steps and draws of a piece
 
 Drawer = Callable[[np.random.Generator, int], tuple[IntArray, IntArray, IntArray]]
+
+
+class Measure(Protocol):
+    """What is measured of draws, a row each: a statistic, or curves for a picture."""
+
+    def measure(self, sample: Sample, draws: Draws) -> FloatArray: ...
 
 
 def drawer_of(sample: Sample, across: bool) -> Drawer:
@@ -37,7 +42,7 @@ def drawer_of(sample: Sample, across: bool) -> Drawer:
 
 def measure_draws(
     sample: Sample,
-    statistics: Sequence[Statistic],
+    statistics: Sequence[Measure],
     across: bool,
     n_resamples: int,
     entropy: int,

@@ -7,7 +7,7 @@ for every rearrangement, but for where it comes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -35,6 +35,7 @@ class Column:
     values : (T,) numbers, NaN where missing; None for symbols
     symbols : (T,) codes, `MISSING` where missing; None for numbers
     tokens : (T,) the code of what each was observed in
+    places : (number of symbols,) the place of each symbol among all, in their own order
 
     Examples
     --------
@@ -48,6 +49,20 @@ class Column:
     values: FloatArray | None = None
     symbols: IntArray | None = None
     tokens: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    places: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def called(self) -> str:
+        """What it is called where other things have names as well."""
+        return f"column {self.name}" if self.name else "observations"
+
+    @cached_property
+    def ranks(self) -> IntArray:
+        """The place of each value among all, equal ones at one; of no meaning where missing."""
+        if self.symbols is not None:
+            return self.places[self.symbols]
+        assert self.values is not None
+        return np.unique(self.values, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
     def seen(self) -> IntArray:
@@ -122,7 +137,7 @@ def read_observations(observations: Any, length: int) -> tuple[list[Column], dic
                 f"observations has {len(values)} elements and states has {length}; they must be "
                 "of equal length, one pair per step"
             )
-        named = f"column {key}" if key else "observations"
+        named = Column(key).called
         column = _column(key, kind, values) if kind not in ("nothing", "dates") else None
         if column is None:
             others[named] = "all are missing" if kind == "nothing" else "it holds dates"
@@ -161,4 +176,19 @@ def _column(name: str, kind: str, values: Any) -> Column:
             "observations holds values that cannot be told apart by a hash, such as lists or "
             "sets; give text, numbers or tuples, or one column for each entry"
         )
-    return Column(name, symbols=Alphabet().extended(entries).encode_missing(entries))
+    alphabet = Alphabet().extended(entries)
+    codes = alphabet.encode_missing(entries)
+    return Column(name, symbols=codes, places=rank_labels(alphabet.labels))
+
+
+def rank_labels(labels: Sequence[Any]) -> IntArray:
+    """Return the place of each label in their order, or in that of their names if they have none.
+
+    >>> rank_labels(["b", "a"]), rank_labels([10, 9]), rank_labels(["b", 1])
+    (array([1, 0]), array([1, 0]), array([1, 0]))
+    """
+    try:
+        order = sorted(range(len(labels)), key=lambda k: labels[k])
+    except TypeError:
+        order = sorted(range(len(labels)), key=lambda k: str(labels[k]))
+    return np.argsort(order)

@@ -17,13 +17,18 @@ def take_axes(ax: Any, width: float, height: float) -> Any:
     """Return the axes given, or new ones."""
     if ax is not None:
         return ax
+    return take_pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def take_pyplot() -> Any:
+    """Return what makes figures, if it is installed."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(
             "pictures need matplotlib; install it with: pip install definetti[plot]"
         ) from None
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    return plt
 
 
 def draw_legend_below(ax: Any) -> None:

@@ -1,0 +1,166 @@
+"""Forecast pseudo-residuals: where each step lies among what was seen before it.
+
+The state that follows is placed among those that followed the present one before; an observation
+among those of its own state before. With ties broken by a coin of each step, such a place is
+uniform, and as a normal deviate it is the forecast pseudo-residual of Zucchini, MacDonald &
+Langrock (2016), of a law that is not assumed but was learned from the rows before. The coins
+travel with the observations, as one more column of them would: so what is said of rearrangements
+holds for these residuals as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
+from definetti.check._places import correlate_lags, place_among_earlier
+from definetti.check.bands import Curve, draw_bands
+from definetti.check.drawing import measure_draws
+from definetti.check.observed import rank_labels
+from definetti.check.sample import Draws, Sample
+
+DRAWN, FEWEST = 199, 39  # draws that make bands
+WORK = 10**8  # steps that are placed for pictures, in all draws together
+COLUMNS = 5  # that have residuals; the first ones
+QUANTILES, BINS, LAGS = 49, 20, 20
+SMALLEST = 1e-12
+NEXT = "next state"
+
+
+class Residuals(NamedTuple):
+    """The three pictures of one kind of residuals, with bands from the draws.
+
+    Attributes
+    ----------
+    size : how many residuals there are
+    quantiles : of the residuals, at those of the normal law
+    histogram : of the residuals before they become normal deviates: uniform, so about 1 everywhere
+    autocorrelation : of the residuals, by lag
+    n_draws : how many rearrangements the bands are made of
+    """
+
+    size: int
+    quantiles: Curve
+    histogram: Curve
+    autocorrelation: Curve
+    n_draws: int
+
+
+def find_residuals(sample: Sample, n_resamples: int, entropy: int) -> dict[str, Residuals]:
+    """Return residuals of the next state and of the first columns, by their names.
+
+    The bands are made of the first of the draws that the tests are made of, no more of them than
+    pictures are worth.
+    """
+    series = list(_list_series(sample, np.random.default_rng([entropy, 3])))
+    if not series:
+        return {}
+    most = max(FEWEST, min(DRAWN, WORK // (len(sample) * len(series))))
+    number = min(most, n_resamples)
+    pieces = measure_draws(sample, series, False, number, entropy, None)
+    own = [one.measure(sample, sample.itself) for one in series]
+    curves = [np.concatenate(each) for each in zip(own, *pieces, strict=True)]
+    return {one.name: one.describe(each, number) for one, each in zip(series, curves, strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One kind of residuals: what is placed at each step of a draw, and among what.
+
+    Attributes
+    ----------
+    name : what they are residuals of
+    moves : whether states are placed, by the transition into them; else what is observed
+    cells : names of what is placed, in order, group after group: of each transition, or of what
+        is observed at each time, −1 where nothing is
+    begins : (C,) the first cell of each cell's group
+    coins : (T,) a uniform number for each time that an observation comes from
+    size : how many residuals there are
+    """
+
+    name: str
+    moves: bool
+    cells: IntArray
+    begins: IntArray
+    coins: FloatArray
+    size: int
+
+    @property
+    def bins(self) -> int:
+        return BINS if self.size >= 10 * BINS else max(2, self.size // 10)
+
+    @property
+    def shares(self) -> FloatArray:
+        count = min(QUANTILES, self.size)
+        return np.asarray((np.arange(count) + 0.5) / count)
+
+    def place(self, sample: Sample, draws: Draws) -> FloatArray:
+        """Return the place of each step, between 0 and 1, NaN where there is none: (B, T)."""
+        if self.moves:
+            into = np.full(draws.edges.shape, -1, dtype=np.int64)
+            into[:, 1:] = draws.edges[:, :-1]
+            keys = np.where(into >= 0, self.cells[into], -1)
+        else:
+            keys = self.cells[draws.times]
+        return place_among_earlier(keys, self.begins, self.coins[draws.times])
+
+    def measure(self, sample: Sample, draws: Draws) -> FloatArray:
+        """Return, for each draw, quantiles, shares of bins and autocorrelations in one row."""
+        places = self.place(sample, draws)
+        uniform = places[~np.isnan(places)].reshape(len(places), self.size)  # as many in each
+        bins = np.minimum((uniform * self.bins).astype(np.int64), self.bins - 1)
+        offset = np.arange(len(bins))[:, None] * self.bins
+        counts = np.bincount((bins + offset).ravel(), minlength=len(bins) * self.bins)
+        return np.concatenate(
+            [
+                ndtri(np.quantile(uniform, self.shares, axis=1).T),
+                counts.reshape(len(bins), self.bins) * (self.bins / self.size),
+                correlate_lags(ndtri(places), sample.begins, _lags(sample)),
+            ],
+            axis=1,
+        )
+
+    def describe(self, curves: FloatArray, n_draws: int) -> Residuals:
+        """Return the pictures of the sample's own residuals and those of draws."""
+        ends = np.cumsum([len(self.shares), self.bins])
+        quantiles, histogram, lags = np.split(curves, ends, axis=1)
+        middles = (np.arange(self.bins) + 0.5) / self.bins
+        return Residuals(
+            self.size,
+            draw_bands(ndtri(self.shares), quantiles),
+            draw_bands(middles, histogram),
+            draw_bands(np.arange(1.0, lags.shape[1] + 1), lags),
+            n_draws,
+        )
+
+
+def _list_series(sample: Sample, generator: np.random.Generator) -> Iterator[Series]:
+    """Yield what has residuals: the states, where there are several, and the first columns."""
+
+    def make(name: str, groups: IntArray, ranks: IntArray, seen: Any, size: int) -> Series:
+        first, names, _ = distinct_rows(np.column_stack([groups[seen], ranks[seen]]))
+        cells = np.full(len(groups), -1, dtype=np.int64)
+        cells[seen] = names
+        own = groups[seen][first]
+        coins = np.clip(generator.random(len(sample)), SMALLEST, 1 - SMALLEST)
+        return Series(name, name == NEXT, cells, np.searchsorted(own, own), coins, size)
+
+    moves = int((sample.edges >= 0).sum())
+    if len(sample.rows) > 1 and moves > 1:
+        # By the labels and not by their codes, which tell what came first: rearrangements do not
+        # have that in common.
+        ranks = rank_labels(sample.labels)[sample.heads[sample.targets]]
+        yield make(NEXT, sample.sources, ranks, np.arange(len(ranks)), moves)
+    for column in sample.columns[:COLUMNS]:
+        there = np.flatnonzero(column.seen)
+        if len(there) > 1:
+            yield make(column.called, column.tokens, column.ranks, there, len(there))
+
+
+def _lags(sample: Sample) -> int:
+    return int(min(LAGS, max(1, np.diff(sample.begins).max() // 4)))

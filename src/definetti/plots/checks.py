@@ -1,0 +1,232 @@
+"""A diagnosis as pictures: residuals with their bands, and each statistic among its draws."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from definetti.check import Curve, Diagnosis, Finding, Residuals
+from definetti.plots._axes import take_axes, take_pyplot
+from definetti.plots._names import escape_name
+
+Picture = Literal["quantiles", "histogram", "autocorrelation"]
+PICTURES: tuple[Picture, ...] = ("quantiles", "histogram", "autocorrelation")
+SHOWN = 3  # kinds of residuals, where none is asked for
+PANEL = 2.6  # inches that a picture is wide at least
+TALL = 2.1  # and high
+
+
+def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) -> Any:
+    """Draw residuals with their bands, and where each statistic is among those of the draws.
+
+    Parameters
+    ----------
+    diagnosis : what `definetti.check.check` returns
+    of : name of `Diagnosis.residuals`, or of a column; those of the next state and of the first
+        two columns if left out
+    width : of the figure, in inches
+
+    Returns
+    -------
+    the figure, with a picture after the other in ``figure.axes``: for each kind of residuals
+    quantiles, histogram and autocorrelation, as of `plot_residuals`; then a histogram for each
+    test, as of `plot_statistic`
+
+    Examples
+    --------
+    >>> from definetti.check import check
+    >>> from definetti.simulate import weather
+    >>> found = check(*weather(200, random_state=0), random_state=0)
+    >>> figure = plot_check(found, "next state", width=4)
+    >>> [ax.get_title() for ax in figure.axes[:2]]
+    ['quantiles', 'histogram']
+    """
+    names = _choose(diagnosis, of)
+    across = 3 if width >= 3 * PANEL else 1  # three pictures side by side, or one below the other
+    rows = -(-len(diagnosis.tests) // max(2, int(width / PANEL)))
+    each = -(-len(diagnosis.tests) // rows)
+    down = [3 // across] * len(names) + [rows]
+    height = TALL * sum(down) + 0.4 * len(down) + 0.9
+    figure = take_pyplot().figure(figsize=(width, height), layout="constrained")
+    groups = figure.subfigures(len(down), 1, height_ratios=[k + 0.2 for k in down], squeeze=False)
+    for group, name in zip(groups[:, 0], names, strict=False):
+        residuals = diagnosis.residuals[name]
+        group.suptitle(f"Residuals of {_article(name)}", fontsize="medium", x=0.01, ha="left")
+        axes = group.subplots(down[0], across, squeeze=False).ravel()
+        for ax, picture in zip(axes, PICTURES, strict=True):
+            _draw_curve(ax, residuals, picture)
+    if names:
+        ax = figure.axes[0]
+        figure.legend(*ax.get_legend_handles_labels(), loc="outside lower left", frameon=False,
+                      ncols=2 if across < 3 else 4, fontsize="small")  # fmt: skip
+    title = f"Statistics among those of {diagnosis.n_resamples:,} rearrangements at most"
+    groups[-1, 0].suptitle(title, fontsize="medium", x=0.01, ha="left")
+    axes = groups[-1, 0].subplots(down[-1], each, squeeze=False).ravel()
+    for ax, name in zip(axes, diagnosis.tests, strict=False):
+        plot_statistic(diagnosis, name, ax=ax)
+    for ax in axes[len(diagnosis.tests) :]:
+        ax.remove()
+    return figure
+
+
+def plot_residuals(
+    diagnosis: Diagnosis, picture: Picture = "quantiles", of: str | None = None, ax: Any = None
+) -> Any:
+    """Draw one picture of forecast pseudo-residuals, with bands from the rearrangements.
+
+    A residual says where a step lies among those before it: the state that follows, among those
+    that followed the present state; an observation, among those of its own state. Ties, of
+    symbols say, are broken at random. If the assumption holds, residuals are independent and
+    normal.
+
+    Parameters
+    ----------
+    diagnosis : what `definetti.check.check` returns
+    picture : {"quantiles", "histogram", "autocorrelation"}
+        Quantiles of the residuals against those of the normal law, less these, so that what is
+        normal lies about nought; how often residuals fall into equal parts of the normal law; or
+        how residuals correlate with those some steps before.
+    of : name of `Diagnosis.residuals`, or of a column; the first if left out
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    the axes
+
+    Notes
+    -----
+    The pale band is for all points of a picture together: if the assumption holds, the line leaves
+    it *anywhere* with probability 0.05 at most. The darker one is for each point by itself: there
+    the line is outside with probability 0.05 at most, so with many points some usually are. Both
+    are exact, by ranks among the same draws that the tests are made of, at every length. A cross
+    marks what is outside of the pale one. Each picture has a promise of its own: who looks at
+    many pictures sees more crosses, and `Diagnosis.p_value` is the one verdict for all.
+
+    Examples
+    --------
+    >>> from definetti.check import check
+    >>> from definetti.simulate import weather
+    >>> found = check(*weather(200, random_state=0), random_state=0)
+    >>> plot_residuals(found, "autocorrelation", "observations").get_xlabel()
+    'lag'
+    """
+    if picture not in PICTURES:
+        raise ValueError(f"picture must be one of {', '.join(PICTURES)}, got {picture!r}")
+    name = _choose(diagnosis, of)[:1]
+    if not name:
+        raise ValueError(
+            "diagnosis has no residuals; make it with pictures=True, of more than one state"
+        )
+    ax = take_axes(ax, 5, 3.2)
+    _draw_curve(ax, diagnosis.residuals[name[0]], picture)
+    ax.set_title(f"{picture} of residuals, {escape_name(name[0])}", fontsize="medium")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def plot_statistic(diagnosis: Diagnosis, test: str, ax: Any = None) -> Any:
+    """Draw a test's statistic as observed, among those of the rearrangements.
+
+    Parameters
+    ----------
+    diagnosis : what `definetti.check.check` returns
+    test : the name of one of its tests
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    the axes
+
+    Notes
+    -----
+    The p-value is the share of all, the observed one included, that is as large. Of a test of
+    several parts the strangest is drawn, and its p-value takes into account that it was chosen.
+
+    Examples
+    --------
+    >>> from definetti.check import check
+    >>> from definetti.simulate import weather
+    >>> found = check(*weather(200, random_state=0), random_state=0)
+    >>> plot_statistic(found, "order").get_title(loc="left")
+    'order: p = 0.59'
+    """
+    if test not in diagnosis.tests:
+        raise ValueError(f"test must be one of {', '.join(diagnosis.tests)}, got {test!r}")
+    found = diagnosis.tests[test]
+    ax = take_axes(ax, 5, 3.2)
+    fails = found.adjusted_p_value <= diagnosis.alpha
+    finite = found.drawn[np.isfinite(found.drawn)]
+    if len(finite):
+        ax.hist(finite, bins=_edges(found), color="0.72", label="rearrangements")
+    ax.axvline(found.statistic, color="black", linewidth=1.6, label="observed",
+               linestyle="-" if fails else "--")  # fmt: skip
+    ax.plot([found.statistic], [0.96], marker="v", color="black", markersize=6, clip_on=False,
+            transform=ax.get_xaxis_transform())  # fmt: skip
+    part = f" ({found.part})" if found.part else ""
+    ax.set_title(f"{escape_name(test)}: p = {found.p_value:.2g}", loc="left", fontsize="medium",
+                 fontweight="bold" if fails else "normal")  # fmt: skip
+    ax.set_xlabel(escape_name(f"statistic{part}"), fontsize="small")
+    ax.set_yticks([])
+    ax.tick_params(labelsize="small")
+    ax.locator_params(axis="x", nbins=4)
+    ax.margins(y=0.15)
+    ax.spines[["left", "right", "top"]].set_visible(False)
+    return ax
+
+
+def _choose(diagnosis: Diagnosis, of: str | None) -> list[str]:
+    """Return the names of the residuals that are meant."""
+    names = list(diagnosis.residuals)
+    if of is None:
+        return names[:SHOWN]
+    found = next((name for name in (of, f"column {of}") if name in names), None)
+    if found is None:
+        there = ", ".join(map(repr, names)) or "none; make it with pictures=True"
+        raise ValueError(f"of must be one of the residuals that there are, {there}; got {of!r}")
+    return [found]
+
+
+def _article(name: str) -> str:
+    return escape_name(name if name.startswith("column ") else f"the {name}")
+
+
+def _edges(found: Finding) -> Any:
+    """Return the edges of bins: fewer where few values are distinct."""
+    finite = found.drawn[np.isfinite(found.drawn)]
+    distinct = len(np.unique(np.round(finite, 9)))
+    return min(30, max(distinct, 1))
+
+
+def _draw_curve(ax: Any, residuals: Residuals, picture: Picture) -> None:
+    curve: Curve = getattr(residuals, picture)
+    at, base = curve.at, curve.at if picture == "quantiles" else 0.0
+    observed, both, alone = (
+        one - base for one in (curve.observed, curve.simultaneous, curve.pointwise)
+    )
+    if picture == "histogram":  # of bins, from edge to edge
+        edges = np.arange(len(at) + 1) / len(at)
+        at = np.repeat(edges, 2)[1:-1]
+        observed, both, alone = (np.repeat(one, 2, axis=-1) for one in (observed, both, alone))
+    ax.fill_between(at, *both, color="0.87", linewidth=0, label="95 % band, all points together")
+    ax.fill_between(at, *alone, color="0.72", linewidth=0, label="95 % band, each point")
+    ax.axhline(1 if picture == "histogram" else 0, color="#d95f02", linestyle="--", linewidth=1,
+               label="expected")  # fmt: skip
+    ax.plot(at, observed, color="black", linewidth=1.3, label="observed",
+            marker="o" if picture == "autocorrelation" else None, markersize=3)  # fmt: skip
+    out, high = curve.outside, curve.observed - base
+    ax.plot(curve.at[out], high[out], "X", color="black", markersize=6, markeredgecolor="white",
+            markeredgewidth=0.5, label="outside")  # fmt: skip
+    words = {
+        "quantiles": ("normal quantile", "residual − normal"),
+        "histogram": ("probability by the rows before", "density"),
+        "autocorrelation": ("lag", "correlation"),
+    }[picture]
+    ax.set_title(picture, fontsize="medium")
+    ax.set_xlabel(words[0], fontsize="small")
+    ax.set_ylabel(words[1], fontsize="small")
+    ax.tick_params(labelsize="small")
+    ax.margins(x=0.02)
+    ax.xaxis.get_major_locator().set_params(integer=picture != "histogram")
+    if picture == "histogram":
+        ax.set_ylim(bottom=0)
