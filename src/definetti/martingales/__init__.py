@@ -6,9 +6,12 @@ at all times is a confidence sequence.
 
 from definetti.martingales.alarm import Alarm as Alarm
 from definetti.martingales.base import Martingale as Martingale
+from definetti.martingales.beta_mixture import BetaMixture as BetaMixture
 from definetti.martingales.cusum import CUSUM as CUSUM
 from definetti.martingales.mixture import Mixture as Mixture
+from definetti.martingales.normal_mixture import NormalMixture as NormalMixture
 from definetti.martingales.plug_in import PlugIn as PlugIn
+from definetti.martingales.sequence import ConfidenceSequence as ConfidenceSequence
 from definetti.martingales.shiryaev_roberts import ShiryaevRoberts as ShiryaevRoberts
 from definetti.martingales.simple_jumper import SimpleJumper as SimpleJumper
 from definetti.martingales.ville import Ville as Ville
