@@ -78,6 +78,16 @@ class FrontDoor(BaseEstimator, GivesModel):
         self._data, self.model_ = data, data.model
         return self
 
+    def break_off(self: Self) -> Self:
+        """Say that there is a gap: what comes next follows a time of which nothing is known.
+
+        As with `lengths` of `fit`: of what came before the model learns, but states are
+        rearranged after the gap alone. The first label after it is needed before a prediction.
+        """
+        self._check_fitted()
+        self._data.break_off()
+        return self
+
     @property
     def states_(self) -> tuple[Hashable, ...]:
         self._check_fitted()

@@ -70,9 +70,12 @@ def test_ranks_are_those_of_a_prediction(symmetry: str, prior: float, score: str
         code = -1 if observed[t] is None else table.codes[observed[t]]
         stream.grow(4, len(table))
         asked = cp.predict_ranks(new)
-        mine = stream.past_ranks(code)
+        mine, scores = stream.past_ranks(code)
         if symmetry == "full":
-            mine = [stream.ranks(state, code)[2] for state in range(4)]
+            every, scores = stream.all_ranks(code)
+            assert every == [stream.ranks(state, code) for state in range(4)]
+            mine = [ranks[2] for ranks in every]
+        assert np.isfinite(scores).all()
         for state, rank in enumerate(mine):
             assert same(rank, asked[(state,)])
             assert rank.p_value(0.371) == asked[(state,)].p_value(0.371)
@@ -97,7 +100,7 @@ def test_after_a_gap_states_stay_within_their_stretch(symmetry: str) -> None:
     for y in range(3):
         if y in code:
             for state, rank in enumerate(
-                stream.past_ranks(y)
+                stream.past_ranks(y)[0]
                 if symmetry == "spaced"
                 else [stream.ranks(i, y)[2] for i in range(3)]
             ):

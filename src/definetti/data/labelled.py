@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -152,6 +153,7 @@ class Labelled:
             inside = [begin for begin in begins if begin < cut]
             self.training = Trained(codes[:cut], observed[:cut], inside)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
+            self._lengths = np.array([len(codes)])
         if self.model.fixed:
             self.model.check_ready()
         self.history = self._history(codes, observed, begins)
@@ -168,11 +170,14 @@ class Labelled:
     @property
     def lengths(self) -> IntArray:
         """How long each stretch of the history is, without what a model was fixed on."""
-        if self.training is not None:
-            return np.array([len(self.history)])
+        return self._lengths_of(len(self.history.pool))
+
+    def _lengths_of(self, steps: int) -> IntArray:
+        """Return how long each stretch is in the first so many steps."""
         each = self._lengths.copy()
         each[-1] += len(self.history.pool) - each.sum()  # what came later went on with the last
-        return each
+        ends = np.minimum(each.cumsum(), steps)
+        return np.diff(ends, prepend=0)[: 1 + np.searchsorted(ends, steps)]
 
     def choose_again(self, observations: Any, name: str = "new_observations") -> Labelled:
         """Return the data under the model that is chosen when new observations are known, too.
@@ -198,14 +203,32 @@ class Labelled:
         self._parts = joined(self._parts)
         first, *later = self._parts
         declared = self.alphabet.labels if self.closed else None
-        each = self._lengths.copy()
-        each[-1] += len(first.labels) - each.sum()  # what came later went on with the last
+        each = self._lengths_of(len(first.labels))
         again = Labelled(
             self.rule, first.observations, first.labels, declared, lengths=each, kinds=kinds
         )
+        cuts = set(self._lengths.cumsum()[:-1].tolist())
         for part in later:
-            again.append(part.observations, part.labels)
+            begin, size = len(again.history.pool), len(part.labels)
+            inside = sorted(cut - begin for cut in cuts if begin <= cut < begin + size)
+            for one, end in pairwise(sorted({0, *inside, size})):
+                if one in inside:
+                    again.break_off()
+                again.append(piece(part.observations, one, end), part.labels[one:end])
+        if len(self.history) == 0:
+            again.break_off()
         return again
+
+    def break_off(self) -> None:
+        """Begin a new stretch: after a gap of which nothing is known, what follows follows nothing.
+
+        What is observed in earlier stretches stays in the pool, and so does what a model learns.
+        """
+        if not len(self.history):
+            return  # it has just begun
+        self._lengths, past = np.append(self.lengths, 0), self.history
+        self.history = History(len(self.alphabet), self.emission.symbols)
+        self.history.pool, self.history.stretches = past.pool, past.stretches + 1
 
     def append(
         self,
@@ -232,7 +255,8 @@ class Labelled:
         added = self._statistics(table, codes, observed, len(alphabet))
         self.alphabet, self.table = alphabet, table
         self.statistics = padded(self.statistics, *added.shape) + added
-        self.history.append(codes, observed, len(alphabet))
+        begun = len(self.history) > 0
+        self.history.append(codes, observed, len(alphabet), gap=not begun)
         if self.kinds is not None and not self.model.fixed:
             found = self.rule.look(observations)
             assert found is not None  # what went by observations does so still
@@ -241,6 +265,11 @@ class Labelled:
 
     def read_new(self, observations: Any, horizon: int | None) -> New:
         """Take in observations without labels; those up to the horizon are not there yet."""
+        if not len(self.history):
+            raise ValueError(
+                "nothing is labelled since the gap, so that there is no state to go on from; label "
+                "a step first"
+            )
         if horizon is not None:
             checked_number(horizon, "horizon")
         if observations is None:

@@ -106,7 +106,7 @@ def place_in_class(
     code: int,
     priors: tuple[float, float],
     surprise: bool,
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[IntArray, IntArray, IntArray, float]:
     """Compare a step with all that the members of its class end in.
 
     Parameters
@@ -117,7 +117,8 @@ def place_in_class(
     Returns
     -------
     by the state before, (n, 2), whether the move is stranger, and as strange; the same of whole
-    steps, counted by their observations; and of observations alone, (3,), with their number
+    steps, counted by their observations; the same of observations alone, (3,), with their number;
+    and how strange the whole step is
     """
     n, width = emissions.shape
     into, seen, whole = judge(transitions, emissions, last, state, code, priors, surprise)
@@ -155,7 +156,38 @@ def place_in_class(
         if sources[u]:
             moves[u, 0] = into[u] > high_move
             moves[u, 1] = low_move <= into[u] <= high_move
-    return moves, steps, observed
+    return moves, steps, observed, float(whole[last, own])
+
+
+@kernel
+def place_all_in_class(
+    transitions: IntArray,
+    emissions: IntArray,
+    sources: IntArray,
+    last: int,
+    code: int,
+    priors: tuple[float, float],
+    surprise: bool,
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Compare a step to each state with what the members of its class end in.
+
+    Parameters
+    ----------
+    sources : (n, n) by state and the state before it, as in `place_in_class`; none of a state that
+        there is nothing to compare with
+    """
+    n = len(transitions)
+    moves, steps = np.zeros((n, n, 2), dtype=np.int64), np.zeros((n, n, 2), dtype=np.int64)
+    seen, scores = np.zeros((n, 3), dtype=np.int64), np.zeros(n)
+    for state in range(n):
+        if sources[state].any():
+            moves[state], steps[state], seen[state], scores[state] = place_in_class(
+                transitions, emissions, sources[state], last, state, code, priors, surprise
+            )
+        else:
+            whole = judge(transitions, emissions, last, state, code, priors, surprise)[2]
+            scores[state] = whole[last, code + 1]
+    return moves, steps, seen, scores
 
 
 @kernel
@@ -167,16 +199,20 @@ def place_in_past(
     code: int,
     priors: tuple[float, float],
     surprise: bool,
-) -> IntArray:
+) -> tuple[IntArray, FloatArray]:
     """Compare a step to each state with the past steps to it: stranger, as strange, and all.
 
     Parameters
     ----------
     steps : (n, n, m + 1) past steps by the state before, the state and the observation
     transitions, emissions, last, code, priors, surprise : as in `judge`
+
+    Returns
+    -------
+    these numbers, (n, 3), and how strange each step is, (n,)
     """
     n, width = emissions.shape
-    placed = np.zeros((n, 3), dtype=np.int64)
+    placed, scores = np.zeros((n, 3), dtype=np.int64), np.empty(n)
     for state in range(n):
         whole = judge(transitions, emissions, last, state, code, priors, surprise)[2]
         room, there = np.empty(n * width), 0
@@ -186,6 +222,7 @@ def place_in_past(
                     room[there] = whole[u, k]
                     there += 1
         low, high = tied_with(whole[last, code + 1], room[:there])
+        scores[state] = whole[last, code + 1]
         placed[state, 1] = placed[state, 2] = 1
         for u in range(n):
             for k in range(width):
@@ -194,4 +231,4 @@ def place_in_past(
                     placed[state, 0] += count * (whole[u, k] > high)
                     placed[state, 1] += count * (low <= whole[u, k] <= high)
                     placed[state, 2] += count
-    return placed
+    return placed, scores

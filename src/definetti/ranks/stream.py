@@ -14,7 +14,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import History, padded
-from definetti.ranks._step import place_in_class, place_in_past
+from definetti.ranks._step import place_all_in_class, place_in_class, place_in_past
 from definetti.ranks._trees import Trees
 from definetti.ranks.pvalue import Rank
 
@@ -146,45 +146,72 @@ class Stream:
 
     def ranks(self, state: int, code: int) -> tuple[Rank, Rank, Rank]:
         """Rank a step among the members of its class: its move, its observation, all of it."""
-        last = self.last
-        if last < 0:
-            raise ValueError("the stretch has no state yet that a step could follow")
+        self._check_begun()
         if not self.trees.met[state]:
             return ALONE, ALONE, ALONE
-        entries = self.transitions[:, state].tolist()
-        entries[last] += 1
-        weights = self.trees.ends(entries, last, state)
-        moves, steps, seen = place_in_class(
+        weights = self._weights(state)
+        sources = np.array([weight > 0 for weight in weights], dtype=np.int64)
+        moves, steps, seen, _ = place_in_class(
             self.pooled,
             self.emissions,
-            np.array([weight > 0 for weight in weights], dtype=np.int64),
-            last,
+            sources,
+            self.last,
             state,
             code,
             self.priors,
             self.surprise,
         )
-        observed, total = seen.tolist(), sum(weights)
-        return (
-            Rank(*_weighed(weights, moves), total),
-            Rank(*observed),
-            Rank(*_weighed(weights, steps), total * observed[2]),
-        )
+        return _ranks(weights, moves.tolist(), steps.tolist(), seen.tolist())
 
-    def past_ranks(self, code: int) -> list[Rank]:
+    def all_ranks(self, code: int) -> tuple[list[tuple[Rank, Rank, Rank]], FloatArray]:
+        """Rank a step to each state as `ranks` does, with how strange each is as a whole."""
+        self._check_begun()
+        nothing = [0] * self.n_states
+        weights = [
+            self._weights(state) if met else nothing for state, met in enumerate(self.trees.met)
+        ]
+        sources = np.array([[w > 0 for w in row] for row in weights], dtype=np.int64)
+        *placed, scores = place_all_in_class(
+            self.pooled, self.emissions, sources, self.last, code, self.priors, self.surprise
+        )
+        parts = zip(weights, *(one.tolist() for one in placed), strict=True)
+        found = [
+            _ranks(*one) if met else (ALONE, ALONE, ALONE)
+            for one, met in zip(parts, self.trees.met, strict=True)
+        ]
+        return found, scores
+
+    def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:
         """Rank a step to each state among the past steps to it, as "spaced" blocks do."""
-        placed = place_in_past(
+        self._check_begun()
+        placed, scores = place_in_past(
             self.pooled, self.emissions, self.steps, self.last, code, self.priors, self.surprise
         )
-        return [Rank(*one) for one in placed.tolist()]
+        return [Rank(*one) for one in placed.tolist()], scores
+
+    def _weights(self, state: int) -> list[int]:
+        entries = self.transitions[:, state].tolist()
+        entries[self.last] += 1
+        return self.trees.ends(entries, self.last, state)
+
+    def _check_begun(self) -> None:
+        if self.last < 0:
+            raise ValueError("the stretch has no state yet that a step could follow")
 
 
-def _weighed(weights: list[int], counts: IntArray) -> tuple[int, int]:
-    greater = equal = 0
-    for weight, (more, same) in zip(weights, counts.tolist(), strict=True):
-        greater += weight * more
-        equal += weight * same
-    return greater, equal
+def _ranks(
+    weights: list[int], moves: list[list[int]], steps: list[list[int]], seen: list[int]
+) -> tuple[Rank, Rank, Rank]:
+    total = moved = stayed = more = same = 0
+    for weight, (far, near), (above, equal) in zip(weights, moves, steps, strict=True):
+        if weight:
+            total += weight
+            moved += weight * far
+            stayed += weight * near
+            more += weight * above
+            same += weight * equal
+    observed = Rank(seen[0], seen[1], seen[2])
+    return Rank(moved, stayed, total), observed, Rank(more, same, total * seen[2])
 
 
 @kernel
@@ -225,7 +252,7 @@ def stream_p_values(
         if met[state]:
             weights = _weights(transitions, met, root, last, state)
             sources = (weights > 0.0).astype(np.int64)
-            moves, steps, seen = place_in_class(
+            moves, steps, seen, _ = place_in_class(
                 transitions, emissions, sources, last, state, code, priors, True
             )
             total = weights.sum()
