@@ -381,7 +381,7 @@ class ConformalHMM(FrontDoor):
         return len(self._data.history.pool)
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         data = Labelled(model, observations, states, self.states, self.train_size, lengths)
         symmetry = find_symmetry(self.symmetry)

@@ -1,4 +1,4 @@
-"""The front door: how a labelled history is taken in and asked, the same for all estimators."""
+"""The front door: how labelled data are taken in, asked and judged, the same for all."""
 
 from __future__ import annotations
 
@@ -21,10 +21,85 @@ from definetti.question import Question
 from definetti.scores import OnWindows, Score
 from definetti.sets import Evaluation
 
-Self = TypeVar("Self", bound="FrontDoor")
+Self = TypeVar("Self", bound="Door")
+Following = TypeVar("Following", bound="FrontDoor")
 
 
-class FrontDoor(BaseEstimator, GivesModel):
+class Door(BaseEstimator):
+    """How all estimators take in labelled data, and refuse what they cannot use.
+
+    Whatever data an estimator makes of them knows its ``model``, its ``alphabet``, and whether
+    that is ``closed``, because the states were declared.
+
+    Attributes
+    ----------
+    states_ : the labels of the states, in the order in which they were declared or first met
+    model_ : the model that is used
+    """
+
+    model: Any
+    states: Iterable[Hashable] | None
+    random_state: Any
+    _data: Any
+    _fitting = "fit(observations, states)"
+
+    def _fit(self: Self, observations: Any, states: Any, *how: Any) -> Self:
+        """Take in labelled data; an estimator that is fitted stays so if anything is wrong."""
+        chosen = self._resolve()
+        self._check_parameters()
+        observations = readable(observations)
+        model = resolve_model(self.model, observations)
+        entropy = entropy_of(self.random_state, ahead=True)
+        fitted = self._take_in(model, observations, states, *how, entropy)
+        # Only now, with nothing left that could fail, does the new fit replace an old one, and
+        # draw from the user's own generator.
+        used, _ = fitted["_data"].model, entropy_of(self.random_state)
+        self.__dict__.update(chosen, **fitted, model_=used, _entropy=entropy)
+        return self
+
+    @property
+    def states_(self) -> tuple[Hashable, ...]:
+        self._check_fitted()
+        labels: tuple[Hashable, ...] = self._data.alphabet.labels
+        return labels
+
+    def _resolve(self) -> dict[str, Any]:
+        """Find what else is meant by the parameters, by the name under which it is kept."""
+        return {}
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Check what is read at every prediction, and may have been changed since `fit`."""
+
+    @abstractmethod
+    def _take_in(self, model: Model, observations: Any, states: Any, *how: Any) -> dict[str, Any]:
+        """Take labelled data in; return what is to be remembered, the data as ``_data``.
+
+        Parameters
+        ----------
+        how : what else `fit` was given, and at the end a seed for all that is drawn at random
+        """
+
+    def _check_truth(self, states: Any) -> list[Any]:
+        """Read the true states that sets are to be judged by."""
+        self._check_fitted()
+        self._check_parameters()
+        truth = checked_states(states)
+        if self._data.closed:
+            self._data.alphabet.encode(truth, "states")
+        return truth
+
+    def _is_fitted(self) -> bool:
+        return "_data" in self.__dict__
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet; call {self._fitting}"
+            )
+
+
+class FrontDoor(Door, GivesModel):
     """An estimator for what follows one labelled history.
 
     Attributes
@@ -34,13 +109,10 @@ class FrontDoor(BaseEstimator, GivesModel):
     score_, model_ : what is used
     """
 
-    model: Any
     score: Any
-    states: Iterable[Hashable] | None
-    random_state: Any
     _data: Labelled
 
-    def fit(self: Self, observations: Any, states: Any, lengths: Any = None) -> Self:
+    def fit(self: Following, observations: Any, states: Any, lengths: Any = None) -> Following:
         """Take in a labelled sequence, or several one after the other.
 
         Parameters
@@ -51,18 +123,9 @@ class FrontDoor(BaseEstimator, GivesModel):
             The lengths of the sequences, if there are several. What is to be predicted follows
             the last.
         """
-        score = self._resolve_score()
-        self._check_parameters()
-        observations = readable(observations)
-        model = resolve_model(self.model, observations)
-        fitted = self._take_in(model, observations, states, lengths)
-        # Only now, with nothing left that could fail, does the new fit replace an old one.
-        used, entropy = fitted["_data"].model, entropy_of(self.random_state)
-        self._draw(fitted, entropy)
-        self.__dict__.update(fitted, score_=score, model_=used, _entropy=entropy)
-        return self
+        return self._fit(observations, states, lengths)
 
-    def partial_fit(self: Self, observations: Any, states: Any) -> Self:
+    def partial_fit(self: Following, observations: Any, states: Any) -> Following:
         """Let the labelled sequence go on with labels that came in later.
 
         Parameters
@@ -89,12 +152,6 @@ class FrontDoor(BaseEstimator, GivesModel):
         return self
 
     @property
-    def states_(self) -> tuple[Hashable, ...]:
-        self._check_fitted()
-        labels: tuple[Hashable, ...] = self._data.alphabet.labels
-        return labels
-
-    @property
     def present_(self) -> Hashable:
         """The last state that is labelled: what is predicted goes on from it."""
         return self.states_[self._data.history.last]
@@ -106,21 +163,8 @@ class FrontDoor(BaseEstimator, GivesModel):
             return deepcopy(data.model)
         return data.model.trained(data.history.pool, data.table, data.alphabet.labels)
 
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Check what is read at every prediction, and may have been changed since `fit`."""
-
-    @abstractmethod
-    def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any
-    ) -> dict[str, Any]:
-        """Take labelled data in; return what is to be remembered, the data as ``_data``."""
-
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
         """Refuse codes of observations that the history is to go on with."""
-
-    def _draw(self, fitted: dict[str, Any], entropy: int) -> None:
-        """Add to what is remembered that which is drawn at random."""
 
     @abstractmethod
     def _question(
@@ -139,6 +183,9 @@ class FrontDoor(BaseEstimator, GivesModel):
         listing : whether all candidates are asked about, not one of them
         ranking : whether each of them is wanted by itself, so that no lattice will do
         """
+
+    def _resolve(self) -> dict[str, Any]:
+        return {"score_": self._resolve_score()}
 
     def _resolve_score(self) -> Score:
         if callable(self.score) and not isinstance(self.score, (type, Score)):
@@ -176,11 +223,7 @@ class FrontDoor(BaseEstimator, GivesModel):
         """Judge sets by the truth, window after window, each predicted from all before it."""
         from definetti.judging.rolling import judge_windows
 
-        self._check_fitted()
-        self._check_parameters()
-        truth = checked_states(states)
-        if self._data.closed:
-            self._data.alphabet.encode(truth, "states")
+        truth = self._check_truth(states)
         step = len(truth) if horizon is None else checked_number(horizon, "horizon")
         if not truth or len(truth) < step:
             raise ValueError(
@@ -194,15 +237,6 @@ class FrontDoor(BaseEstimator, GivesModel):
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
         return judge_windows(self, new_observations, truth, confidence_level, step, lag, verbose)
-
-    def _is_fitted(self) -> bool:
-        return "_data" in self.__dict__
-
-    def _check_fitted(self) -> None:
-        if not self._is_fitted():
-            raise NotFittedError(
-                f"This {type(self).__name__} is not fitted yet; call fit(observations, states)"
-            )
 
 
 def check_length(labels: list[Any], length: int) -> None:

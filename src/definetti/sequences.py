@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
-from definetti._system.checks import checked_flag, checked_guarantee, entropy_of
-from definetti.data.labels import MISSING, Alphabet, checked_states, piece, readable
+from definetti._system.checks import checked_flag, checked_guarantee
+from definetti.data.labels import (
+    MISSING,
+    Alphabet,
+    check_pairs,
+    checked_states,
+    piece,
+    read_declared,
+    readable,
+)
 from definetti.data.splitting import read_lengths, training_length
 from definetti.exceptions import FewBlocksWarning, GapWarning
-from definetti.models.auto import resolve_model
+from definetti.front_door import Door
 from definetti.models.base import Model
 from definetti.models.whole import WholeSmoother
 from definetti.ranks.limits import blocks_needed
@@ -26,7 +32,34 @@ from definetti.sets import Evaluation, StepSets
 from definetti.sets._face import BoolArray
 
 
-class ConformalSequences(BaseEstimator):
+class Units(NamedTuple):
+    """Labelled sequences taken in: the model that some train, and what is seen in the others.
+
+    Attributes
+    ----------
+    alphabet : the labels of the states
+    closed : whether these were declared, so that there are no others
+    smoother : the fixed model, with a law of the first state
+    steps : for each sequence that calibrates, how strange its true states are
+    shares : how many sequences each of their units has
+    number : how many units calibrate
+    gaps : whether some observation is missing
+    """
+
+    alphabet: Alphabet
+    closed: bool
+    smoother: WholeSmoother
+    steps: list[FloatArray]
+    shares: IntArray
+    number: int
+    gaps: bool
+
+    @property
+    def model(self) -> Model:
+        return self.smoother.model
+
+
+class ConformalSequences(Door):
     """Sets of states for every step of a new sequence, learned from many labelled sequences.
 
     The first state of the new sequence need not be known, and the hidden states need not be a
@@ -87,6 +120,8 @@ class ConformalSequences(BaseEstimator):
     [('sun',), ('sun',), ('sun', 'rain'), ('sun', 'rain')]
     """
 
+    _fitting = "fit(observations, states, lengths)"
+
     def __init__(
         self,
         model: Any = "auto",
@@ -119,55 +154,7 @@ class ConformalSequences(BaseEstimator):
         groups : (S,) the unit that each sequence belongs to, optional
             Any labels; each sequence is a unit of its own if left out.
         """
-        self._check_parameters()
-        observations = _readable(observations, "observations")
-        model = resolve_model(self.model, observations)
-        labels = checked_states(states)
-        if not labels:
-            raise ValueError("states is empty; give at least two labelled sequences")
-        each = read_lengths(lengths, len(labels), "states")
-        owner = read_groups(groups, len(each))
-        units = int(owner.max()) + 1
-        if units < 2:
-            remedy = "tell them apart with lengths=" if groups is None else "give more groups"
-            raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
-        trains = self._trains(model, owner, units)
-        # By what trains alone, for the others to stay exchangeable.
-        model = model.choose(model.look(at_rows(observations, _rows(trains, each))))
-        # All at once, so that an error names the row as it came.
-        _, observed = model.emission_.encode(observations, model.table, "observations")
-        _check_length(len(observed), len(labels), "observations")
-
-        ends = np.cumsum(each)
-        alphabet = self._alphabet(model, labels, np.repeat(trains, each))
-        if trains.any():
-            rows = _rows(trains, each)
-            codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
-            begins = np.cumsum(each[trains]) - each[trains]
-            some = at_rows(observations, rows)
-            smoother = WholeSmoother.trained(model, some, codes, begins, alphabet.labels)
-        else:
-            smoother = WholeSmoother.from_fixed(model)
-        if self.states is None:
-            alphabet = alphabet.extended(labels)
-        codes = alphabet.encode(labels, "states")
-
-        steps = []
-        for k in np.flatnonzero(~trains).tolist():
-            begin, end = int(ends[k] - each[k]), int(ends[k])
-            found = smoother.marginals(piece(observations, begin, end), "observations")
-            found = _widened(found, len(alphabet))
-            steps.append(1.0 - found[np.arange(end - begin), codes[begin:end]])
-        # Only now, with nothing left that could fail, does the new fit replace an old one.
-        self.states_ = alphabet.labels
-        self.model_ = smoother.model
-        self.n_units_ = len(np.unique(owner[~trains]))
-        self._smoother = smoother
-        self._steps: list[FloatArray] = steps
-        self._shares = np.bincount(owner)[owner[~trains]]
-        self._gaps = bool((observed == MISSING).any())
-        self._closed = self.states is not None
-        return self
+        return self._fit(observations, states, lengths, groups)
 
     def predict_set(
         self, new_observations: Any, lengths: Any = None, confidence_level: float | None = None
@@ -206,29 +193,25 @@ class ConformalSequences(BaseEstimator):
         -----
         A true state that no set can list, never seen and not declared, counts as wrong.
         """
-        truth = checked_states(states)
+        truth = self._check_truth(states)
         sets = self._sets(observations, lengths, confidence_level)
-        _check_length(sum(s.horizon for s in sets), len(truth), "observations")
-        if self._closed:
-            Alphabet(self.states_).encode(truth, "states")
-        places = {label: code for code, label in enumerate(self.states_)}
-        codes = np.array([places.get(label, -1) for label in truth])
+        each = np.array([s.horizon for s in sets])
+        check_pairs(int(each.sum()), len(truth))
+        codes = self._data.alphabet.places_of(truth)
         nodes = np.concatenate([s.nodes for s in sets])
-        outside = ~nodes[np.arange(len(codes)), codes] | (codes < 0)
-        wrong = np.split(outside, np.cumsum([s.horizon for s in sets])[:-1])
+        there = nodes[np.arange(len(codes)), codes] & (codes >= 0)
+        right = np.add.reduceat(there.astype(np.int64), each.cumsum() - each)
         with np.errstate(over="ignore", under="ignore"):  # a long sequence has very many
             sizes = [np.prod(s.widths.astype(np.float64)) for s in sets]
             scaled = [np.prod(s.widths / len(s.states)) for s in sets]
-        return Evaluation(
-            covered=np.array([w.sum() <= s.max_errors for w, s in zip(wrong, sets, strict=True)]),
+        return Evaluation.of_steps(
+            each,
+            self.states_,
+            codes,
+            nodes,
+            covered=each - right <= self.max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),
-            p_values=np.full(len(sets), np.nan),
-            wrong=np.array([w.mean() for w in wrong]),
-            widths=np.array([s.widths.mean() for s in sets]),
-            states=self.states_,
-            truth=codes,
-            nodes=nodes,
             confidence_level=sets[0].confidence_level,
             filled=np.array([s.filled for s in sets]),
         )
@@ -239,7 +222,65 @@ class ConformalSequences(BaseEstimator):
         checked_guarantee(self.guarantee, self.max_errors)
         checked_flag(self.allow_empty, "allow_empty")
 
-    def _trains(self, model: Model, owner: IntArray, units: int) -> BoolArray:
+    def _take_in(
+        self,
+        model: Model,
+        observations: Any,
+        states: Any,
+        lengths: Any,
+        groups: Any,
+        entropy: int,
+    ) -> dict[str, Any]:
+        _check_given(observations, "observations")
+        labels = checked_states(states)
+        if not labels:
+            raise ValueError("states is empty; give at least two labelled sequences")
+        each = read_lengths(lengths, len(labels), "states")
+        owner = read_groups(groups, len(each))
+        units = int(owner.max()) + 1
+        if units < 2:
+            remedy = "tell them apart with lengths=" if groups is None else "give more groups"
+            raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
+        trains = self._trains(model, owner, units, entropy)
+        # By what trains alone, for the others to stay exchangeable.
+        model = model.choose(model.look(at_rows(observations, _rows(trains, each))))
+        # All at once, so that an error names the row as it came.
+        _, observed = model.emission_.encode(observations, model.table, "observations")
+        check_pairs(len(observed), len(labels))
+
+        ends = np.cumsum(each)
+        alphabet = self._alphabet(model, labels, np.repeat(trains, each))
+        if trains.any():
+            rows = _rows(trains, each)
+            codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
+            begins = np.cumsum(each[trains]) - each[trains]
+            some = at_rows(observations, rows)
+            smoother = WholeSmoother.trained(model, some, codes, begins, alphabet.labels)
+        else:
+            smoother = WholeSmoother.from_fixed(model)
+        if self.states is None:
+            alphabet = alphabet.extended(labels)
+        codes = alphabet.encode(labels, "states")
+
+        steps = []
+        for k in np.flatnonzero(~trains).tolist():
+            begin, end = int(ends[k] - each[k]), int(ends[k])
+            found = smoother.marginals(piece(observations, begin, end), "observations")
+            found = _widened(found, len(alphabet))
+            steps.append(1.0 - found[np.arange(end - begin), codes[begin:end]])
+        units_of = owner[~trains]
+        taken = Units(
+            alphabet,
+            self.states is not None,
+            smoother,
+            steps,
+            shares=np.bincount(owner)[units_of],
+            number=len(np.unique(units_of)),
+            gaps=bool((observed == MISSING).any()),
+        )
+        return {"_data": taken, "n_units_": taken.number}
+
+    def _trains(self, model: Model, owner: IntArray, units: int, entropy: int) -> BoolArray:
         """Tell which sequences the model is fitted on."""
         if model.fixed and model.ordered:
             raise TypeError(
@@ -261,41 +302,29 @@ class ConformalSequences(BaseEstimator):
             )
         cut, order = training_length(self.train_size, units, "units"), np.arange(units)
         if self.random_state is not None:
-            order = np.random.default_rng(entropy_of(self.random_state)).permutation(units)
+            order = np.random.default_rng(entropy).permutation(units)
         return np.isin(owner, order[:cut])
 
     def _alphabet(self, model: Model, labels: list[Any], trains: BoolArray) -> Alphabet:
         """Return the states known before calibration, those of the model first."""
-        alphabet = Alphabet(model.states or ())
-        if self.states is None:
-            return alphabet.extended([labels[row] for row in np.flatnonzero(trains).tolist()])
         if isinstance(self.states, Iterator):
             raise TypeError("states is an iterator, which can be read once only; give a list")
-        declared = checked_states(self.states)
-        if not declared:
-            raise ValueError("states is empty; list the labels there are, or leave it out")
-        for label in alphabet.labels:
-            if label not in declared:
-                raise ValueError(
-                    f"states does not have {label!r}, a state that the model knows; declare all "
-                    "of the model's states, or none"
-                )
-        return alphabet.joined(declared)
+        if self.states is not None:
+            return read_declared(self.states, model.states or ())
+        alphabet = Alphabet(model.states or ())
+        return alphabet.extended([labels[row] for row in np.flatnonzero(trains).tolist()])
 
     def _sets(self, new: Any, lengths: Any, confidence_level: float | None) -> list[StepSets]:
-        if not hasattr(self, "_smoother"):
-            raise NotFittedError(
-                f"This {type(self).__name__} is not fitted yet; call fit(observations, states, "
-                "lengths)"
-            )
+        self._check_fitted()
+        self._check_parameters()
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = miscoverage(level)
-        self._check_parameters()
-        new = _readable(new, "new_observations")
+        new = readable(new, "new_observations")
+        _check_given(new, "new_observations")
         _, codes = self.model_.emission_.encode(new, self.model_.table, "new_observations")
         if not len(codes):
             raise ValueError("new_observations is empty; give at least one")
-        if (codes == MISSING).any() and not self._gaps:
+        if (codes == MISSING).any() and not self._data.gaps:
             warn_caller(
                 "new_observations has gaps and the labelled sequences have none: the sets are "
                 "valid if gaps come at random",
@@ -307,7 +336,7 @@ class ConformalSequences(BaseEstimator):
         sets = []
         for length, end in zip(each.tolist(), np.cumsum(each).tolist(), strict=True):
             begin = end - length
-            found = self._smoother.marginals(piece(new, begin, end), "new_observations")
+            found = self._data.smoother.marginals(piece(new, begin, end), "new_observations")
             sets.append(
                 StepSets(
                     self.states_,
@@ -334,11 +363,11 @@ class ConformalSequences(BaseEstimator):
                 FewBlocksWarning,
             )
         if self.guarantee == "steps":
-            each = list(map(len, self._steps))
-            shares = np.repeat(self._shares * each, each)
-            return weighted_limit(np.concatenate(self._steps), shares, self.n_units_, alpha)
-        scores = np.array([after_errors(steps, self.max_errors) for steps in self._steps])
-        return weighted_limit(scores, self._shares, self.n_units_, alpha)
+            each = list(map(len, self._data.steps))
+            shares = np.repeat(self._data.shares * each, each)
+            return weighted_limit(np.concatenate(self._data.steps), shares, self.n_units_, alpha)
+        scores = np.array([after_errors(steps, self.max_errors) for steps in self._data.steps])
+        return weighted_limit(scores, self._data.shares, self.n_units_, alpha)
 
 
 def _rows(chosen: BoolArray, lengths: IntArray) -> IntArray:
@@ -346,20 +375,10 @@ def _rows(chosen: BoolArray, lengths: IntArray) -> IntArray:
     return np.flatnonzero(np.repeat(chosen, lengths))
 
 
-def _readable(observations: Any, name: str) -> Any:
-    """Return observations that can be read more than once."""
+def _check_given(observations: Any, name: str) -> None:
     if observations is None:
         raise ValueError(
             f"{name} is None; give one per step, None in the list where one is missing"
-        )
-    return readable(observations)
-
-
-def _check_length(found: int, wanted: int, name: str) -> None:
-    if found != wanted:
-        raise ValueError(
-            f"{name} has {found} elements and states has {wanted}; they must be of equal length, "
-            "one pair per step"
         )
 
 

@@ -291,7 +291,7 @@ def test_training_counts_nothing_across_sequences():
     cp.fit(y, x, lengths=[2, 1, 3, 1], groups=["p", "q", "r", "p"])
     assert cp.states_ == ("a", "b")
     assert cp.model_.transitions.tolist() == [[0, 1], [0, 0]]
-    np.testing.assert_allclose(cp._smoother.initial, [1.5 / 4, 2.5 / 4])
+    np.testing.assert_allclose(cp._data.smoother.initial, [1.5 / 4, 2.5 / 4])
     assert cp.n_units_ == 1
     # Symbols of the training and their numbers; "w" is one of them, and other units are not.
     assert cp.model_.table.labels == ("u", "v", "w")
@@ -322,7 +322,7 @@ def test_hmmlearn_brings_its_own_law_of_the_first_state():
     y = np.where(rng.random(200) < 0.8, x, 1 - x)
     x = np.array(["low", "high"])[x]
     cp = ConformalSequences(foreign, confidence_level=0.8, train_size=0.2).fit(y, x, [10] * 20)
-    law = dict(zip(cp.states_, cp._smoother.initial.tolist(), strict=True))
+    law = dict(zip(cp.states_, cp._data.smoother.initial.tolist(), strict=True))
     assert law == {"low": 0.3, "high": 0.7}
     found = cp.predict_set([0, 1, 1]).marginals[:, [cp.states_.index(s) for s in ("low", "high")]]
     wanted = by_hand(INITIAL, TRANSITION, EMISSION[:, [0, 1, 1]].T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import deepcopy
 from numbers import Real
 from typing import Any
 
@@ -58,8 +59,15 @@ def checked_flag(value: Any, name: str) -> None:
         raise ValueError(f"{name} must be True or False, got {value!r}")
 
 
-def entropy_of(random_state: Any) -> int:
-    """Turn what scikit-learn calls a random state into the seed of all streams of a fit."""
+def entropy_of(random_state: Any, ahead: bool = False) -> int:
+    """Turn what scikit-learn calls a random state into the seed of all streams of a fit.
+
+    Parameters
+    ----------
+    ahead : whether a generator is left as it is, to give the same number again
+    """
+    if ahead and isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        random_state = deepcopy(random_state)
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     if isinstance(random_state, np.random.Generator):

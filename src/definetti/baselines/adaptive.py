@@ -92,9 +92,9 @@ class AdaptiveLevel(Baseline, name="adaptivelevel"):
             )
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
-        taken = super()._take_in(model, observations, states, lengths)
+        taken = super()._take_in(model, observations, states, lengths, entropy)
         alpha = miscoverage(self.confidence_level)
         return {**taken, "alpha_": alpha, "_aim": alpha, "rounds_": 0, "misses_": 0}
 

@@ -151,7 +151,7 @@ class Baseline(Named, FrontDoor):
         """Refuse what a method of its own cannot use."""
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         share = self._training_share(model)
         return {"_data": Labelled(model, observations, states, self.states, share, lengths)}

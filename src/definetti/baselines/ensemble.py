@@ -91,7 +91,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
             checked_number(self.piece, "piece")
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         if lengths is not None:
             raise ValueError(
@@ -105,14 +105,10 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
             data = Labelled(model, observations, states, self.states, share)
         else:
             data = Labelled(model, observations, states, self.states)
-        return {"_data": data, "_kept": len(data.history)}
-
-    def _draw(self, fitted: dict[str, Any], entropy: int) -> None:
-        data = fitted["_data"]
         models, drawn = [data.model], np.zeros((1, 0), dtype=np.bool_)
         if not data.model.fixed:
             models, drawn = self._ensemble(data, np.random.default_rng(entropy))
-        fitted.update(models_=models, _drawn=drawn)
+        return {"_data": data, "_kept": len(data.history), "models_": models, "_drawn": drawn}
 
     def _ensemble(
         self, data: Labelled, rng: np.random.Generator

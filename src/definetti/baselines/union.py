@@ -55,10 +55,10 @@ class UnionBaseline(Baseline, ABC):
         return super()._resolve_score()
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         if lengths is None:
-            taken = super()._take_in(model, observations, states, None)
+            taken = super()._take_in(model, observations, states, None, entropy)
             return {**taken, "_begins": [0]}
         total = len(checked_states(states))
         each = read_lengths(lengths, total, "states")

@@ -15,7 +15,14 @@ from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_number
 from definetti.data.history import History, padded
 from definetti.data.joining import Part, joined
-from definetti.data.labels import MISSING, Alphabet, checked_states, piece
+from definetti.data.labels import (
+    MISSING,
+    Alphabet,
+    check_pairs,
+    checked_states,
+    piece,
+    read_declared,
+)
 from definetti.data.splitting import read_lengths, training_cut
 from definetti.data.windows import Windows, stacked, windows_at
 from definetti.exceptions import GapWarning
@@ -104,23 +111,11 @@ class Labelled:
         ordered, emission = model.ordered, model.emission_
         self.plain = observations is None
         self.closed = declared is not None
-        self.alphabet = Alphabet(model.states or ())
+        known = model.states or ()
         if declared is None:
-            self.alphabet = self.alphabet.extended(labels)
+            self.alphabet = Alphabet(known).extended(labels)
         else:
-            declared = checked_states(declared)
-            if not declared:
-                raise ValueError(
-                    "states is empty; give a list of the labels there are (an iterator is empty "
-                    "when it was read before), or leave it out"
-                )
-            self.alphabet = self.alphabet.joined(declared)
-            missing = [label for label in model.states or () if label not in set(declared)]
-            if missing:
-                raise ValueError(
-                    f"states does not have {missing[0]!r}, a state that the model knows; declare "
-                    "all of the model's states, or none"
-                )
+            self.alphabet = read_declared(declared, known)
         codes = self.alphabet.encode(labels, "states")
         if declared is None and ordered:
             # The order in which labels are first met is not what a rearrangement keeps.
@@ -326,11 +321,7 @@ class Labelled:
         if observations is None:
             observations = [None] * length
         table, codes = self.emission.encode(observations, table, "observations")
-        if len(codes) != length:
-            raise ValueError(
-                f"observations has {len(codes)} elements and states has {length}; "
-                "they must be of equal length, one pair per step"
-            )
+        check_pairs(len(codes), length)
         return table, codes
 
     def check_plain(self, observations: Any, name: str) -> None:

@@ -179,6 +179,10 @@ class Alphabet:
         codes = {x: MISSING if is_missing(x) else self.codes[x] for x in dict.fromkeys(labels)}
         return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels))
 
+    def places_of(self, labels: list[Any]) -> IntArray:
+        """Translate labels to codes, −1 for one that is not known."""
+        return np.array([self.codes.get(label, -1) for label in labels], dtype=np.int64)
+
     def decode(self, codes: Iterable[int]) -> tuple[Hashable, ...]:
         """Translate codes back to labels."""
         labels = self.labels
@@ -214,3 +218,30 @@ def checked_states(states: Any, name: str = "states") -> list[Any]:
                 "label; use text, numbers or tuples"
             )
     return labels
+
+
+def read_declared(states: Any, known: Iterable[Hashable]) -> Alphabet:
+    """Read the states that are declared; those that a model knows come first."""
+    declared = checked_states(states)
+    if not declared:
+        raise ValueError(
+            "states is empty; give a list of the labels there are (an iterator is empty when it "
+            "was read before), or leave it out"
+        )
+    alphabet = Alphabet(known)
+    missing = [label for label in alphabet.codes if label not in set(declared)]
+    if missing:
+        raise ValueError(
+            f"states does not have {missing[0]!r}, a state that the model knows; declare all of "
+            "the model's states, or none"
+        )
+    return alphabet.joined(declared)
+
+
+def check_pairs(found: int, wanted: int) -> None:
+    """Refuse observations that are not as many as the states."""
+    if found != wanted:
+        raise ValueError(
+            f"observations has {found} elements and states has {wanted}; they must be of equal "
+            "length, one pair per step"
+        )

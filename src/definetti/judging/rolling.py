@@ -104,21 +104,18 @@ class JudgedLevels(NamedTuple):
 
     def evaluation(self, place: int) -> Evaluation:
         """Return how the sets of one level fared."""
-        nodes = self.first <= place
-        there = nodes[np.arange(len(self.truth)), self.truth] & (self.truth >= 0)
-        return Evaluation(
-            self.covers <= place,
-            self.sizes[:, place],
-            self.scaled_sizes[:, place],
-            self.p_values,
-            1 - there.reshape(-1, self.horizon).mean(axis=1),
-            nodes.sum(axis=1).reshape(-1, self.horizon).mean(axis=1),
+        return Evaluation.of_steps(
+            np.full(len(self.covers), self.horizon),
             self.states,
             self.truth,
-            nodes,
-            self.levels[place],
-            self.given,
-            None if self.filled is None else self.filled[:, place],
+            self.first <= place,
+            covered=self.covers <= place,
+            sizes=self.sizes[:, place],
+            scaled_sizes=self.scaled_sizes[:, place],
+            p_values=self.p_values,
+            confidence_level=self.levels[place],
+            given=self.given,
+            filled=None if self.filled is None else self.filled[:, place],
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray
+from definetti._system.arrays import FloatArray, IntArray
 from definetti.levels import ConfidenceLevel, read_levels
 
 
@@ -72,6 +72,34 @@ class Evaluation(NamedTuple):
     confidence_level: ConfidenceLevel | None = None
     given: Any = None
     filled: Any = None
+
+    @classmethod
+    def of_steps(
+        cls,
+        lengths: IntArray,
+        states: tuple[Hashable, ...],
+        truth: IntArray,
+        nodes: npt.NDArray[np.bool_],
+        **others: Any,
+    ) -> Evaluation:
+        """Judge which states were possible at each step, and put it beside all else.
+
+        Parameters
+        ----------
+        lengths : (windows,) how many steps each window has
+        others : what does not follow from the steps; p-values are NaN where there are none
+        """
+        begins = lengths.cumsum() - lengths
+        there = nodes[np.arange(len(truth)), truth] & (truth >= 0)
+        others.setdefault("p_values", np.full(len(lengths), np.nan))
+        return cls(
+            wrong=1 - np.add.reduceat(there.astype(np.int64), begins) / lengths,
+            widths=np.add.reduceat(nodes.sum(axis=1), begins) / lengths,
+            states=states,
+            truth=truth,
+            nodes=nodes,
+            **others,
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
