@@ -22,14 +22,14 @@ HANG = 1200  # seconds after which something is wrong, on whatever machine
 SPAN = 10  # seconds over which moments are drawn, where a run takes longer
 READY = "ready\n"
 
-# Ctrl-C while Python itself starts is Python's: moments are drawn from here on.
+# Ctrl-C while Python itself starts is Python's: moments are drawn from `main` on.
 COMMAND = """
 import os
-from definetti._system import stopping
-stopping.listen_for_interrupts()
-os.write(1, b"ready\\n")
-from definetti.__main__ import main
-main()
+from definetti import __main__ as program
+from definetti._system import terminal
+guard = terminal.guard_output
+terminal.guard_output = lambda: (os.write(1, b"ready\\n"), guard())
+program.main()
 """
 CALL = """
 import os
