@@ -19,6 +19,7 @@ MODULES = {
     "past": "past",
     "long": "long",
     "symmetries": "symmetries",
+    "refitted": "refitted",
     "sizes": "sizes",
     "imports": "imports",
     "check": "checking",

@@ -15,11 +15,15 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.data.windows import Windows
-from definetti.question import Question
+from definetti.models.refits import LONGEST, Refits
+from definetti.question import ROOM, Question
+from definetti.ranks.deciding import Undecided, decide, everything, place
 from definetti.ranks.pvalue import Rank, ranks, ranks_among
+from definetti.symmetry.base import Reference
 
 Item = TypeVar("Item")
 Ranked = tuple[list[Rank], FloatArray]
+FEW = 8  # candidates, for fewer of which it does not pay to share work
 
 
 def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
@@ -29,7 +33,81 @@ def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ran
 
 
 def rank_refitted(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
-    """Rank candidates with the model estimated anew for each, as the paper has it."""
+    """Rank candidates with the model estimated anew for each, as the paper has it.
+
+    Estimates of candidates with the same orbit and the same lesson are made together, where the
+    model knows how to, and windows scored only as far as ranks need it.
+    """
+    start, states, observations = question.windows(candidates)
+    completions = list(map(question.complete, states))  # Step 1
+    groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+    for index, completion in enumerate(completions):
+        key = question.symmetry.orbit(completion), question.symmetry.lesson_key(completion)
+        groups.setdefault(key, []).append(index)
+    found, scores = [Rank(0, 0, 1)] * len(candidates), np.empty(len(candidates))
+    alone: list[int] = []
+    for group in _watch(list(groups.values()), verbose):
+        if len(group) < FEW or states.shape[1] > LONGEST:
+            alone += group
+            continue
+        completion = completions[group[0]]
+        reference = question.rearrange(completion)  # Steps 3 and 4
+        others = question.hide_unseen(question.windows_of(reference))
+        for members in _parted(group, others, len(question.labels)):
+            refits = question.refits(completion, states[members], others)  # Step 2
+            if refits is None:
+                alone += members
+                continue
+            own = Windows(start[members], states[members], observations[members])
+            own = refits.read(question.hide_unseen(own))
+            placed, scores[members] = _place(question, refits, own, refits.read(others), reference)
+            for index, one in zip(members, placed, strict=True):
+                found[index] = one._replace(randomised=reference.randomised)
+    if alone:
+        placed, scores[alone] = rank_each(question, candidates[alone], verbose)
+        for index, one in zip(alone, placed, strict=True):
+            found[index] = one
+    return found, scores
+
+
+def _place(
+    question: Question, refits: Refits, own: Windows, others: Windows, reference: Reference
+) -> Ranked:
+    """Score candidates, and as many windows under the model of each as it takes to rank them."""
+    number, size = len(refits), len(others.start)
+    scores = question.score_each(refits, np.arange(number), own)
+
+    def scored(todo: Undecided) -> FloatArray:
+        windows = Windows(*(part[todo.places] for part in others))
+        return question.score_each(refits, todo.models, windows)
+
+    if not (reference.joins and (reference.weights == 1).all()):
+        values = scored(everything(size, number)).reshape(number, size)
+        each = zip(values, scores[:, None], strict=True)
+        return [ranks(v, reference.weights, s, reference.joins)[0] for v, s in each], scores
+    bounds = question.score.bounds(refits, others)
+    todo = everything(size, number) if bounds is None else decide(*bounds, scores)
+    greater, equal, open_ended = place(scored(todo), todo.begins, scores, size)  # Step 5
+    greater += todo.above
+    for which in np.flatnonzero(open_ended):  # ties that lead on and on: all are looked at
+        todo = everything(size, 1)
+        todo = todo._replace(models=todo.models + which)
+        one = slice(which, which + 1)
+        greater[one], equal[one], _ = place(scored(todo), todo.begins, scores[one], size)
+    counts = zip(greater.tolist(), equal.tolist(), strict=True)
+    return [Rank(above, tied + 1, size + 1) for above, tied in counts], scores
+
+
+def _parted(members: list[int], windows: Windows, n_states: int) -> Iterable[list[int]]:
+    """Cut candidates into parts whose models, and scores, there is room for."""
+    size, steps = windows.states.shape
+    each = n_states**2 + size * (steps * n_states + 1)
+    most = max(1, ROOM // each)
+    return (members[k : k + most] for k in range(0, len(members), most))
+
+
+def rank_each(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
+    """Rank candidates one estimate after the other: what every model can do."""
     start, states, observations = question.windows(candidates)
     completions = list(map(question.complete, states))  # Step 1
     # Those of one estimate after each other, so that one at a time is enough.
@@ -52,8 +130,8 @@ def rank_refitted(question: Question, candidates: IntArray, verbose: bool = Fals
         placed = ranks(  # Step 5
             values[len(members) :], reference.weights, scores[members], reference.joins
         )
-        for index, place in zip(members, placed, strict=True):
-            found[index] = place._replace(randomised=reference.randomised)
+        for index, one in zip(members, placed, strict=True):
+            found[index] = one._replace(randomised=reference.randomised)
     return found, scores
 
 
@@ -75,8 +153,8 @@ def rank_fixed(question: Question, candidates: IntArray, verbose: bool = False) 
         else:
             others = question.score_windows(estimate, question.windows_of(reference))
             placed = ranks(others, reference.weights, scores[members], reference.joins)  # Step 5
-        for index, place in zip(members, placed, strict=True):
-            found[index] = place._replace(randomised=reference.randomised)
+        for index, one in zip(members, placed, strict=True):
+            found[index] = one._replace(randomised=reference.randomised)
     return found, scores
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from definetti.data.lesson import part_of
 from definetti.data.windows import Windows
 from definetti.models.base import Model
 from definetti.models.estimate import Estimate
+from definetti.models.refits import Refits
 from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank
 from definetti.scores.base import Score, blamed
@@ -158,6 +160,41 @@ class Question:
             model = model.trained(part_of(completion, times), self.table, self.labels)
         return model.estimate(completion, self.table, self.statistics, self.labels)
 
+    def refits(
+        self, completion: Completion, candidates: IntArray, windows: Windows
+    ) -> Refits | None:
+        """Estimate the models of candidates that share a lesson, if that can be done at once.
+
+        Parameters
+        ----------
+        completion : that of one of them
+        candidates : (G, h) their states
+        windows : what they will be asked about, beside the candidates themselves
+        """
+        times, lesson = None, None
+        if not self.symmetry.learns_all:
+            times = self.symmetry.lesson(completion)
+        if times is not None:
+            nothing = self.observations[:0]
+            lesson = part_of(completion._replace(states=nothing, observations=nothing), times)
+        asked = np.concatenate([windows.observations.ravel(), self.observations])
+        return self.model.refits(
+            lesson, completion, candidates, self.table, self.statistics, self.labels, asked
+        )
+
+    def score_each(self, refits: Refits, models: IntArray, windows: Windows) -> FloatArray:
+        """Tell how strange windows are, each under a model of its own, in rising order of these."""
+        found = self.score.each(refits, models, windows)
+        if found is not None:
+            return _refuse_nan(found)
+        values = np.empty(len(models))
+        begins = np.searchsorted(models, np.arange(len(refits) + 1))
+        for which, (begin, end) in enumerate(pairwise(begins.tolist())):
+            if begin < end:
+                some = Windows(*(part[begin:end] for part in windows))
+                values[begin:end] = evaluate(self.score, refits.one(which), some)
+        return values
+
     def rearrange(self, completion: Completion) -> Reference:
         """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
         return self.symmetry.reference(completion, self.n_resamples, self.generator)
@@ -274,6 +311,10 @@ def evaluate(score: Score, estimate: Estimate, *batches: Windows) -> FloatArray:
             f"score returned shape {values.shape} for {len(windows.start)} windows; "
             f"return one number per window, shape {windows.start.shape}"
         )
+    return _refuse_nan(values)
+
+
+def _refuse_nan(values: FloatArray) -> FloatArray:
     if np.isnan(values).any():
         raise ValueError(
             f"score returned NaN for window {int(np.isnan(values).argmax())}; "

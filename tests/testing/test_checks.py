@@ -1,6 +1,6 @@
 """The public checks: all that the package has passes them, and what is wrong does not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -303,7 +303,7 @@ class FromTheHistory(Model):
         found = HMM().estimate(completion, table, statistics, labels)
         if completion.history.states[1] == 0:
             return found
-        return found._replace(transition=found.transition[::-1])
+        return replace(found, transition=found.transition[::-1])
 
 
 def test_a_wrong_model_is_found_out():

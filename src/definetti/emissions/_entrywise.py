@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,13 @@ from definetti._system.checks import checked_prior
 from definetti.emissions._pooled import entry_sums
 from definetti.emissions._reading import Vectors
 from definetti.emissions._rows import CodedRows, Rows
+
+
+class Total(NamedTuple):
+    """How many entries there are in each column, and their sums, both ``(d,)``."""
+
+    counts: FloatArray
+    sums: FloatArray
 
 
 @dataclass(frozen=True)
@@ -29,8 +36,16 @@ class Entrywise(CodedRows):
         """Refuse entries that the law does not allow."""
 
     @abstractmethod
-    def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
-        """Judge rows, ``(R, d)``, in each state, given what was summed up of it: ``(R, n)``."""
+    def logs(
+        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: Total
+    ) -> FloatArray:
+        """Judge rows, ``(R, d)``, in each state, given what was summed up of it: ``(R, n)``.
+
+        Parameters
+        ----------
+        counts, sums : (n, d) how many entries a state has, and their sums
+        total : the same of all states there are
+        """
 
     def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
         table = Rows() if table is None else table
@@ -45,6 +60,17 @@ class Entrywise(CodedRows):
         return entry_sums(table.take(codes), states, n_states)
 
     def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        counts, sums = np.split(statistics, 2, axis=1)
-        logs = self.logs(table.take(codes.ravel()), counts, sums)
-        return logs.reshape(*codes.shape, len(statistics))
+        return self._judge(table, statistics, statistics.sum(axis=0), codes)
+
+    def judge_rows(
+        self, table: Rows, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        return self._judge(table, rows, total, codes)
+
+    def _judge(
+        self, table: Rows, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        counts, sums = np.split(rows, 2, axis=1)
+        together = Total(*np.split(total, 2))
+        logs = self.logs(table.take(codes.ravel()), counts, sums, together)
+        return logs.reshape(*codes.shape, len(rows))

@@ -36,16 +36,20 @@ def entry_sums(values: FloatArray, states: IntArray, n_states: int) -> FloatArra
     return summed(both, states, n_states)
 
 
-def shrunk(counts: FloatArray, sums: FloatArray, prior: float) -> FloatArray:
+def shrunk(
+    counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray | None = None
+) -> FloatArray:
     """Means of states, ``(n, width)``, with ``prior`` pseudo-observations of the pooled mean.
 
-    A state without data has the pooled mean; a column without data has the mean 0.
+    A state without data has the pooled mean; a column without data has the mean 0. The pooled mean
+    is that of the states given, or of more where it comes with them.
 
     >>> shrunk(np.array([[4.0], [0.0]]), np.array([[8.0], [0.0]]), prior=0.5)
     array([[2.],
            [2.]])
     """
-    pooled = ratio(sums.sum(axis=0), counts.sum(axis=0))
+    if pooled is None:
+        pooled = ratio(sums.sum(axis=0), counts.sum(axis=0))
     own = np.where(counts > 0, ratio(sums, counts), pooled)
     return np.asarray(own + share(counts, prior) * (pooled - own))
 

@@ -38,6 +38,11 @@ class Emission(Named, ABC):
     example: ClassVar[tuple[Any, ...]] = ()
     law: ClassVar[str] = ""
 
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if "log_likelihood" in cls.__dict__ and "judge_rows" not in cls.__dict__:
+            cls.judge_rows = Emission.judge_rows  # type: ignore[method-assign]  # not those of another
+
     @abstractmethod
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
         """Return a table that also holds the new observations, and their codes."""
@@ -55,6 +60,19 @@ class Emission(Named, ABC):
     @abstractmethod
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         """Judge observations: shape ``codes.shape + (n_states,)``."""
+
+    def judge_rows(
+        self, table: Any, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray | None:
+        """Judge observations by rows of statistics alone: ``codes.shape + (len(rows),)``.
+
+        For laws in which a state depends on no other but through sums over all of them: candidates
+        that leave a state alone then share what is said of it. Each row is that of one state, in
+        one of several estimates that have the same sum, `total`; its column is what
+        `log_likelihood` has for such a state. What `fix` settles must not depend on states. By
+        default None: each estimate is judged by itself, which is right for all.
+        """
+        return None
 
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]

@@ -8,8 +8,8 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.compiled import call_by_rows, kernel
-from definetti.emissions._entrywise import Entrywise
-from definetti.emissions._pooled import shrunk
+from definetti.emissions._entrywise import Entrywise, Total
+from definetti.emissions._pooled import ratio, shrunk
 from definetti.emissions._reading import Vectors
 
 
@@ -48,16 +48,19 @@ class Bernoulli(Entrywise, name="bernoulli"):
         neither = ~(np.isnan(vectors.values) | (vectors.values == 0) | (vectors.values == 1))
         vectors.refuse(neither, "give True or False, 1 or 0; use Poisson() for counts")
 
-    def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
-        log_on = _logs(shrunk(counts, sums, 2 * self.prior))
-        log_off = _logs(shrunk(counts, counts - sums, 2 * self.prior))
+    def logs(
+        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: Total
+    ) -> FloatArray:
+        weight, (number, on) = 2 * self.prior, total
+        log_on = _logs(counts, sums, weight, ratio(on, number))
+        log_off = _logs(counts, counts - sums, weight, ratio(number - on, number))
         return np.asarray(call_by_rows(_picked, values, log_on, log_off, each=log_on.size))
 
 
-def _logs(frequencies: FloatArray) -> FloatArray:
+def _logs(counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray) -> FloatArray:
     """Take logarithms, but let what is never seen in any state speak for none of them."""
     with np.errstate(divide="ignore"):
-        return np.where(frequencies.any(axis=0), np.log(frequencies), 0.0)
+        return np.where(pooled > 0, np.log(shrunk(counts, sums, prior, pooled)), 0.0)
 
 
 @kernel

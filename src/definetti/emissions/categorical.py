@@ -76,6 +76,12 @@ class Categorical(Emission, name="categorical"):
         _, symbols = self.cells(table, codes)
         return judge_symbols(statistics, float(self.prior), symbols)
 
+    def judge_rows(
+        self, table: Alphabet, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        _, symbols = self.cells(table, codes)
+        return judge_symbols(rows, float(self.prior), symbols)
+
     def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
         """Return how many cells symbols are counted in, and the cell of each."""
         return len(table), codes

@@ -123,6 +123,19 @@ class Mixed(Emission, name="mixed"):
             logs += law.log_likelihood(column.table, statistics[:, k, :width], part)
         return logs
 
+    def judge_rows(
+        self, table: Columns, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray | None:
+        logs = np.zeros((*codes.shape, len(rows)))
+        parts = zip(self.laws(table), table.columns, table.take(codes), strict=False)
+        for k, (law, column, part) in enumerate(parts):
+            width = law.statistics(column.table, NONE, NONE, 1).shape[1]
+            found = law.judge_rows(column.table, rows[:, k, :width], total[k, :width], part)
+            if found is None:
+                return None
+            logs += found
+        return logs
+
     def laws(self, table: Columns) -> tuple[Emission, ...]:
         """Return the law of each column that has one."""
         return tuple(column.emission for column in table.columns)

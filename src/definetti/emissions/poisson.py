@@ -9,8 +9,8 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.compiled import call_by_rows, kernel
-from definetti.emissions._entrywise import Entrywise
-from definetti.emissions._pooled import shrunk
+from definetti.emissions._entrywise import Entrywise, Total
+from definetti.emissions._pooled import ratio, shrunk
 from definetti.emissions._reading import Vectors
 
 
@@ -49,22 +49,25 @@ class Poisson(Entrywise, name="poisson"):
         fraction = np.nan_to_num(vectors.values) % 1 != 0
         vectors.refuse(fraction, "counts are whole numbers; use Gaussian() for such numbers")
 
-    def logs(self, values: FloatArray, counts: FloatArray, sums: FloatArray) -> FloatArray:
-        rates = shrunk(counts, sums, self.prior)
-        return np.asarray(call_by_rows(_log_poisson, values, rates, each=rates.size))
+    def logs(
+        self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: Total
+    ) -> FloatArray:
+        pooled = ratio(total.sums, total.counts)
+        rates = shrunk(counts, sums, self.prior, pooled)
+        return np.asarray(call_by_rows(_log_poisson, values, rates, pooled, each=rates.size))
 
 
 @kernel
-def _log_poisson(values: FloatArray, rates: FloatArray) -> FloatArray:
+def _log_poisson(values: FloatArray, rates: FloatArray, pooled: FloatArray) -> FloatArray:
     """Log-probability of rows of counts, ``(R, d)``, at rates ``(n, d)``: ``(R, n)``.
 
-    NaN is left out, and so is a column whose rate is zero in every state.
+    NaN is left out, and so is a column whose rate is zero in every state: `pooled`, ``(d,)``.
     """
     logs = np.zeros((len(values), len(rates)))
     for k in range(values.shape[1]):
-        log_rates = np.log(rates[:, k])
-        if log_rates.max() == -np.inf:
+        if pooled[k] == 0.0:
             continue
+        log_rates = np.log(rates[:, k])
         for r in range(len(values)):
             count = values[r, k]
             if np.isnan(count):

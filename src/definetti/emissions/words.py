@@ -22,6 +22,8 @@ from definetti.emissions.categorical import (
     log_frequencies,
 )
 
+BoolArray = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class Words(Emission, name="words"):
@@ -93,26 +95,41 @@ class Words(Emission, name="words"):
         return self  # only words that occurred count, and no later one is added
 
     def log_likelihood(self, table: Lexicon, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        shapes = _distinct(statistics, table.shape_of, len(table.shapes))
+        return self._judge(table, statistics, statistics.sum(axis=0), codes)
+
+    def judge_rows(
+        self, table: Lexicon, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        return self._judge(table, rows, total, codes)
+
+    def _judge(
+        self, table: Lexicon, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        shapes = _distinct(rows, table.shape_of, len(table.shapes))
         materials = _distinct(shapes, table.material_of, len(MATERIALS))
+        shown = total > 0
+        shown_shapes = np.bincount(table.shape_of, shown, len(table.shapes)) > 0
         law = np.exp(log_frequencies(materials, self.prior))
-        law = self._backed_off(shapes, law, table.material_of)
-        law = self._backed_off(statistics, law, table.shape_of)
+        law = self._backed_off(shapes, shown_shapes, law, table.material_of)
+        law = self._backed_off(rows, shown, law, table.shape_of)
         # One row more than words: the code MISSING, −1, finds the last row, whose logs are 0.
-        logs = np.zeros((len(table) + 1, len(statistics)))
+        logs = np.zeros((len(table) + 1, len(rows)))
         with np.errstate(divide="ignore"):
             logs[:-1] = np.log(law).T
         return logs[codes]
 
-    def _backed_off(self, counts: FloatArray, law: FloatArray, parent: IntArray) -> FloatArray:
+    def _backed_off(
+        self, counts: FloatArray, shown: BoolArray, law: FloatArray, parent: IntArray
+    ) -> FloatArray:
         """Take one from each count and give it out again by the law of the parents.
 
         Parameters
         ----------
-        counts : (n, size), law : (n, number of parents), parent : (size,)
+        counts : (n, size), shown : (size,) whether any state has it
+        law : (n, number of parents), parent : (size,)
         """
         # Counted where they occur, not where they are listed, so that nothing but counts matters.
-        known = np.bincount(parent[counts.any(axis=0)], minlength=law.shape[1])
+        known = np.bincount(parent[shown], minlength=law.shape[1])
         each = (law / np.maximum(known, 1))[:, parent]
         total = counts.sum(axis=1, keepdims=True)
         spare = self.weight + (counts > 0).sum(axis=1, keepdims=True)
@@ -155,14 +172,18 @@ class Text(Words, name="text"):
 
     def is_words(self, statistics: FloatArray) -> bool:
         """Tell whether counts, ``(n_states, number of words)``, are those of words."""
-        counts = statistics.sum(axis=0)
+        return self._are_words(statistics.sum(axis=0))
+
+    def _are_words(self, counts: FloatArray) -> bool:
         once = np.count_nonzero(counts == 1)
         return bool(np.count_nonzero(counts) > self.few and once > self.rare * counts.sum())
 
-    def log_likelihood(self, table: Lexicon, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        if self.is_words(statistics):
-            return super().log_likelihood(table, statistics, codes)
-        return judge_symbols(statistics, float(self.prior), codes)
+    def _judge(
+        self, table: Lexicon, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        if self._are_words(total):
+            return super()._judge(table, rows, total, codes)
+        return judge_symbols(rows, float(self.prior), codes)
 
     def fix(
         self, table: Lexicon, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]

@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from definetti._system.arrays import FloatArray
+from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
 from definetti.emissions.base import Emission
 from definetti.models.estimate import Estimate
+from definetti.models.refits import Refits
 
 if TYPE_CHECKING:
     from definetti.emissions._choice import Kinds
@@ -31,6 +32,11 @@ class Model(ABC):
     table: Any = None
     fixed: bool = False
 
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if "estimate" in cls.__dict__ and "refits" not in cls.__dict__:
+            cls.refits = Model.refits  # type: ignore[method-assign]  # not those of another
+
     @property
     @abstractmethod
     def emission_(self) -> Emission:
@@ -44,6 +50,29 @@ class Model(ABC):
 
         It is a function of what all rearrangements share: the counts of the completed sequence.
         """
+
+    def refits(
+        self,
+        lesson: History | None,
+        completion: Completion,
+        candidates: IntArray,
+        table: Any,
+        statistics: FloatArray,
+        labels: Any,
+        asked: IntArray,
+    ) -> Refits | None:
+        """Return the estimates for many candidates at once, equal to what `estimate` has for each.
+
+        By default None: each is made by itself.
+
+        Parameters
+        ----------
+        lesson : what of the history all of them learn from; None for all of it
+        completion : the history completed with one of them
+        candidates : (G, h) their states
+        asked : the codes of the observations that will be asked about
+        """
+        return None
 
     @property
     def ordered(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,16 @@ from definetti.data.windows import Windows
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.models.base import Model
-from definetti.models.kernels import backward, forward, paths
+from definetti.models.chain import Chain
+from definetti.models.kernels import forward
+from definetti.models.refits import Refits, refit
 
 # Observations from which on it is quicker to judge all symbols than to find the distinct ones.
 MANY = 2**12
 
 
-class Parameters(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Parameters(Chain):
     """A hidden Markov model.
 
     Attributes
@@ -44,28 +47,10 @@ class Parameters(NamedTuple):
         """Log-likelihood of coded observations in each state: ``observations.shape + (n,)``."""
         return self.emission.log_likelihood(self.table, self.statistics, observations)
 
-    def filtering(self, windows: Windows) -> FloatArray:
-        return forward.filtering(*self._seen(windows))
-
-    def smoothing(self, windows: Windows) -> FloatArray:
-        return backward.smoothing(*self._seen(windows))
-
-    def joint(self, windows: Windows, order: int) -> FloatArray:
-        return backward.joint(*self._seen(windows), windows.states, order)
-
-    def log_posterior(self, windows: Windows) -> FloatArray:
-        return paths.log_posterior(*self._seen(windows), windows.states)
-
-    def pairwise(self, windows: Windows) -> FloatArray:
-        return backward.pairwise(*self._seen(windows))[:, 1:]
-
-    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
-        return paths.log_kernels(*self._seen(windows))
-
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         return self.emission.decode(self.table, codes)
 
-    def _seen(self, windows: Windows) -> tuple[FloatArray, forward.Coded, IntArray]:
+    def seen(self, windows: Windows) -> tuple[FloatArray, forward.Coded, IntArray]:
         # Each distinct observation is judged once.
         size = windows.observations.size
         if size > MANY and self.emission.symbols and len(self.table) < size:
@@ -138,6 +123,37 @@ class HMM(BaseEstimator, Model):
         if statistics.shape != added.shape:
             statistics = padded(statistics, *added.shape)
         return Parameters(transition, emission, table, statistics + added, labels)
+
+    def refits(
+        self,
+        lesson: History | None,
+        completion: Completion,
+        candidates: IntArray,
+        table: Any,
+        statistics: FloatArray,
+        labels: Any,
+        asked: IntArray,
+    ) -> Refits | None:
+        n, emission, pool = completion.n_states, self.emission_, completion.history.pool
+        new = completion.observations
+        counts = pool.transitions
+        if lesson is not None:
+            whole = np.concatenate([lesson.observations, new])
+            states = np.concatenate([lesson.states, completion.states])
+            emission = emission.fix(table, whole, states, labels)
+            statistics = emission.statistics(table, lesson.observations, lesson.states, n)
+            counts = lesson.transitions
+        shape = emission.statistics(table, NONE, NONE, n).shape
+        statistics = padded(statistics, *shape)
+        if (
+            lesson is not None
+            and emission.judge_rows(table, statistics, statistics.sum(axis=0), NONE) is None
+        ):
+            return None  # what was settled may be another for another candidate
+        return refit(
+            padded(counts, n, n), completion.history.last, candidates, new, float(self.prior),
+            emission, table, statistics, labels, asked,
+        )  # fmt: skip
 
 
 def _named_emission(name: str) -> Emission:

@@ -119,7 +119,7 @@ class Symmetry(Named, ABC):
         """Refuse codes of observations that a history is to go on with."""
 
     def lesson_key(self, completion: Completion) -> tuple[int, ...]:
-        """Name what the `lesson` depends on beside the history and the counts of a candidate."""
+        """Name what the `lesson` depends on beside the history: equal names, equal lesson."""
         return () if self.learns_all else candidate_key(completion)
 
     def lesson(self, completion: Completion) -> IntArray | None:

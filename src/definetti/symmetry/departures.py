@@ -49,7 +49,7 @@ class Departures(Symmetry, name="departures"):
         return Reference.past(departure_ends(visits, len(history), completion.horizon))
 
     def lesson_key(self, completion: Completion) -> tuple[int, ...]:
-        return ()  # the last state alone, which is among the counts
+        return (completion.last,)
 
     def lesson(self, completion: Completion) -> IntArray:
         past = completion.history

@@ -1,0 +1,94 @@
+"""Candidates refitted together, beside one after the other: the same ranks, in less time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+
+from benchmarks.models import draw_states
+from benchmarks.tables import format_goal, format_ratio, format_seconds, make_table, show_table
+from benchmarks.timing import race
+from definetti import ConformalHMM
+from definetti.algorithm import rank_each, rank_refitted
+from definetti.data.candidates import all_candidates
+from definetti.question import Question
+
+ROUNDS, COLUMNS, LEAST = 3, 12, 20.0
+# Kind of observations, states, steps, labelled steps, symmetry, and whether a goal was set.
+SETTINGS = (
+    ("switches", 11, 3, 2_000, "spaced", True),
+    ("switches", 11, 3, 20_000, "spaced", True),
+    ("switches", 11, 3, 2_000, "departures", False),
+    ("switches", 17, 2, 2_000, "spaced", False),
+    ("symbols", 11, 3, 2_000, "spaced", False),
+    ("numbers", 11, 3, 2_000, "spaced", False),
+    ("symbols", 5, 3, 2_000, "full", False),
+)
+
+
+def run(console: Console) -> None:
+    made = make_table(
+        "All candidates ranked, the model refitted for each, path score",
+        "observations",
+        "states",
+        "steps",
+        "candidates",
+        "T",
+        "symmetry",
+        "one by one",
+        "together",
+        "ratio",
+        "goal",
+    )
+    for kind, states, steps, length, symmetry, hoped in SETTINGS:
+        question = _ask(kind, states, steps, length, symmetry)
+        candidates = all_candidates(states, steps)
+        found = rank_each(question, candidates), rank_refitted(question, candidates)
+        assert found[0][0] == found[1][0]
+        assert np.array_equal(found[0][1], found[1][1])
+        slow, quick = race(
+            lambda q=question, c=candidates: rank_each(q, c),  # type: ignore[misc]
+            lambda q=question, c=candidates: rank_refitted(q, c),  # type: ignore[misc]
+            rounds=ROUNDS,
+        )
+        made.add_row(
+            f"{COLUMNS} switches" if kind == "switches" else kind,
+            str(states),
+            str(steps),
+            f"{len(candidates):,}",
+            f"{length:,}",
+            symmetry,
+            format_seconds(slow),
+            format_seconds(quick),
+            format_ratio(slow / quick),
+            format_goal(slow / quick, LEAST) if hoped else "",
+        )
+    show_table(
+        console,
+        made,
+        f"Best of {ROUNDS}. Both sides have the same ranks, and the same scores to the last bit.",
+    )
+
+
+def _ask(kind: str, states: int, steps: int, length: int, symmetry: str) -> Question:
+    """Return the question about what follows a history of a chain that lasts."""
+    y, x = _draw(kind, states, length + steps, seed=3)
+    model = ConformalHMM(symmetry=symmetry, states=range(states), random_state=0)
+    model.fit(y[:length], x[:length])
+    return model._question(y[length:], None)
+
+
+def _draw(
+    kind: str, states: int, length: int, seed: int
+) -> tuple[npt.NDArray[np.float64] | list[object], npt.NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    moves = 0.4 * rng.dirichlet(np.full(states, 0.5), states) + 0.6 * np.eye(states)
+    x = draw_states(moves, length, rng)
+    if kind == "switches":
+        on = rng.beta(0.4, 0.4, (states, COLUMNS))
+        return (rng.random((length, COLUMNS)) < on[x]).astype(float), x
+    if kind == "symbols":
+        heights = rng.dirichlet(np.full(8, 0.5), states).cumsum(axis=1)
+        return list((heights[x] < rng.random((length, 1))).sum(axis=1).tolist()), x
+    return rng.normal(size=(states, 4))[x] + rng.normal(size=(length, 4)), x
