@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
     from definetti.judging import compare_predictors
     from definetti.models import HMM, FromHmmlearn, given_hmm
+    from definetti.saving import load
     from definetti.sequences import ConformalSequences
     from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
@@ -27,6 +28,7 @@ _HOMES = {
     "StepSets": "sets",
     "compare_predictors": "judging",
     "given_hmm": "models",
+    "load": "saving",
 }
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "StepSets",
     "compare_predictors",
     "given_hmm",
+    "load",
 ]
 
 

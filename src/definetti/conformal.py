@@ -13,6 +13,7 @@ from definetti._system.checks import (
     checked_limit,
     checked_number,
 )
+from definetti._system.saved import Saved
 from definetti.algorithm import rank
 from definetti.data.candidates import check_listing, check_size, is_long
 from definetti.data.labelled import Labelled
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from definetti.check import Diagnosis
 
 
-class ConformalHMM(FrontDoor):
+class ConformalHMM(FrontDoor, Saved):
     """Sets of hidden-state sequences that hold the truth with the probability promised.
 
     From one labelled sequence of a hidden Markov model with unknown parameters and the observations
@@ -363,6 +364,17 @@ class ConformalHMM(FrontDoor):
             pictures=pictures,
             verbose=bool(self.verbose),
         )
+
+    def _saved(self) -> dict[str, Any]:
+        return self._saved_with("score_", "symmetry_", "_remembering")
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> ConformalHMM:
+        kinds = {"score_": Score, "symmetry_": Symmetry, "_remembering": Symmetry}
+        made = cls._restored_with(kept, _data=Labelled, **kinds)
+        if len(made._data.history):
+            made._remembering.check(made._data.history)
+        return made
 
     @property
     def symbols_(self) -> tuple[Hashable, ...]:

@@ -1,4 +1,4 @@
-"""Warnings that definetti gives, to be filtered or caught by their class."""
+"""Warnings and errors that definetti gives, to be filtered or caught by their class."""
 
 
 class NotExactWarning(UserWarning):
@@ -11,3 +11,11 @@ class GapWarning(UserWarning):
 
 class FewBlocksWarning(UserWarning):
     """The labelled history is too short to leave anything out of the set."""
+
+
+class SaveError(ValueError):
+    """Something cannot be written to a file, with what it is and what to do instead."""
+
+
+class LoadError(ValueError):
+    """A file is no saved model, is not whole, was altered, or is of a later version."""

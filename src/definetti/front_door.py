@@ -15,6 +15,7 @@ from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
 from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states, readable
+from definetti.data.sound import require
 from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
 from definetti.question import Question
@@ -40,7 +41,9 @@ class Door(BaseEstimator):
     model: Any
     states: Iterable[Hashable] | None
     random_state: Any
+    model_: Model
     _data: Any
+    _entropy: int
     _fitting = "fit(observations, states)"
 
     def _fit(self: Self, observations: Any, states: Any, *how: Any) -> Self:
@@ -88,6 +91,30 @@ class Door(BaseEstimator):
         if self._data.closed:
             self._data.alphabet.encode(truth, "states")
         return truth
+
+    def _saved_with(self, *fitted: str) -> dict[str, Any]:
+        """Return what a file holds of it: the parameters, and of the fit what is named, too.
+
+        `model_` is that of the data.
+        """
+        self._check_fitted()
+        params = self.get_params(deep=False)
+        if self._data.closed:  # declared by what may be read once only
+            params["states"] = list(self._data.alphabet.labels)
+        names = ("_data", "_entropy", *fitted)
+        return {"params": params, **{name: getattr(self, name) for name in names}}
+
+    @classmethod
+    def _restored_with(cls: type[Self], kept: dict[str, Any], **fitted: type) -> Self:
+        """Make an estimator again, given what each thing of the fit has to be."""
+        made = cls(**kept["params"])
+        for name, kind in {"_entropy": int, **fitted}.items():
+            require(isinstance(kept[name], kind), name)
+            setattr(made, name, kept[name])
+        require(isinstance(made._data.model, Model) and made._entropy >= 0, "a model")
+        made.model_ = made._data.model
+        made._check_parameters()
+        return made
 
     def _is_fitted(self) -> bool:
         return "_data" in self.__dict__

@@ -11,6 +11,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_flag, checked_guarantee
+from definetti._system.saved import Saved
 from definetti.data.labels import (
     MISSING,
     Alphabet,
@@ -59,7 +60,7 @@ class Units(NamedTuple):
         return self.smoother.model
 
 
-class ConformalSequences(Door):
+class ConformalSequences(Door, Saved):
     """Sets of states for every step of a new sequence, learned from many labelled sequences.
 
     The first state of the new sequence need not be known, and the hidden states need not be a
@@ -215,6 +216,13 @@ class ConformalSequences(Door):
             confidence_level=sets[0].confidence_level,
             filled=np.array([s.filled for s in sets]),
         )
+
+    def _saved(self) -> dict[str, Any]:
+        return self._saved_with("n_units_")
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> ConformalSequences:
+        return cls._restored_with(kept, _data=Units, n_units_=int)
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`."""

@@ -58,3 +58,24 @@ def distinct_numbers(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         inverse[order[k]] = found
         count[found] += 1
     return first[: found + 1], inverse, count[: found + 1]
+
+
+def narrowed(numbers: IntArray) -> npt.NDArray[Any]:
+    """Return whole numbers in as few bytes as hold them all.
+
+    >>> narrowed(np.array([-1, 300])).dtype
+    dtype('int16')
+    """
+    if not numbers.size:
+        return numbers.astype(np.int8)
+    ends = (np.min_scalar_type(numbers.min()), np.min_scalar_type(numbers.max()))
+    return numbers.astype(np.promote_types(*ends))
+
+
+def widened(numbers: Any) -> IntArray:
+    """Return such numbers as they were, and refuse what are none."""
+    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+        raise ValueError("there are no whole numbers where they should be")
+    if numbers.size and int(numbers.max()) >= 2**63:
+        raise ValueError("a whole number is too large")
+    return numbers.astype(np.int64)

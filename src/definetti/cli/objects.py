@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from definetti._system.nesting import measure_depth
 from definetti.cli.fields import BadTable, take_first_line
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 # Values inside of each other in a row. Readers go down into them, and some have no way back: from
 # a few hundred on, the process ends.
 DEEPEST = 64
-TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
-BRACKET = re.compile(r"[][{}]")
 TOO_DEEP = f"values inside of each other, more than {DEEPEST} deep; a row takes plain ones"
 
 
@@ -53,7 +51,7 @@ def read_lines(text: str, name: str, state: str | None) -> pl.DataFrame:
 
 def read_list(text: str, name: str, state: str | None) -> pl.DataFrame:
     """Read a list of objects, as `--output` writes it."""
-    if _measure_depth(text) > DEEPEST + 1:
+    if measure_depth(text) > DEEPEST + 1:
         raise BadTable(f"{name} has {TOO_DEEP}")
     try:
         rows = json.loads(text)
@@ -77,18 +75,8 @@ def _check_object(row: Any, number: int, name: str) -> None:
 def _check_depth(text: str, name: str) -> None:
     """Refuse values inside of each other without end, before a reader goes down into them."""
     for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
-        if line.count("[") + line.count("{") > DEEPEST and _measure_depth(line) > DEEPEST:
+        if line.count("[") + line.count("{") > DEEPEST and measure_depth(line) > DEEPEST:
             raise BadTable(f"{name}: row {number} has {TOO_DEEP}")
-
-
-def _measure_depth(line: str) -> int:
-    """Return how many brackets are open at most, those in text not counted.
-
-    >>> _measure_depth('{"seen": [1, [2]], "note": "[[[["}')
-    3
-    """
-    steps = (1 if found[0] in "[{" else -1 for found in BRACKET.finditer(TEXT.sub("", line)))
-    return max(accumulate(steps), default=0)
 
 
 def _check_alike(text: str, name: str, state: str) -> None:

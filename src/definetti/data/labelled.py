@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray, narrowed, widened
 from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_number
+from definetti._system.saved import Saved
 from definetti.data.history import History, padded
 from definetti.data.joining import Part, joined
 from definetti.data.labels import (
@@ -23,6 +24,7 @@ from definetti.data.labels import (
     piece,
     read_declared,
 )
+from definetti.data.sound import check_codes, check_statistics, require
 from definetti.data.splitting import read_lengths, training_cut
 from definetti.data.windows import Windows, stacked, windows_at
 from definetti.exceptions import GapWarning
@@ -69,7 +71,7 @@ class Trained(NamedTuple):
         return stacked(windows_at(one, self.states, self.observations, horizon) for one in ends)
 
 
-class Labelled:
+class Labelled(Saved):
     """The labelled sequence of a fit, in codes.
 
     Attributes
@@ -154,6 +156,65 @@ class Labelled:
         self.history = self._history(codes, observed, begins)
         self.history.stretches = len(each)
         self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet.codes))
+
+    def _saved(self) -> dict[str, Any]:
+        pool = self.history.pool
+        return {
+            "rule": self.rule,
+            "model": self.model,
+            "kinds": self.kinds,
+            "plain": self.plain,
+            "closed": self.closed,
+            "alphabet": self.alphabet,
+            "lengths": self._lengths,
+            "stretches": self.history.stretches,
+            "parts": self._parts,
+            "table": self.table,
+            "training": self.training,
+            "states": narrowed(pool.states),
+            "observations": narrowed(pool.observations),
+            "statistics": self.statistics,
+        }
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Labelled:
+        made = cls.__new__(cls)
+        made.rule, made.model, made.kinds = kept["rule"], kept["model"], kept["kinds"]
+        made.plain, made.closed = bool(kept["plain"]), bool(kept["closed"])
+        made.alphabet, made.table = kept["alphabet"], kept["table"]
+        made.training, made.statistics = kept["training"], kept["statistics"]
+        made._lengths, made._parts = widened(kept["lengths"]), list(kept["parts"])
+        made.emission = made.model.emission_
+        states, observations = widened(kept["states"]), widened(kept["observations"])
+        made._check_restored(states, observations)
+        begins = made._lengths.cumsum() - made._lengths
+        made.history = made._history(states, observations, begins.tolist())
+        if begins[-1] == len(states):  # broken off, and nothing has come since
+            past, made.history = made.history, History(len(made.alphabet), made.emission.symbols)
+            made.history.pool = past.pool
+        made.history.stretches = int(kept["stretches"])
+        return made
+
+    def _check_restored(self, states: IntArray, observations: IntArray) -> None:
+        """Refuse what was read from a file and is no labelled sequence."""
+        n, stretches = len(self.alphabet), [(states, observations)]
+        if self.training is not None:
+            stretches.append((self.training.states, self.training.observations))
+            begins = np.array(self.training.begins, dtype=np.int64)
+            inside = (begins >= 0) & (begins < len(self.training.states))
+            require(inside.all() and (np.diff(begins) > 0).all(), "where stretches begin")
+        for some, observed in stretches:
+            require(0 < len(some) == len(observed), "the length of a history")
+            require(some.min() >= 0 and some.max() < n, "a code of states")
+            check_codes(self.table, observed)
+        each = self._lengths
+        require(len(each) and (each[:-1] > 0).all() and each[-1] >= 0, "a length")
+        require(0 < each.sum() <= len(states), "a length")
+        require(all(isinstance(part, Part) for part in self._parts), "what came in")
+        if self.model.fixed:
+            require(np.shape(self.statistics) == (n, 0), "a sum")
+        else:
+            check_statistics(self.emission, self.table, self.statistics, n)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Labelled:
         """Copy all but what came in, which is never changed, and may be a million labels."""

@@ -26,6 +26,9 @@ class Centred:
     rows: Rows = field(default_factory=Rows)
     point: FloatArray = field(default_factory=lambda: np.zeros(0))
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
     def added(self, vectors: Vectors, used: FloatArray) -> tuple[Centred, IntArray]:
         """Return a table that also holds what was read, given the rows of it that are summed up."""
         rows, codes = self.rows.added(vectors)

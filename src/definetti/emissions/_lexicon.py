@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import IntArray
+from definetti._system.saved import Saved
 from definetti.data.labels import Alphabet, is_missing, listed
 
 MATERIALS = ("lower", "capital", "upper", "number", "sign")
@@ -17,7 +18,7 @@ LETTERS = 3  # of a word's end
 
 
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class Lexicon(Saved):
     """The distinct words of a text and their shapes; adding words makes a new lexicon.
 
     Attributes
@@ -42,6 +43,13 @@ class Lexicon:
 
     def __len__(self) -> int:
         return len(self.shape_of)
+
+    def _saved(self) -> dict[str, Any]:
+        return {"words": self.words}  # of which all else follows
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Lexicon:
+        return EMPTY._grown(kept["words"])
 
     @property
     def labels(self) -> tuple[Hashable, ...]:

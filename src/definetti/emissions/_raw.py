@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
+from definetti._system.saved import Saved
 from definetti.data.labels import MISSING, is_missing, listed
 from definetti.emissions._chunks import Chunks
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
+class Raw(Saved):
     """Observations with their place as their code, given back as they came.
 
     Attributes
@@ -37,6 +38,19 @@ class Raw:
 
     def __len__(self) -> int:
         return len(self.chunks)
+
+    def _saved(self) -> dict[str, Any]:
+        none = None
+        if self.schema is not None:  # a frame without rows says it all
+            none = nw.from_dict({one: [] for one in self.schema}, self.schema, backend=self.backend)
+        return {"chunks": self.chunks, "frame": None if none is None else none.to_native()}
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Raw:
+        if kept["frame"] is None:
+            return cls(kept["chunks"])
+        frame = nw.from_native(kept["frame"], eager_only=True)
+        return cls(kept["chunks"], dict(frame.schema), frame.implementation)
 
     def encoded(self, observations: Any, name: str) -> tuple[Raw, IntArray]:
         """Return a table that also holds new observations, and their codes."""

@@ -1,0 +1,193 @@
+"""The file itself: a ZIP archive of a manifest and parts, read within limits.
+
+Nothing in it is compressed, and no two parts share bytes: what is read takes no more memory than
+the file takes on the disk. The manifest names each part with its size and checksum, and the
+archive's comment is the checksum of the manifest.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path
+from stat import S_ISREG
+from typing import IO, Any
+
+from definetti._system.files import replace_file
+from definetti._system.nesting import measure_depth
+from definetti.exceptions import LoadError, SaveError
+
+MANIFEST = "manifest.json"
+MOST_PARTS = 10_000
+LARGEST = 2**32 - 2**24  # bytes; beyond, an archive has another form
+LARGEST_TEXT = 2**25  # bytes of JSON
+DEEPEST = 200  # values inside of each other
+BEGINNING = b"PK\x03\x04"
+ENDING = struct.Struct("<4s4H2LH")  # of an archive without its comment
+CHECKSUM = 64  # hexadecimal digits
+PIECE = 2**20
+
+
+def write_archive(path: Path, manifest: dict[str, Any], parts: dict[str, bytes]) -> None:
+    """Write an archive, whole or not at all; the same bytes for the same contents."""
+    listed = {
+        name: {"bytes": len(content), "sha256": sha256(content).hexdigest()}
+        for name, content in parts.items()
+    }
+    text = json.dumps({**manifest, "parts": listed}, allow_nan=False).encode("ascii")
+    if len(text) > LARGEST_TEXT or len(parts) > MOST_PARTS:
+        raise SaveError(
+            f"what is to be saved takes {len(text):,} bytes of description in {len(parts):,} "
+            "parts, more than a file holds; give observations as an array or a data frame"
+        )
+    if len(text) + sum(map(len, parts.values())) > LARGEST:
+        raise SaveError("what is to be saved takes more than 4 GB, more than a file holds")
+
+    def write(place: Path) -> None:
+        with zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as archive:
+            for name, content in {MANIFEST: text, **parts}.items():
+                # The same at all times: a ZipInfo is dated 1980 if nobody says otherwise.
+                entry = zipfile.ZipInfo(name)
+                entry.external_attr = 0o644 << 16
+                entry.create_system = 3  # wherever it is written
+                archive.writestr(entry, content)
+            archive.comment = sha256(text).hexdigest().encode("ascii")
+
+    replace_file(path, write)
+
+
+class Archive:
+    """An archive opened to be read: its manifest, and its parts when they are asked for.
+
+    Attributes
+    ----------
+    manifest : what the file says of itself
+    size : how many bytes it has
+    """
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self.size = size
+        _check_ending(file, size)
+        self._archive = zipfile.ZipFile(file)
+        entries = self._archive.infolist()
+        names = [entry.filename for entry in entries]
+        plain = all(
+            entry.compress_type == zipfile.ZIP_STORED
+            and entry.file_size == entry.compress_size
+            and not entry.flag_bits & ~0x800
+            for entry in entries
+        )
+        taken = accumulate(entry.file_size for entry in entries)
+        if not plain or len(set(names)) < len(names) or max(taken, default=0) > size:
+            raise LoadError("is no file that definetti wrote: it is packed in another way")
+        if names[:1] != [MANIFEST] or entries[0].file_size > LARGEST_TEXT:
+            raise LoadError("is no file that definetti wrote: it does not begin with a manifest")
+        text = self._archive.read(MANIFEST)
+        if sha256(text).hexdigest().encode("ascii") != self._archive.comment:
+            raise LoadError("was altered or is damaged: its manifest has another checksum")
+        self.manifest = read_json(text)
+        if not isinstance(self.manifest, dict):
+            raise LoadError("is no file that definetti wrote: its manifest is no table")
+
+    def check(self) -> None:
+        """Refuse parts that are not those of the manifest; it takes a version that is known."""
+        listed = self.manifest.get("parts")
+        if not isinstance(listed, dict) or not all(
+            isinstance(one, dict) for one in listed.values()
+        ):
+            raise LoadError("was altered or is damaged: its manifest lists no parts")
+        there = {entry.filename: entry.file_size for entry in self._archive.infolist()[1:]}
+        if there != {name: one.get("bytes") for name, one in listed.items()}:
+            raise LoadError("was altered or is damaged: it has other parts than its manifest says")
+
+    def part(self, name: str) -> bytearray:
+        """Return a part, checked; no more of it is in memory before."""
+        told = self.manifest["parts"].get(name) if isinstance(name, str) else None
+        if told is None:
+            raise LoadError(f"was altered or is damaged: it has no part {name!r}")
+        content, begin = bytearray(told["bytes"]), 0
+        for piece in self._pieces(name):
+            content[begin : begin + len(piece)] = piece
+            begin += len(piece)
+        if sha256(content).hexdigest() != told.get("sha256"):
+            raise _other_checksum(name)
+        return content
+
+    def verify(self, name: str) -> None:
+        """Refuse a part whose checksum is another; it is not kept in memory."""
+        found = sha256()
+        for piece in self._pieces(name):
+            found.update(piece)
+        if found.hexdigest() != self.manifest["parts"][name].get("sha256"):
+            raise _other_checksum(name)
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
+        """Yield a part piece by piece, none of which is large."""
+        with self._archive.open(name) as part:
+            while piece := part.read(PIECE):
+                yield piece
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Open a file; whatever is wrong with it is a `LoadError` that begins with its name.
+
+    A file that is not there, or may not be read, is an `OSError` as everywhere.
+    """
+    with path.open("rb") if _is_file(path) else _refuse(path) as file:
+        size = path.stat().st_size
+        try:
+            yield Archive(file, size)
+        except LoadError as error:
+            raise LoadError(f"{path} {error}") from None
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a broken archive leads to
+            told = (str(error) or type(error).__name__).split("\n", 1)[0][:200]
+            raise LoadError(f"{path} was altered or is damaged: {told}") from None
+
+
+def read_json(text: bytes | bytearray) -> Any:
+    """Read JSON that is neither large nor deep."""
+    if len(text) > LARGEST_TEXT:
+        raise LoadError(f"has {len(text):,} bytes of text, more than a file of ours has")
+    plain = bytes(text).decode("ascii")
+    if measure_depth(plain) > DEEPEST:
+        raise LoadError(f"has values inside of each other, more than {DEEPEST} deep")
+    return json.loads(plain, parse_constant=_no_constant)
+
+
+def _other_checksum(name: str) -> LoadError:
+    return LoadError(f"was altered or is damaged: its part {name} has another checksum")
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _is_file(path: Path) -> bool:
+    return S_ISREG(path.stat().st_mode)
+
+
+def _refuse(path: Path) -> Any:
+    raise LoadError(f"{path} is no file, but a folder, a pipe or a device")
+
+
+def _check_ending(file: IO[bytes], size: int) -> None:
+    """Refuse what is no archive of ours, before any of it but the beginning and end is read."""
+    tail = ENDING.size + CHECKSUM
+    begins = file.read(len(BEGINNING))
+    if begins != BEGINNING or size < tail:
+        raise LoadError("is no file that definetti wrote" + " (it is empty)" * (not size))
+    file.seek(size - tail)
+    ends = ENDING.unpack(file.read(ENDING.size))
+    if ends[0] != b"PK\x05\x06" or ends[-1] != CHECKSUM or size > LARGEST + 2**24:
+        raise LoadError("is cut off, or is no file that definetti wrote")
+    number, index = ends[4], ends[5]
+    if number > MOST_PARTS + 1 or index > 2**10 * (number + 1):
+        raise LoadError(f"has {number:,} parts, more than a file of ours has")

@@ -1,0 +1,82 @@
+"""Data frames and series, column by column, for the library that they came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+
+from definetti.exceptions import SaveError
+from definetti.saving.forms import Form
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+DTYPES = {
+    str(one): one
+    for one in (
+        nw.Float64(), nw.Float32(), nw.Int64(), nw.Int32(), nw.Int16(), nw.Int8(), nw.UInt64(),
+        nw.UInt32(), nw.UInt16(), nw.UInt8(), nw.Boolean(), nw.String(), nw.Categorical(),
+        nw.Object(),
+    )
+}  # fmt: skip
+
+
+class Frame(Form):
+    """A data frame, or a series."""
+
+    tag = "frame"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(_native(value), (nw.DataFrame, nw.Series))
+
+    def write(self, value: Any, writer: Any, where: str) -> dict[str, Any]:
+        native = _native(value)
+        single = isinstance(native, nw.Series)
+        backend = native.implementation.value
+        if backend not in BACKENDS:
+            raise SaveError(f"{where} is of {backend}; files hold frames of {', '.join(BACKENDS)}")
+        columns = [native] if single else list(native.iter_columns())
+        return {
+            "backend": backend,
+            "single": single,
+            "columns": [self._column(one, writer, where) for one in columns],
+        }
+
+    def _column(self, series: Any, writer: Any, where: str) -> list[Any]:
+        place = f"{where}: column {series.name!r}"
+        dtype, categories = str(series.dtype), None
+        if isinstance(series.dtype, nw.Enum):
+            dtype, categories = "Enum", list(series.dtype.categories)
+        elif dtype not in DTYPES:
+            raise SaveError(
+                f"{place} is of type {dtype}, which a file does not hold; turn it into numbers or "
+                "text"
+            )
+        return [
+            writer.write(series.name, place), dtype, categories,
+            writer.write(series.to_list(), place),
+        ]  # fmt: skip
+
+    def read(self, node: Any, reader: Any) -> Any:
+        backend = BACKENDS[BACKENDS.index(node["backend"])]
+        made = []
+        for name, dtype, categories, values in node["columns"]:
+            kind = DTYPES[dtype] if categories is None else nw.Enum(categories)
+            made.append(_series(reader.read(name), reader.read(values), kind, backend))
+        if node["single"]:
+            (one,) = made
+            return one.to_native()
+        return nw.from_dict({one.name: one for one in made}).to_native()
+
+
+def _native(value: Any) -> Any:
+    return nw.from_native(value, eager_only=True, allow_series=True, pass_through=True)
+
+
+def _series(name: Any, values: list[Any], dtype: Any, backend: Any) -> Any:
+    if isinstance(dtype, nw.Object):
+        if backend != "pandas":
+            raise ValueError("a column of objects is not one of pandas")
+        import pandas as pd
+
+        return nw.from_native(pd.Series(values, name=name, dtype=object), series_only=True)
+    return nw.new_series(name, values, dtype, backend=backend)

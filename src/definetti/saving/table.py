@@ -1,0 +1,65 @@
+"""The closed table: all classes that a file can name, and nothing else is ever made of one."""
+
+from __future__ import annotations
+
+from definetti.conformal import ConformalHMM
+from definetti.data.joining import Part
+from definetti.data.labelled import Labelled, Trained
+from definetti.data.labels import Alphabet
+from definetti.emissions import Emission
+from definetti.emissions._alone import JudgedAlone
+from definetti.emissions._centred import Centred
+from definetti.emissions._choice import Kinds
+from definetti.emissions._chunks import Chunks
+from definetti.emissions._columns import Column, Columns
+from definetti.emissions._lexicon import Lexicon
+from definetti.emissions._raw import Raw
+from definetti.emissions._rows import Rows
+from definetti.emissions.categorical import FixedCategorical
+from definetti.emissions.classifier import TrainedClassifier
+from definetti.emissions.mixed import FixedMixed
+from definetti.emissions.words import FixedLabels
+from definetti.memory import Memory
+from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM
+from definetti.models.hmmlearn import HmmlearnEmission
+from definetti.models.whole import WholeSmoother
+from definetti.saving import checks
+from definetti.saving.kinds import Kind, kind_of
+from definetti.scores import Score
+from definetti.sequences import ConformalSequences, Units
+from definetti.symmetry import BlockGroup, Symmetry
+from definetti.symmetry.remembering import Remembering
+
+# Whatever fulfils one of these under a name, and is a dataclass, is in the table.
+CONTRACTS = (Score, Symmetry, Emission, Memory)
+
+KINDS = (
+    kind_of("conformal hmm", ConformalHMM),
+    kind_of("conformal sequences", ConformalSequences),
+    kind_of("labelled", Labelled),
+    kind_of("units", Units, checks.check_units),
+    kind_of("trained stretch", Trained),
+    kind_of("part", Part),
+    Kind("alphabet", Alphabet, ("labels",)),
+    kind_of("chunks", Chunks, checks.check_chunks),
+    kind_of("rows", Rows, checks.check_rows),
+    kind_of("centred", Centred, checks.check_centred),
+    kind_of("lexicon", Lexicon),
+    kind_of("raw", Raw),
+    kind_of("column", Column, checks.check_column),
+    kind_of("columns", Columns, checks.check_columns),
+    kind_of("kinds", Kinds),
+    Kind("hmm", HMM, ("prior", "emission")),
+    Kind("auto", Auto),
+    kind_of("trained hmm", TrainedHMM, checks.check_trained),
+    kind_of("from hmmlearn", FromHmmlearn, checks.check_hmmlearn),
+    kind_of("whole smoother", WholeSmoother, checks.check_smoother),
+    Kind("judged alone", JudgedAlone, ("emission", "table"), checks.check_alone),
+    kind_of("fixed categorical", FixedCategorical, checks.check_known),
+    kind_of("fixed labels", FixedLabels, checks.check_known),
+    kind_of("fixed mixed", FixedMixed, checks.check_laws),
+    kind_of("trained classifier", TrainedClassifier, checks.check_classifier),
+    kind_of("hmmlearn emission", HmmlearnEmission, checks.check_hmmlearn_emission),
+    kind_of("block group", BlockGroup),
+    kind_of("remembering", Remembering, checks.check_remembering),
+)
