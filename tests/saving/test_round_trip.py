@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.saving.answers import answers, check_same, passed
 
 from definetti import HMM, ConformalHMM, ConformalSequences, FromHmmlearn, given_hmm, load
-from definetti.emissions import Categorical, Emission, Gaussian, Mixed
+from definetti.emissions import Categorical, Emission, Gaussian
 from definetti.exceptions import NotExactWarning
 from definetti.memory import Age, Memory
 from definetti.models import TrainedHMM
 from definetti.scores import Joint, Score
 from definetti.simulate import weather
 from definetti.symmetry import BlockGroup, Full, Symmetry
-from tests.saving.answers import answers, check_same, passed
 
 Y, X = weather(120, random_state=5)
 MORE = weather(9, random_state=6)
@@ -170,7 +170,8 @@ def test_long_horizons_and_steps(tmp_path):
 
 
 LABELS = {
-    "numbers": [0, 1], "fractions": [0.5, -0.0], "truth": [True, False], "tuples": [("a", 1), ("a", (2, None))],
+    "numbers": [0, 1], "fractions": [0.5, -0.0], "truth": [True, False],
+    "tuples": [("a", 1), ("a", (2, None))],
     "of NumPy": [np.int64(3), np.float32(0.1)], "text of NumPy": [np.str_("a"), np.str_("b")],
     "odd text": ["a\ud800", 'né"\\'], "large": [2**70, -(2**70)],
 }  # fmt: skip

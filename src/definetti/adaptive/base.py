@@ -8,13 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from definetti._system.registry import Named
+from definetti._system.saved import Saved
 from definetti.ranks.pvalue import miscoverage
 
 Number = Fraction | float
 
 
 @dataclass(eq=False)
-class AdaptiveLevel(Named, ABC):
+class AdaptiveLevel(Named, Saved, ABC):
     """A level that is lowered or raised after each label, by whether the set had the truth.
 
     A set is made of all candidates whose p-value is above `alpha`, what may be left out now; it is
@@ -136,6 +137,15 @@ class AdaptiveLevel(Named, ABC):
         if number not in self.waiting:
             raise ValueError(f"number={number!r} is not waiting for a label")
         del self.waiting[number]
+
+    def _saved(self) -> dict[str, Any]:
+        return {"settings": self.settings, "state": self.state}
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> AdaptiveLevel:
+        made = cls(**kept["settings"])
+        made.restore(kept["state"])
+        return made
 
     @property
     def settings(self) -> dict[str, Any]:

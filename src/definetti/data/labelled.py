@@ -233,7 +233,7 @@ class Labelled(Saved):
         each = self._lengths.copy()
         each[-1] += len(self.history.pool) - each.sum()  # what came later went on with the last
         ends = np.minimum(each.cumsum(), steps)
-        return np.diff(ends, prepend=0)[: 1 + np.searchsorted(ends, steps)]
+        return np.asarray(np.diff(ends, prepend=0)[: 1 + np.searchsorted(ends, steps)])
 
     def choose_again(self, observations: Any, name: str = "new_observations") -> Labelled:
         """Return the data under the model that is chosen when new observations are known, too.

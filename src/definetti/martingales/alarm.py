@@ -12,10 +12,11 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_number
 from definetti._system.registry import Named
+from definetti._system.saved import Saved
 
 
 @dataclass(eq=False)
-class Alarm(Named, ABC):
+class Alarm(Named, Saved, ABC):
     """When to say that something has changed, by the capital of one or of several martingales.
 
     Each part has its own martingale, and an alarm of its own. Martingales that are fed by different
@@ -66,6 +67,15 @@ class Alarm(Named, ABC):
     @property
     def raised(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self.statistics >= self.log_threshold)
+
+    def _saved(self) -> dict[str, Any]:
+        return {"settings": self.settings, "state": self.state, "statistics": self.statistics}
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Alarm:
+        made = cls(**kept["settings"])
+        made.restore(kept["state"], kept["statistics"])
+        return made
 
     @property
     def settings(self) -> dict[str, Any]:

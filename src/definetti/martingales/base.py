@@ -12,6 +12,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.compiled import cut_pieces
 from definetti._system.registry import Named
+from definetti._system.saved import Saved
 
 # What p = 0 counts as: half a step of the uniform numbers that break ties. The capital is then
 # finite, and no more than what any smaller p-value would have made of it.
@@ -19,7 +20,7 @@ ZERO = 2.0**-54
 
 
 @dataclass(eq=False)
-class Martingale(Named, ABC):
+class Martingale(Named, Saved, ABC):
     """A capital that is bet, p-value after p-value, against their being independent and uniform.
 
     It begins with one. Before each p-value a density on [0, 1] is chosen, by what came before, and
@@ -77,6 +78,15 @@ class Martingale(Named, ABC):
             return math.exp(self.log_capital)
         except OverflowError:
             return math.inf
+
+    def _saved(self) -> dict[str, Any]:
+        return {"settings": self.settings, "state": self.state}
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Martingale:
+        made = cls(**kept["settings"])
+        made.restore(kept["state"])
+        return made
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from definetti.adaptive import AdaptiveLevel
 from definetti.conformal import ConformalHMM
 from definetti.data.joining import Part
 from definetti.data.labelled import Labelled, Trained
@@ -19,6 +20,7 @@ from definetti.emissions.categorical import FixedCategorical
 from definetti.emissions.classifier import TrainedClassifier
 from definetti.emissions.mixed import FixedMixed
 from definetti.emissions.words import FixedLabels
+from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.memory import Memory
 from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM
 from definetti.models.hmmlearn import HmmlearnEmission
@@ -31,7 +33,9 @@ from definetti.symmetry import BlockGroup, Symmetry
 from definetti.symmetry.remembering import Remembering
 
 # Whatever fulfils one of these under a name, and is a dataclass, is in the table.
-CONTRACTS = (Score, Symmetry, Emission, Memory)
+CONTRACTS = (
+    Score, Symmetry, Emission, Memory, Martingale, Alarm, ConfidenceSequence, AdaptiveLevel,
+)  # fmt: skip
 
 KINDS = (
     kind_of("conformal hmm", ConformalHMM),
