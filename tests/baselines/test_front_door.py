@@ -67,7 +67,7 @@ def test_sets_are_made_of_p_values(baseline, horizon):
     assert isinstance(every_one, PredictionSet)
     assert len(every_one) == 2**horizon
     assert every_one.confidence_level is None
-    level = 0.7 if baseline is not AdaptiveLevel else None
+    level = 0.7 if not baseline.learns_from_misses else None
     s = cp.predict_set(new, level)
     alpha = 1 - (level or 0.9)
     assert set(s) == {c for c in every_one if every_one.p_value(c) > alpha + 1e-12}
@@ -103,7 +103,7 @@ def test_the_truth_judges_sets_window_by_window(baseline):
     assert isinstance(found, Evaluation)
     assert len(found.covered) == 20
     assert found.coverage >= 0.5
-    if baseline is not AdaptiveLevel:
+    if not baseline.learns_from_misses:
         assert ((found.p_values > 0.2 + 1e-12) == found.covered).all()
     assert len(cp._data.history) == len(
         baseline(random_state=0).fit(Y[:200], X[:200])._data.history

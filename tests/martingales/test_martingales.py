@@ -5,11 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from definetti.martingales import Martingale, Mixture, PlugIn, SimpleJumper
+from definetti.martingales import Martingale, Mixture, PlugIn, SimpleJumper, SleeperStayer
 from definetti.martingales.mixture import NODES, WEIGHTS, log_mixture
 from definetti.testing import check_martingale
 
 OTHERS = [SimpleJumper(0.3), PlugIn(bins=3, prior=0.5, forgetting=0.1), PlugIn(bins=1)]
+OTHERS += [SleeperStayer(waking=0.5, cuts=(0.9, 0.01, 0.5))]
 
 
 @pytest.mark.parametrize("name", Martingale.named)
@@ -116,11 +117,30 @@ def test_plug_in_as_it_is_written():
     assert PlugIn().update_many(p)[-1] == pytest.approx(log_capital, abs=1e-12)
 
 
+def test_sleeper_stayer_as_it_is_written():
+    """All that sleeps and all that is awake, in whole fractions."""
+    cuts, waking = [Fraction(k, 20) for k in (1, 3, 6, 10, 14)], Fraction(3, 1000)
+    pairs = [(a, b) for a in cuts for b in cuts if a != b]
+    asleep, awake = Fraction(1), dict.fromkeys(pairs, Fraction(0))
+    expected, p = [], [Fraction(k * k % 101, 101) for k in range(1, 60)]
+    for value in p:
+        for a, b in pairs:
+            awake[a, b] += asleep * waking / len(pairs)
+            awake[a, b] *= b / a if value <= a else (1 - b) / (1 - a)
+        asleep *= 1 - waking
+        expected.append(float(asleep + sum(awake.values())))
+    found = SleeperStayer().update_many([float(value) for value in p])
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
         (lambda: SimpleJumper(jumping=0), "jumping"),
         (lambda: SimpleJumper(jumping=True), "jumping"),
+        (lambda: SleeperStayer(waking=0), "waking"),
+        (lambda: SleeperStayer(cuts=(0.5, 0.5)), "cuts"),
+        (lambda: SleeperStayer(cuts=(0.5, 1.0)), "cuts"),
         (lambda: PlugIn(bins=0), "bins"),
         (lambda: PlugIn(prior=0), "prior"),
         (lambda: PlugIn(forgetting=1), "forgetting"),

@@ -8,6 +8,8 @@ new one. Each says what it does guarantee, and when; its ``exact`` says whether 
 """
 
 from definetti.baselines.adaptive import AdaptiveLevel as AdaptiveLevel
+from definetti.baselines.adaptive import ControlledLevel as ControlledLevel
+from definetti.baselines.adaptive import TunedLevel as TunedLevel
 from definetti.baselines.base import Baseline as Baseline
 from definetti.baselines.classical import Classical as Classical
 from definetti.baselines.conditional import ClassConditional as ClassConditional

@@ -1,20 +1,68 @@
-"""A level that adapts: after a miss the next sets are larger."""
+"""Levels that adapt: after a miss the next sets are larger."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
-from numbers import Real
 from typing import Any, TypeVar
 
+from definetti import adaptive
+from definetti.adaptive import ACI, DtACI, QuantilePID
 from definetti.baselines.base import Baseline
 from definetti.models.base import Model
-from definetti.ranks.pvalue import miscoverage
 
-Self = TypeVar("Self", bound="AdaptiveLevel")
+Self = TypeVar("Self", bound="Adapting")
 
 
-class AdaptiveLevel(Baseline, name="adaptivelevel"):
+class Adapting(Baseline):
+    """A baseline whose level adapts, by one of the rules of `definetti.adaptive`."""
+
+    learns_from_misses = True
+
+    def partial_fit(self: Self, observations: Any, states: Any) -> Self:
+        """Judge the set of a new window by its labels, adapt the level, and take the window in."""
+        if not hasattr(self, "_data"):
+            return self.fit(observations, states)
+        found = self._judge_one(*self._ask_about(observations, states))
+        super().partial_fit(observations, states)
+        self._rule.update(found.p_value(), missed=not found.exceeds(self.alpha_))
+        self._read_rule(self._rule)
+        return self
+
+    def _make_rule(self) -> adaptive.AdaptiveLevel:
+        """Return the rule, which refuses parameters that make no sense."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        self._make_rule()
+
+    def _read_rule(self, rule: adaptive.AdaptiveLevel) -> None:
+        self.alpha_, self.rounds_, self.misses_ = (
+            Fraction(rule.alpha),
+            rule.n_labels,
+            rule.n_missed,
+        )
+
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+    ) -> dict[str, Any]:
+        taken = super()._take_in(model, observations, states, lengths, entropy)
+        rule = self._make_rule()
+        counts = {"alpha_": Fraction(rule.alpha), "rounds_": 0, "misses_": 0}
+        return {**taken, **counts, "_rule": rule}
+
+    def _alpha(self, alpha: Fraction) -> Fraction:
+        aim = self._rule.aim
+        if alpha != aim:
+            raise ValueError(
+                f"confidence_level={float(1 - alpha):g}, but the level adapts to the estimator's "
+                f"own, {float(1 - aim):g}; set it there, and fit again"
+            )
+        adapted: Fraction = self.alpha_
+        return adapted
+
+
+class AdaptiveLevel(Adapting, name="adaptivelevel"):
     """Adaptive conformal inference (Gibbs & Candès 2021).
 
     Parameters
@@ -54,7 +102,6 @@ class AdaptiveLevel(Baseline, name="adaptivelevel"):
     """
 
     title = "adaptive conformal inference"
-    learns_from_misses = True
 
     def __init__(
         self,
@@ -72,37 +119,41 @@ class AdaptiveLevel(Baseline, name="adaptivelevel"):
         )
         self.gamma = gamma
 
-    def partial_fit(self: Self, observations: Any, states: Any) -> Self:
-        """Judge the set of a new window by its labels, adapt the level, and take the window in."""
-        if not hasattr(self, "_data"):
-            return self.fit(observations, states)
-        missed = not self._judge_one(*self._ask_about(observations, states)).exceeds(self.alpha_)
-        super().partial_fit(observations, states)
-        self.alpha_ += Fraction(str(self.gamma)) * (self._aim - missed)
-        self.rounds_ += 1
-        self.misses_ += missed
-        return self
+    def _make_rule(self) -> ACI:
+        return ACI(self.confidence_level, self.gamma)
 
-    def _check(self) -> None:
-        number = isinstance(self.gamma, Real) and not isinstance(self.gamma, bool)
-        if not number or not 0 < self.gamma < 1:
-            raise ValueError(
-                f"gamma must be a number between 0 and 1, got {self.gamma!r}; 0.005 adapts over "
-                "some hundreds of rounds"
-            )
 
-    def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
-    ) -> dict[str, Any]:
-        taken = super()._take_in(model, observations, states, lengths, entropy)
-        alpha = miscoverage(self.confidence_level)
-        return {**taken, "alpha_": alpha, "_aim": alpha, "rounds_": 0, "misses_": 0}
+class TunedLevel(Adapting, name="dtaci"):
+    """Adaptive conformal inference that tunes its step (Gibbs & Candès 2022).
 
-    def _alpha(self, alpha: Fraction) -> Fraction:
-        if alpha != self._aim:
-            raise ValueError(
-                f"confidence_level={float(1 - alpha):g}, but the level adapts to the estimator's "
-                f"own, {float(1 - self._aim):g}; set it there, and fit again"
-            )
-        adapted: Fraction = self.alpha_
-        return adapted
+    Guaranteed, for any data whatever: each of its sizes of a step by itself keeps what
+    `AdaptiveLevel` promises. Of their average, which sets are made by, nothing is guaranteed.
+
+    Notes
+    -----
+    The parameters are those of `definetti.baselines.base.Baseline`, and attributes and rounds those
+    of `AdaptiveLevel`; the rule is `definetti.adaptive.DtACI`.
+    """
+
+    title = "dynamically tuned adaptive conformal inference"
+
+    def _make_rule(self) -> DtACI:
+        return DtACI(self.confidence_level)
+
+
+class ControlledLevel(Adapting, name="quantile_pid"):
+    """Conformal PID control on p-values (Angelopoulos, Candès & Tibshirani 2023).
+
+    Guaranteed, for any data whatever: after ``T`` rounds the share of misses differs from one
+    minus the level by at most ``(3 √(T + 100) + 1) / T``. Nothing is guaranteed of a single set.
+
+    Notes
+    -----
+    The parameters are those of `definetti.baselines.base.Baseline`, and attributes and rounds those
+    of `AdaptiveLevel`; the rule is `definetti.adaptive.QuantilePID`.
+    """
+
+    title = "conformal PID control"
+
+    def _make_rule(self) -> QuantilePID:
+        return QuantilePID(self.confidence_level)

@@ -66,7 +66,8 @@ def compare(
     "guaranteed" means for every hidden Markov model in finite samples. In recorded worlds nobody
     knows whether they are one. Where the law changes the guarantee is lost; but half-way is where
     methods that split begin to calibrate, and they see one law only. Baselines have guarantees of
-    other kinds, told by each: that of adaptivelevel, in the long run, holds for any data.
+    other kinds, told by each: those of adaptivelevel and quantile_pid, in the long run, hold for
+    any data.
 
     Examples
     --------

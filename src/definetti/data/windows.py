@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti._system.arrays import IntArray
+from definetti.data.labels import MISSING
 
 
 class Windows(NamedTuple):
@@ -33,6 +34,11 @@ def stacked(batches: Iterable[Windows]) -> Windows:
     if not others:
         return first
     return Windows(*(np.concatenate(parts) for parts in zip(first, *others, strict=True)))
+
+
+def unseen(windows: Windows) -> Windows:
+    """Return windows as if nothing had been observed in them."""
+    return windows._replace(observations=np.full_like(windows.observations, MISSING))
 
 
 def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:

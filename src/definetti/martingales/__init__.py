@@ -14,4 +14,5 @@ from definetti.martingales.plug_in import PlugIn as PlugIn
 from definetti.martingales.sequence import ConfidenceSequence as ConfidenceSequence
 from definetti.martingales.shiryaev_roberts import ShiryaevRoberts as ShiryaevRoberts
 from definetti.martingales.simple_jumper import SimpleJumper as SimpleJumper
+from definetti.martingales.sleeper_stayer import SleeperStayer as SleeperStayer
 from definetti.martingales.ville import Ville as Ville

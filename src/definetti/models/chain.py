@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import numpy as np
+
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.windows import Windows
 from definetti.models.kernels import backward, forward, paths
@@ -27,6 +29,10 @@ class Chain(ABC):
 
     def log_posterior(self, windows: Windows) -> FloatArray:
         return paths.log_posterior(*self.seen(windows), windows.states)
+
+    def log_emission(self, windows: Windows) -> FloatArray:
+        _, seen, _ = self.seen(windows)
+        return np.asarray(seen.logs[seen.codes, windows.states].sum(axis=1))
 
     def pairwise(self, windows: Windows) -> FloatArray:
         return backward.pairwise(*self.seen(windows))[:, 1:]

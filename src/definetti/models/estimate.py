@@ -40,6 +40,14 @@ class Estimate(Protocol):
         """Log-probability of the states of the window given its observations: ``(B,)``."""
         ...
 
+    def log_emission(self, windows: Windows) -> FloatArray:
+        """Log-likelihood of the observations of the window given its states: ``(B,)``.
+
+        Of a model that knows states alone, up to a term that is the same for all states: what
+        their log-probability gains by the observations.
+        """
+        ...
+
     def pairwise(self, windows: Windows) -> FloatArray:
         """Probability of each two successive states of the window: ``(B, h − 1, n, n)``."""
         ...

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion
-from definetti.data.windows import Windows
+from definetti.data.windows import Windows, unseen
 from definetti.emissions import Emission
 from definetti.models.base import Model
 from definetti.models.estimate import at_states
@@ -51,6 +51,11 @@ class Marginals(NamedTuple):
         with np.errstate(divide="ignore"):  # an impossible state makes an impossible path
             logs = np.log(at_states(self.probabilities(windows), windows.states))
         return np.asarray(logs.sum(axis=1))
+
+    def log_emission(self, windows: Windows) -> FloatArray:
+        told, untold = (self.log_posterior(one) for one in (windows, unseen(windows)))
+        with np.errstate(invalid="ignore"):  # what is impossible either way
+            return np.asarray(np.where(np.isneginf(told), -np.inf, told - untold))
 
     def pairwise(self, windows: Windows) -> FloatArray:
         p = self.probabilities(windows)

@@ -1,0 +1,89 @@
+"""Vovk's Sleeper/Stayer: asleep until something changes, then staying with what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti._system.compiled import kernel
+from definetti.martingales._checks import checked_share
+from definetti.martingales.base import Martingale
+
+
+@dataclass(eq=False)
+class SleeperStayer(Martingale, name="sleeper_stayer"):
+    """Capital sleeps, and wakes bit by bit, to be bet on one simple departure and stay with it.
+
+    What is awake bets that the share ``b`` of p-values is below ``a``, for all pairs of different
+    `cuts`: small p-values too often, or too seldom, of whatever size. So whoever wakes when a
+    change comes, and guesses it, wins at once, while nothing but what woke too soon is lost before.
+    Of all martingales here it finds late changes soonest (Vovk, Gammerman & Shafer 2022).
+
+    Parameters
+    ----------
+    waking : float, default 0.003
+        The share of the sleeping capital that wakes at every step: changes are looked for over some
+        ``1/waking`` steps, and cost little later.
+    cuts : the numbers that ``a`` and ``b`` may be
+
+    Examples
+    --------
+    >>> bet = SleeperStayer()
+    >>> quiet = bet.update_many(np.random.default_rng(0).random(300))
+    >>> -2 < quiet[-1] < 2  # p-values as they should be
+    np.True_
+    >>> changed = bet.update_many(np.random.default_rng(1).random(60) ** 3)
+    >>> bet.capital > 1e6
+    True
+    """
+
+    waking: float = 0.003
+    cuts: tuple[float, ...] = (0.05, 0.15, 0.3, 0.5, 0.7)
+
+    def check(self) -> None:
+        checked_share(self.waking, "waking", "0.003 is usual")
+        self.cuts = tuple(self.cuts)
+        for cut in self.cuts:
+            checked_share(cut, "each of cuts", "0.05 is one for small p-values")
+        if len(set(self.cuts)) != len(self.cuts) or len(self.cuts) < 2:
+            raise ValueError(f"cuts must be two or more different numbers, got {self.cuts!r}")
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self.cuts
+
+    def begin(self) -> FloatArray:
+        # The log of all capital, the share that sleeps, and those that are awake, by a and b.
+        return np.concatenate([[0.0, 1.0], np.zeros(len(self.cuts) ** 2)])
+
+    def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        _bet(state, p_values, logs, float(self.waking), np.array(self.cuts, dtype=np.float64))
+
+
+@kernel
+def _bet(
+    state: FloatArray, p_values: FloatArray, logs: FloatArray, waking: float, cuts: FloatArray
+) -> None:
+    number = len(cuts)
+    awake = state[2:]
+    each = waking / (number * (number - 1))
+    for k in range(len(p_values)):
+        asleep = state[1]
+        whole = asleep * (1.0 - waking)
+        for i in range(number):
+            a, below = cuts[i], p_values[k] <= cuts[i]
+            for j in range(number):
+                if i == j:
+                    continue
+                b = cuts[j]
+                factor = b / a if below else (1.0 - b) / (1.0 - a)
+                share = (awake[i * number + j] + asleep * each) * factor
+                awake[i * number + j] = share
+                whole += share
+        state[1] = asleep * (1.0 - waking) / whole
+        for cell in range(len(awake)):
+            awake[cell] /= whole
+        state[0] += np.log(whole)
+        logs[k] = state[0]
