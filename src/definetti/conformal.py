@@ -18,6 +18,8 @@ from definetti.algorithm import rank
 from definetti.data.candidates import check_listing, check_size, is_long
 from definetti.data.labelled import Labelled
 from definetti.data.labels import readable
+from definetti.data.sound import require
+from definetti.emissions._choice import Kinds
 from definetti.exceptions import NotExactWarning
 from definetti.front_door import FrontDoor
 from definetti.levels import ConfidenceLevel, Levels, read_levels
@@ -25,7 +27,7 @@ from definetti.memory import Memory, Order
 from definetti.models.base import Model
 from definetti.question import Question
 from definetti.ranks.pvalue import Rank
-from definetti.scores import Score
+from definetti.scores import Score, StepScore
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets._wording import LAST
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
@@ -372,8 +374,13 @@ class ConformalHMM(FrontDoor, Saved):
     def _restored(cls, kept: dict[str, Any]) -> ConformalHMM:
         kinds = {"score_": Score, "symmetry_": Symmetry, "_remembering": Symmetry}
         made = cls._restored_with(kept, _data=Labelled, **kinds)
-        if len(made._data.history):
-            made._remembering.check(made._data.history)
+        data = made._data
+        require(isinstance(data.rule, Model), "a model")
+        require(data.kinds is None or isinstance(data.kinds, Kinds), "what is observed")
+        if isinstance(made.score_, StepScore):
+            require(type(made.score_.lag) is int and made.score_.lag >= 0, "a lag")
+        if len(data.history):
+            made._remembering.check(data.history)
         return made
 
     @property

@@ -6,6 +6,7 @@ import shlex
 import pytest
 import typer
 
+from definetti import ConformalHMM
 from definetti.cli import app
 
 GROUP = typer.main.get_command(app)
@@ -23,6 +24,8 @@ def example(command):
 def files(tmp_path):
     (tmp_path / "history.csv").write_text("seen,stage\n" + "a,REM\nb,N2\nb,N2\n" * 14)
     (tmp_path / "tonight.csv").write_text("seen\na\nb\n")
+    cp = ConformalHMM().fit(["a", "b", "b"] * 14, ["REM", "N2", "N2"] * 14)
+    cp.save(tmp_path / "model.definetti")
 
 
 @pytest.mark.parametrize("command", [name for name in GROUP.commands if name not in LONG])

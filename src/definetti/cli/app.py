@@ -8,6 +8,8 @@ from definetti.cli.backtest import backtest
 from definetti.cli.check import check
 from definetti.cli.compare import compare
 from definetti.cli.demo import demo
+from definetti.cli.fit import fit
+from definetti.cli.inspect import inspect
 from definetti.cli.predict import predict
 from definetti.cli.report import report
 from definetti.cli.reproduce import reproduce
@@ -20,5 +22,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # which lets paragraphs flow
     pretty_exceptions_enable=False,
 )
-for command in (predict, backtest, check, report, simulate, demo, verify, reproduce, compare):
+COMMANDS = (
+    predict, fit, inspect, backtest, check, report, simulate, demo, verify, reproduce, compare,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)

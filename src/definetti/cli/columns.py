@@ -75,9 +75,9 @@ def split_labelled_rows(
     notes += _note_oddities(table[:end], state, len(set(labels[:end])), columns)
     kinds = table.select(columns).schema
     return LabelledTable(
-        observations=_take_columns(table[:end], columns),
+        observations=take_columns(table[:end], columns),
         states=labels[:end],
-        new=_take_columns(rest, columns) if columns and len(rest) else None,
+        new=take_columns(rest, columns) if columns and len(rest) else None,
         new_rows=len(rest),
         columns={column: str(dtype).lower() for column, dtype in kinds.items()},
         notes=notes,
@@ -213,7 +213,7 @@ def _note_oddities(table: pl.DataFrame, state: str, number: int, columns: list[s
     return notes
 
 
-def _take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
+def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
     """Return one column as a series, several as a frame, none as None."""
     import polars as pl
 

@@ -39,24 +39,29 @@ def make_estimator(
     smoothing: bool,
     allow_empty: bool,
     seed: int,
-) -> tuple[Any, Any, int | None]:
-    """Return an estimator, the new observations, and the horizon where it reaches beyond them.
+) -> Any:
+    """Return an estimator for so many steps, not fitted yet.
 
     A model is fixed on the first half where nobody said otherwise and it has to be.
     """
     from definetti.conformal import ConformalHMM
-    from definetti.data.labels import piece
 
     check_errors(guarantee, max_errors, steps)
     needed = guarantee != "all" or 0 < data.new_rows < steps
-    cp = ConformalHMM(
+    return ConformalHMM(
         symmetry=symmetry, memory=read_memory(memory),
         confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
         train_size=choose_share(data, steps, train_size, needed), smoothing=smoothing,
         allow_empty=allow_empty, random_state=seed, verbose=True,
     )  # fmt: skip
+
+
+def cut_new(data: LabelledTable, steps: int) -> tuple[Any, int | None]:
+    """Return the new observations, and the horizon where it reaches beyond them."""
+    from definetti.data.labels import piece
+
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
-    return cp, new, None if new is not None and len(new) == steps else steps
+    return new, None if new is not None and len(new) == steps else steps
 
 
 def read_memory(text: str) -> Any:
@@ -73,6 +78,19 @@ def read_memory(text: str) -> Any:
     if colon and name == Age.known_as and most.isdecimal() and int(most):
         return Age(int(most))
     return text
+
+
+def write_memory(memory: Any) -> str:
+    """Write a memory as `read_memory` reads it.
+
+    >>> write_memory(2), write_memory("age"), write_memory(read_memory("age:20"))
+    ('2', 'age', 'age:20')
+    """
+    from definetti.memory import Age
+
+    if isinstance(memory, Age):
+        return memory.known_as if memory.most is None else f"{memory.known_as}:{memory.most}"
+    return str(memory)
 
 
 def check_share(train_size: float | None) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import Guarantee
+from definetti.cli.fields import BadTable
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes
 
@@ -20,8 +21,15 @@ SHOWN = 40  # steps in the table
 
 
 def predict(
-    calibration: options.LabelledRows,
+    context: typer.Context,
+    calibration: Annotated[
+        str | None,
+        typer.Argument(help="labelled rows; - for standard input; with --model, the new rows"),
+    ] = None,
     new: options.NewRows = None,
+    model: Annotated[
+        Path | None, typer.Option(help="a file of definetti fit, in the place of labelled rows")
+    ] = None,
     state_column: options.StateColumn = "state",
     observation_columns: options.ObservationColumns = None,
     confidence: options.Levels = "0.9",
@@ -43,29 +51,50 @@ def predict(
     """Say which states are possible in rows whose state is not known.
 
     New rows come in a file of their own, or below the labelled ones with empty states. CSV, TSV,
-    JSON lines and Parquet, also gzipped. Exit code 2: something is wrong with what was given.
+    JSON lines and Parquet, also gzipped. With --model, a file that definetti fit wrote has what
+    was labelled, and what it was asked for with. Exit code 2: something is wrong with what was
+    given.
 
     Example: definetti predict history.csv tonight.csv --state-column stage --confidence 0.9
     """
     with report_mistakes():
         from definetti.cli.estimators import check_share, read_both
-        from definetti.cli.fields import BadTable
         from definetti.cli.levels import read_confidence
+        from definetti.cli.saved import check_settled, read_saved, were_given
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
-            check_output(output, [calibration, new], force, is_prediction_file)
-        check_share(train_size)
-        data = read_both(calibration, new, state_column, observation_columns)
+            inputs = [calibration, new, None if model is None else str(model)]
+            check_output(output, inputs, force, is_prediction_file)
+        wanted: dict[str, Any] = {
+            "confidence": confidence, "guarantee": guarantee.value, "max_errors": max_errors,
+            "smoothing": smoothing, "allow_empty": allow_empty,
+        }  # fmt: skip
+        if model is not None:
+            if new is not None:
+                raise BadTable("with --model there is one file, of new rows; leave the other out")
+            check_settled(context)
+            cp, data = read_saved(model, calibration, observation_columns)
+            wanted = {name: wanted[name] for name in were_given(context, wanted)}
+        elif calibration is None:
+            raise BadTable("no file is given; name one of labelled rows, or a --model")
+        else:
+            check_share(train_size)
+            data = read_both(calibration, new, state_column, observation_columns)
+        if "confidence" in wanted:
+            wanted["confidence"] = read_confidence(confidence, data.states)
         steps = horizon or data.new_rows
         if not steps:
             raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
-        found, settings, model = _predict(
-            data, steps, confidence=read_confidence(confidence, data.states),
-            guarantee=guarantee.value, max_errors=max_errors, train_size=train_size,
-            symmetry=symmetry, memory=memory,
-            smoothing=smoothing, allow_empty=allow_empty, seed=seed,
-        )  # fmt: skip
+        if model is None:
+            cp = _fit(
+                data, steps, **wanted, train_size=train_size, symmetry=symmetry, memory=memory,
+                seed=seed,
+            )  # fmt: skip
+        else:
+            level = {"confidence_level": wanted.pop("confidence")} if "confidence" in wanted else {}
+            cp.set_params(**level, **wanted, verbose=True)
+        found, settings, described = _predict(cp, data, steps)
         rows = list_steps(found)
         if output is not None:
             write_rows(rows, output)
@@ -73,34 +102,33 @@ def predict(
         if json:
             print_json({**settings, "steps": rows, "sequences": _list_members(found)})
         else:
-            _show(data, found, rows, model, output)
+            _show(data, found, rows, described, output)
 
 
-def _predict(
-    data: LabelledTable, steps: int, *, confidence: Any, guarantee: str, max_errors: int,
-    train_size: float | None, symmetry: str, memory: str, smoothing: bool, allow_empty: bool,
-    seed: int,
-) -> tuple[Any, dict[str, Any], str]:  # fmt: skip
-    """Return the sets, what they were asked for with, and the model in words."""
+def _fit(data: LabelledTable, steps: int, **wanted: Any) -> Any:
+    """Return an estimator that has learned from the labelled rows."""
     from definetti.cli.estimators import make_estimator
+
+    return make_estimator(data, steps, **wanted).fit(data.observations, data.states)
+
+
+def _predict(cp: Any, data: LabelledTable, steps: int) -> tuple[Any, dict[str, Any], str]:
+    """Return the sets, what they were asked for with, and the model in words."""
+    from definetti.cli.estimators import check_errors, cut_new, write_memory
     from definetti.cli.levels import name_levels
     from definetti.models.describing import described
 
-    cp, new, horizon = make_estimator(
-        data, steps, confidence=confidence, guarantee=guarantee, max_errors=max_errors,
-        train_size=train_size, symmetry=symmetry, memory=memory, smoothing=smoothing,
-        allow_empty=allow_empty, seed=seed,
-    )  # fmt: skip
-    cp.fit(data.observations, data.states)
+    check_errors(cp.guarantee, cp.max_errors, steps)
+    new, horizon = cut_new(data, steps)
     found = cp.predict_set(new, horizon=horizon)
     settings = {
-        "confidence_level": name_levels(confidence, cp.states_),
-        "guarantee": guarantee, "max_errors": max_errors,
+        "confidence_level": name_levels(cp.confidence_level, cp.states_),
+        "guarantee": cp.guarantee, "max_errors": cp.max_errors,
         "horizon": steps, "labelled_rows": len(data.states), "states": list(cp.states_),
         "observed": data.columns, "model": repr(cp.model_), "method": found.method,
-        "symmetry": cp.symmetry_.known_as, "memory": memory, "given": found.given,
-        "exact": found.exact, "smoothing": smoothing, "allow_empty": allow_empty,
-        "filled": found.filled, "train_size": cp.train_size, "seed": seed,
+        "symmetry": cp.symmetry_.known_as, "memory": write_memory(cp.memory), "given": found.given,
+        "exact": found.exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
+        "filled": found.filled, "train_size": cp.train_size, "seed": cp.random_state,
     }  # fmt: skip
     fixed_on = len(data.states) - cp.n_steps_
     return found, settings, described(cp.model_, list(data.columns), fixed_on)

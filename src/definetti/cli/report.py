@@ -49,7 +49,7 @@ def report(
     Example: definetti report history.csv tonight.csv --state-column stage -o report.html
     """
     with report_mistakes():
-        from definetti.cli.estimators import check_share, make_estimator, read_both
+        from definetti.cli.estimators import check_share, cut_new, make_estimator, read_both
         from definetti.cli.levels import read_confidence
         from definetti.cli.printing import print_json, print_notes
         from definetti.cli.writing import check_output
@@ -59,7 +59,8 @@ def report(
         check_share(train_size)
         found = read_both(data, new, state_column, observation_columns)
         steps = horizon or found.new_rows
-        cp, seen, ahead = make_estimator(
+        seen, ahead = cut_new(found, max(steps, 1))
+        cp = make_estimator(
             found,
             max(steps, 1),
             confidence=read_confidence(confidence, found.states),

@@ -24,7 +24,7 @@ from definetti.data.labels import (
     piece,
     read_declared,
 )
-from definetti.data.sound import check_codes, check_statistics, require
+from definetti.data.sound import check_codes, check_statistics, check_table, require
 from definetti.data.splitting import read_lengths, training_cut
 from definetti.data.windows import Windows, stacked, windows_at
 from definetti.exceptions import GapWarning
@@ -198,6 +198,7 @@ class Labelled(Saved):
     def _check_restored(self, states: IntArray, observations: IntArray) -> None:
         """Refuse what was read from a file and is no labelled sequence."""
         n, stretches = len(self.alphabet), [(states, observations)]
+        check_table(self.emission, self.table)
         if self.training is not None:
             stretches.append((self.training.states, self.training.observations))
             begins = np.array(self.training.begins, dtype=np.int64)

@@ -6,6 +6,7 @@ when it is read. What is merely wrong, a mean or a level, is as wrong as in a mo
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,12 @@ def check_codes(table: Any, codes: IntArray) -> None:
     """Refuse codes of observations that a table does not have."""
     require(is_array(codes, np.int64, 1), "a code of observations")
     require(codes.min(initial=0) >= -1 and codes.max(initial=-1) < len(table), "a code")
+
+
+def check_table(emission: Emission, table: Any) -> None:
+    """Refuse a table that is not one of an emission's: reading from it fails, and not in words."""
+    with suppress(TypeError, ValueError):  # a table of frames wants a frame
+        emission.encode([None], table, "observations")
 
 
 def check_statistics(

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from definetti._system.checks import checked_prior
 from definetti.data.labels import Alphabet
-from definetti.data.sound import check_codes, check_statistics, is_array, require
+from definetti.data.sound import check_codes, check_statistics, check_table, is_array, require
 from definetti.emissions import Emission
 from definetti.emissions._chunks import Chunks
 from definetti.emissions._columns import Column
 from definetti.emissions._rows import Rows
 from definetti.memory import Memory
+from definetti.models import HMM
 from definetti.models.base import Model
 from definetti.models.whole import WholeSmoother
 from definetti.symmetry import Symmetry
@@ -46,6 +48,8 @@ def check_centred(rows: Any, point: Any) -> None:
 def check_column(name: Any, emission: Any, table: Any) -> None:
     """A column with a law."""
     require(isinstance(emission, Emission), "the law of a column")
+    if table is not None:
+        check_table(emission, table)
 
 
 def check_columns(columns: Any, chunks: Any, named: Any) -> None:
@@ -63,17 +67,24 @@ def check_trained(
 ) -> None:
     """Matrices for the states that there are."""
     n = len(states)
+    checked_prior(prior)
     require(isinstance(states, tuple) and isinstance(emission, Emission), "a model")
     require(is_array(transitions, np.float64, 2) and transitions.shape == (n, n), "a matrix")
     if table is None:  # of a law that has met no observations yet, and sums up none
         require(np.shape(statistics) == (n, 0), "a sum")
     else:
+        check_table(emission, table)
         check_statistics(emission, table, statistics, n, fixed=True)
 
 
 def check_hmmlearn(model: Any, states: Any, table: Any) -> None:
     """States with names, or without."""
     require(states is None or isinstance(states, tuple), "the names of states")
+
+
+def check_hmm(prior: Any, emission: Any) -> None:
+    """A prior, and a law or its name."""
+    HMM(prior, emission).check()
 
 
 def check_smoother(model: Any, labels: Any, initial: Any) -> None:
@@ -102,6 +113,7 @@ def check_laws(columns: Any, closed: Any, fixed: Any) -> None:
 def check_classifier(estimator: Any, frequencies: Any, floor: Any) -> None:
     """Frequencies of states."""
     require(is_array(frequencies, np.float64, 1), "how often states came")
+    checked_prior(floor, "floor")
 
 
 def check_hmmlearn_emission(model: Any, order: Any) -> None:

@@ -40,7 +40,7 @@ class Dictionary(Form):
 
     def write(self, value: Any, writer: Any, where: str) -> list[Any]:
         return [
-            [writer.write(key, where), writer.write(one, f"{where}[{key!r}]")]
+            [writer.write(key, where), writer.write(one, f"{where}[{key!r}]" if where else key)]
             for key, one in value.items()
         ]
 

@@ -73,12 +73,18 @@ def load(path: str | PathLike[str]) -> Any:
     >>> again.p_value(["hat"], ["sun"]) == cp.p_value(["hat"], ["sun"])
     True
     """
+    return load_with_notes(path)[0]
+
+
+def load_with_notes(path: str | PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Return what a file holds, and the notes that it was saved with."""
     with open_archive(Path(path)) as archive:
         _check_version(archive)
         found = Reader(archive).read(archive.manifest.get("object"))
-        if not isinstance(found, Saved):
+        notes = archive.manifest.get("notes")
+        if not isinstance(found, Saved) or not isinstance(notes, dict):
             raise LoadError("was altered or is damaged: it holds no model")
-        return found
+        return found, notes
 
 
 def read_manifest(path: str | PathLike[str]) -> dict[str, Any]:

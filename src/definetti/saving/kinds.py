@@ -48,7 +48,9 @@ class Kind:
 
     def place(self, where: str, name: str) -> str:
         """Return what a person calls a part of an object."""
-        return name if not where else f"{where}: {name}"
+        if name == "params":
+            return ""  # which are known by their own names
+        return f"{where}: {name}" if where else name
 
 
 def kind_of(name: str, made: type[Any], check: Callable[..., None] | None = None) -> Kind:

@@ -27,9 +27,9 @@ def refused(value: Any, where: str) -> SaveError:
 
 
 def _is_known(module: str) -> bool:
-    """Tell whether a class is of Python, of NumPy or of ours, and so no code of a user's."""
+    """Tell whether a class is of Python or a library of data, and so holds no code."""
     return module.partition(".")[0] in (
-        "builtins", "collections", "datetime", "decimal", "definetti", "fractions", "numpy",
+        "builtins", "collections", "datetime", "decimal", "fractions", "numpy",
         "pandas", "polars", "uuid",
     )  # fmt: skip
 

@@ -53,7 +53,7 @@ KINDS = (
     kind_of("column", Column, checks.check_column),
     kind_of("columns", Columns, checks.check_columns),
     kind_of("kinds", Kinds),
-    Kind("hmm", HMM, ("prior", "emission")),
+    Kind("hmm", HMM, ("prior", "emission"), checks.check_hmm),
     Kind("auto", Auto),
     kind_of("trained hmm", TrainedHMM, checks.check_trained),
     kind_of("from hmmlearn", FromHmmlearn, checks.check_hmmlearn),
