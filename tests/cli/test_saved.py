@@ -126,7 +126,7 @@ def test_inspect_shows_the_manifest_and_loads_nothing(files, ask):
     assert found["version"] == 1
     assert found["notes"]["state_column"] == "state"
     content = bytearray((files / "m.definetti").read_bytes())
-    content[content.index(b"\x93NUMPY") + 140] ^= 1
+    content[content.index(b"\x93NUMPY") + 130] ^= 1
     (files / "m.definetti").write_bytes(content)
     broken = ask("inspect", "m.definetti")
     assert broken.returncode == 2
