@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
     from definetti.judging import compare_predictors
     from definetti.models import HMM, FromHmmlearn, given_hmm
+    from definetti.monitor import Monitor
     from definetti.saving import load
     from definetti.sequences import ConformalSequences
     from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
@@ -24,6 +25,7 @@ _HOMES = {
     "FromHmmlearn": "models",
     "HMM": "models",
     "LatticeSet": "sets",
+    "Monitor": "monitor",
     "PredictionSet": "sets",
     "StepSets": "sets",
     "compare_predictors": "judging",
@@ -38,6 +40,7 @@ __all__ = [
     "Evaluation",
     "FromHmmlearn",
     "LatticeSet",
+    "Monitor",
     "PredictionSet",
     "StepSets",
     "compare_predictors",

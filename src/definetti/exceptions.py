@@ -13,6 +13,10 @@ class FewBlocksWarning(UserWarning):
     """The labelled history is too short to leave anything out of the set."""
 
 
+class ChangeWarning(UserWarning):
+    """The law of a stream has changed, or the chain is not Markov, at the alarm's error rate."""
+
+
 class SaveError(ValueError):
     """Something cannot be written to a file, with what it is and what to do instead."""
 

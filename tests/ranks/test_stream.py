@@ -72,9 +72,11 @@ def test_ranks_are_those_of_a_prediction(symmetry: str, prior: float, score: str
         asked = cp.predict_ranks(new)
         mine, scores = stream.past_ranks(code)
         if symmetry == "full":
-            every, scores = stream.all_ranks(code)
-            assert every == [stream.ranks(state, code) for state in range(4)]
-            mine = [ranks[2] for ranks in every]
+            placed = stream.place_all(code)
+            mine, scores = [placed.whole(state) for state in range(4)], placed.scores
+            for state in range(4):
+                assert placed.ranks(state) == stream.ranks(state, code)
+                assert placed.whole(state) == placed.ranks(state)[2]
         assert np.isfinite(scores).all()
         for state, rank in enumerate(mine):
             assert same(rank, asked[(state,)])

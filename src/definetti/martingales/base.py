@@ -109,7 +109,12 @@ class Martingale(Named, Saved, ABC):
 
     def update(self, p_value: float) -> float:
         """Take in one p-value, and return the log of the capital."""
-        return float(self.update_many([p_value])[0])
+        if not 0 < p_value <= 1:
+            return float(self.update_many([p_value])[0])
+        state, logs = self.state.copy(), np.empty(1)
+        self.bet(state, np.array([p_value], dtype=np.float64), logs)
+        self.state = state
+        return float(logs[0])
 
     def update_many(self, p_values: Any) -> FloatArray:
         """Take in p-values, and return the log of the capital after each.

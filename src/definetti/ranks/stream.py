@@ -8,6 +8,8 @@ are independent and uniform for every hidden Markov model: what martingales are 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -149,7 +151,9 @@ class Stream:
         self._check_begun()
         if not self.trees.met[state]:
             return ALONE, ALONE, ALONE
-        weights = self._weights(state)
+        entries = self.transitions[:, state].tolist()
+        entries[self.last] += 1
+        weights = self.trees.ends(entries, self.last, state)
         sources = np.array([weight > 0 for weight in weights], dtype=np.int64)
         moves, steps, seen, _ = place_in_class(
             self.pooled,
@@ -163,23 +167,22 @@ class Stream:
         )
         return _ranks(weights, moves.tolist(), steps.tolist(), seen.tolist())
 
-    def all_ranks(self, code: int) -> tuple[list[tuple[Rank, Rank, Rank]], FloatArray]:
-        """Rank a step to each state as `ranks` does, with how strange each is as a whole."""
+    def place_all(self, code: int) -> Placed:
+        """Compare a step to each state with the members of its class."""
         self._check_begun()
-        nothing = [0] * self.n_states
+        trees, last, nothing = self.trees, self.last, [0] * self.n_states
+        entries = self.transitions.T.tolist()
+        for row in entries:
+            row[last] += 1
         weights = [
-            self._weights(state) if met else nothing for state, met in enumerate(self.trees.met)
+            trees.ends(row, last, state) if trees.met[state] else nothing
+            for state, row in enumerate(entries)
         ]
         sources = np.array([[w > 0 for w in row] for row in weights], dtype=np.int64)
-        *placed, scores = place_all_in_class(
-            self.pooled, self.emissions, sources, self.last, code, self.priors, self.surprise
+        moves, steps, seen, scores = place_all_in_class(
+            self.pooled, self.emissions, sources, last, code, self.priors, self.surprise
         )
-        parts = zip(weights, *(one.tolist() for one in placed), strict=True)
-        found = [
-            _ranks(*one) if met else (ALONE, ALONE, ALONE)
-            for one, met in zip(parts, self.trees.met, strict=True)
-        ]
-        return found, scores
+        return Placed(weights, moves.tolist(), steps.tolist(), seen.tolist(), scores)
 
     def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:
         """Rank a step to each state among the past steps to it, as "spaced" blocks do."""
@@ -189,29 +192,60 @@ class Stream:
         )
         return [Rank(*one) for one in placed.tolist()], scores
 
-    def _weights(self, state: int) -> list[int]:
-        entries = self.transitions[:, state].tolist()
-        entries[self.last] += 1
-        return self.trees.ends(entries, self.last, state)
-
     def _check_begun(self) -> None:
         if self.last < 0:
             raise ValueError("the stretch has no state yet that a step could follow")
 
 
+class Placed(NamedTuple):
+    """A step to each state, compared with the members of its class.
+
+    Attributes
+    ----------
+    weights : by state, how many members come from each state before; none where a state is alone
+    moves, steps, seen : by state, as `place_in_class` returns them
+    scores : how strange each step is, as a whole
+    """
+
+    weights: list[list[int]]
+    moves: list[list[list[int]]]
+    steps: list[list[list[int]]]
+    seen: list[list[int]]
+    scores: FloatArray
+
+    def whole(self, state: int) -> Rank:
+        """Rank the step to a state as a whole."""
+        weights = self.weights[state]
+        if not (total := sum(weights)):
+            return ALONE
+        more, same = _weighed(weights, self.steps[state])
+        return Rank(more, same, total * self.seen[state][2])
+
+    def ranks(self, state: int) -> tuple[Rank, Rank, Rank]:
+        """Rank the step to a state, part by part."""
+        if not any(self.weights[state]):
+            return ALONE, ALONE, ALONE
+        return _ranks(self.weights[state], self.moves[state], self.steps[state], self.seen[state])
+
+
 def _ranks(
     weights: list[int], moves: list[list[int]], steps: list[list[int]], seen: list[int]
 ) -> tuple[Rank, Rank, Rank]:
-    total = moved = stayed = more = same = 0
-    for weight, (far, near), (above, equal) in zip(weights, moves, steps, strict=True):
+    total = sum(weights)
+    return (
+        Rank(*_weighed(weights, moves), total),
+        Rank(seen[0], seen[1], seen[2]),
+        Rank(*_weighed(weights, steps), total * seen[2]),
+    )
+
+
+def _weighed(weights: list[int], counts: list[list[int]]) -> tuple[int, int]:
+    greater = equal = 0
+    for weight, (more, same) in zip(weights, counts, strict=True):
         if weight:
-            total += weight
-            moved += weight * far
-            stayed += weight * near
-            more += weight * above
-            same += weight * equal
-    observed = Rank(seen[0], seen[1], seen[2])
-    return Rank(moved, stayed, total), observed, Rank(more, same, total * seen[2])
+            greater += weight * more
+            equal += weight * same
+    return greater, equal
 
 
 @kernel

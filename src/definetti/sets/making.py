@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -34,12 +36,13 @@ def listed_set(
     """
     candidates, found, scores = all_ranked(question, max_candidates, verbose)
     broken = question.tie_breakers(found)
-    p_values = np.array(list(map(Rank.p_value, found, broken)))
-    order = np.lexsort((scores, -p_values)).tolist()
-    kept, note = order, ""
-    if levels is not None:
-        alphas, lasts = levels.alphas(question.labels), candidates[:, -1].tolist()
-        kept = [k for k in order if found[k].exceeds(alphas[lasts[k]], broken[k])]
+    note = ""
+    if levels is None:
+        p_values, kept = plausible(found, scores, broken, None)
+    else:
+        alphas = levels.alphas(question.labels)
+        held_to = [alphas[last] for last in candidates[:, -1].tolist()]
+        p_values, kept = plausible(found, scores, broken, held_to)
         if question.by_last_state:
             # The first candidates differ in their last states alone.
             numbers = [one.total - 1 for one in found[: len(alphas)]]
@@ -50,7 +53,7 @@ def listed_set(
             if everything or not question.smoothing:  # with luck, ties leave even these out
                 note = few.note(everything)
     filled = not kept and not allow_empty
-    kept = order[:1] if filled else kept
+    kept = plausible(found, scores, broken, None)[1][:1] if filled else kept
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -64,6 +67,26 @@ def listed_set(
         note,
         filled,
     )
+
+
+def plausible(
+    found: list[Rank],
+    scores: FloatArray,
+    broken: Sequence[float | None],
+    alphas: Sequence[Fraction] | None,
+) -> tuple[FloatArray, list[int]]:
+    """Return p-values, and the places of those that exceed their alpha, most plausible first.
+
+    Parameters
+    ----------
+    broken : what breaks the ties of each
+    alphas : what each is held to; all are kept if left out
+    """
+    p_values = np.array(list(map(Rank.p_value, found, broken)))
+    order = np.lexsort((scores, -p_values)).tolist()
+    if alphas is None:
+        return p_values, order
+    return p_values, [k for k in order if found[k].exceeds(alphas[k], broken[k])]
 
 
 def all_ranked(

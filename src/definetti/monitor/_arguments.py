@@ -1,0 +1,46 @@
+"""What a monitor is given, read."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from definetti._system.checks import checked_choice
+from definetti.adaptive import AdaptiveLevel
+from definetti.conformal import ConformalHMM
+from definetti.levels import read_levels
+
+
+def each_row(values: Any) -> Iterable[Any]:
+    """Return the rows of anything, one by one; those of a frame are frames.
+
+    >>> list(each_row(np.array([1, 2])))
+    [1, 2]
+    """
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        return (native[k : k + 1].to_native() for k in range(len(native)))
+    if isinstance(native, nw.Series):
+        return iter(native.to_list())
+    rows: Iterable[Any] = values
+    return rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else rows
+
+
+def checked_word(value: Any, words: tuple[str, ...], name: str) -> str:
+    """Refuse anything but one of some words."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, got {value!r}")
+    return value
+
+
+def find_adaptive(adaptive: Any, cp: ConformalHMM) -> AdaptiveLevel:
+    """Find an adaptive level; one by name has the estimator's level, if that is one for all."""
+    levels = read_levels(cp.confidence_level)
+    if isinstance(adaptive, str) and adaptive in AdaptiveLevel.named and not levels.named:
+        made: AdaptiveLevel = AdaptiveLevel.named[adaptive](levels.written)
+        return made
+    return copy.deepcopy(checked_choice(adaptive, AdaptiveLevel, "adaptive"))  # type: ignore[no-any-return]

@@ -1,0 +1,237 @@
+"""Where the ranks of a step come from: a table of counts, or the estimator's own machinery."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from definetti.algorithm import rank
+from definetti.conformal import ConformalHMM
+from definetti.data.labels import Alphabet, checked_states, is_missing
+from definetti.emissions import Categorical, Text
+from definetti.memory import Order
+from definetti.models import HMM
+from definetti.monitor._following import Follower
+from definetti.monitor._scores import Move, Seen
+from definetti.ranks.pvalue import Rank
+from definetti.ranks.stream import PARTS, Placed, Stream
+from definetti.scores import Filter, Path, Smoother
+from definetti.symmetry import Full, Returns, Spaced, remember
+
+MOST_STATES = 64  # the trees of a step are a square of them
+MOST_CELLS = 2**22  # previous state, state and symbol
+
+
+class Way(ABC):
+    """Ranks of the next step, part by part, each among the members of its class.
+
+    Attributes
+    ----------
+    parts : what is judged
+    """
+
+    parts: tuple[str, ...]
+
+    @abstractmethod
+    def code(self, observation: Any) -> int:
+        """Return what an observation is called; refuse one that is none."""
+
+    @abstractmethod
+    def check_label(self, label: Hashable) -> None:
+        """Refuse a label that cannot be one."""
+
+    @abstractmethod
+    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
+        """Rank the step to a state, part by part."""
+
+    @abstractmethod
+    def learn(self, label: Hashable, code: int) -> None:
+        """Let the sequence go on."""
+
+    @abstractmethod
+    def break_off(self) -> None:
+        """Begin a new stretch."""
+
+
+def counts_tell(cp: ConformalHMM) -> bool:
+    """Tell whether counts are all that the ranks of the estimator's score depend on."""
+    data, score = cp._data, cp.score_
+    if type(cp.model_) is not HMM or cp.memory_ != Order(1) or not data.emission.symbols:
+        return False
+    n, m = len(data.alphabet), len(data.table)
+    law = type(data.emission) is Categorical or _are_labels(data.emission, m)
+    known = type(score) in (Path, Filter, Smoother) and score == type(score)()
+    return law and known and n <= MOST_STATES and n * n * (m + 1) <= MOST_CELLS
+
+
+def _are_labels(emission: Any, number: int) -> bool:
+    """Tell whether text is taken for labels, because there are few."""
+    return type(emission) is Text and number <= emission.few
+
+
+class Counted(Way):
+    """Symbols, and a model refitted on counts: ranks are those of a table.
+
+    Attributes
+    ----------
+    stream : the counts
+    sets : "class" or "past", what the estimator compares candidates with one step ahead, where
+        counts tell its sets, too; else None
+    """
+
+    def __init__(self, cp: ConformalHMM, stream: Stream | None = None) -> None:
+        data, model = cp._data, cp.model_
+        self.parts = PARTS[:1] if data.plain else PARTS
+        self.alphabet: Alphabet = data.alphabet
+        self.closed, self.plain = data.closed, data.plain
+        self._rule, self._kinds, self._emission = data.rule, data.kinds, data.emission
+        self._table = data.table
+        self._codes = {one: k for k, one in enumerate(data.emission.symbols_of(data.table))}
+        self._symmetry, self._guarantee = cp.symmetry_, cp.guarantee
+        assert isinstance(model, HMM)
+        assert isinstance(data.emission, (Categorical, Text))
+        priors = (float(model.prior), float(data.emission.prior))
+        surprise = type(cp.score_) is Path
+        self._placed: tuple[tuple[int, int, int], Placed] | None = None
+        self.stream = stream or Stream.of(data.history, len(self._codes), priors, surprise)
+
+    @property
+    def sets(self) -> str | None:
+        if self._guarantee != "all":
+            return None
+        if isinstance(self._symmetry, (Spaced, Returns)):
+            return "past"
+        n, m = self.stream.n_states, self.stream.n_symbols + 1
+        if isinstance(self._symmetry, Full):
+            # Beyond these limits windows are drawn, and not counted.
+            most = self._symmetry.max_windows
+            return "class" if n * m <= most and n**4 <= 10 * most else None
+        return None
+
+    def code(self, observation: Any) -> int:
+        if self.plain:
+            if observation is not None:
+                raise ValueError(
+                    "observation was given, but the estimator was fitted with observations=None; "
+                    "fit again with observations, or give none"
+                )
+            return -1
+        try:
+            found = self._codes.get(observation)
+        except TypeError:  # unhashable: not one of the symbols
+            found = None
+        if found is not None:
+            return found
+        if is_missing(observation):
+            return -1
+        return self._new_symbol(observation)
+
+    def _new_symbol(self, observation: Any) -> int:
+        """Take in a symbol that was never met; raise `Outgrown` where counts no longer tell."""
+        if self._kinds is not None:
+            found = self._rule.look([observation])
+            assert found is not None  # what went by observations does so still
+            kinds = self._kinds.join(found)
+            if self._rule.choose(kinds).emission_ != self._emission:
+                raise Outgrown
+            self._kinds = kinds
+        table, codes = self._emission.encode([observation], self._table, "observation")
+        n, m = self.stream.n_states, len(table)
+        labels = type(self._emission) is Categorical or _are_labels(self._emission, m)
+        if not labels or n * n * (m + 1) > MOST_CELLS:
+            raise Outgrown
+        self._table = table
+        self._codes[observation] = int(codes[0])
+        self.stream.grow(n, m)
+        return int(codes[0])
+
+    def check_label(self, label: Hashable) -> None:
+        if label in self.alphabet.codes:
+            return
+        checked_states([label], "state")
+        if self.closed:
+            self.alphabet.encode([label], "state")
+        self.alphabet.check_kind([label], "state")
+        if len(self.alphabet) == MOST_STATES:
+            raise Outgrown
+        self.alphabet = self.alphabet.joined([label])
+        self.stream.grow(len(self.alphabet), self.stream.n_symbols)
+
+    def place(self, code: int) -> Placed:
+        """Compare a step to each state with the members of its class; the last answer is kept."""
+        key = code, self.stream.n_states, self.stream.n_symbols
+        if self._placed is None or self._placed[0] != key:
+            self._placed = key, self.stream.place_all(code)
+        return self._placed[1]
+
+    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
+        state = self.alphabet.codes[label]
+        if self._placed is not None and self._placed[0][0] == code:
+            return self.place(code).ranks(state)[: len(self.parts)]
+        return self.stream.ranks(state, code)[: len(self.parts)]
+
+    def learn(self, label: Hashable, code: int) -> None:
+        self.stream.learn(self.alphabet.codes[label], code)
+        self._placed = None
+
+    def break_off(self) -> None:
+        self.stream.break_off()
+        self._placed = None
+
+
+class Outgrown(Exception):
+    """Counts are no longer all there is to know."""
+
+
+class Asked(Way):
+    """Observations of any kind: the estimator ranks, by the whole class and with its own model.
+
+    Parameters
+    ----------
+    follower : the estimator
+    generator : where the rearrangements are drawn from
+    """
+
+    def __init__(self, follower: Follower, generator: np.random.Generator) -> None:
+        self._follower, self._generator = follower, generator
+        cp = follower.cp
+        scores = (Move(), Seen(), cp.score_)
+        self._scores = scores[:1] if cp._data.plain else scores
+        self.parts = PARTS[: len(self._scores)]
+
+    def code(self, observation: Any) -> int:
+        return 0
+
+    def check_label(self, label: Hashable) -> None:
+        data = self._follower.cp._data
+        labels = checked_states([label], "state")
+        if data.closed:
+            data.alphabet.encode(labels, "state")
+        data.alphabet.check_kind(labels, "state")
+
+    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
+        cp = self._follower.cp
+        new = self._follower.stacked([observation])
+        question, codes = cp._ask_about(new, [label])
+        symmetry = remember(Full(), cp.memory, question.history)
+        found = []
+        for score in self._scores:
+            asked = replace(
+                question,
+                score=score,
+                symmetry=symmetry,
+                smoothing=True,
+                entropy=int(self._generator.integers(2**63)),
+            )
+            found.append(rank(asked, codes[None])[0][0])
+        return tuple(found)
+
+    def learn(self, label: Hashable, code: int) -> None:
+        """Nothing: the estimator learns."""
+
+    def break_off(self) -> None:
+        """Nothing: the estimator is told."""

@@ -1,0 +1,457 @@
+"""A monitor: predict, learn the label when it comes, and say when the law has changed."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from definetti._system.arrays import FloatArray
+from definetti._system.caller import warn_caller
+from definetti._system.checks import checked_choice, checked_number, entropy_of
+from definetti.adaptive import AdaptiveLevel
+from definetti.conformal import ConformalHMM
+from definetti.data.labels import hashable, is_missing, listed
+from definetti.exceptions import ChangeWarning
+from definetti.levels import Levels, read_levels
+from definetti.martingales import Alarm, ConfidenceSequence, Martingale
+from definetti.monitor._arguments import checked_word, each_row, find_adaptive
+from definetti.monitor._following import Follower
+from definetti.monitor._present import AnySet, ask_set, count_set, noted_p_value, unknown_set
+from definetti.monitor._queue import Queue
+from definetti.monitor._ways import Asked, Counted, Outgrown, Way, counts_tell
+from definetti.monitor.coverage import Coverage
+from definetti.monitor.log import Log
+from definetti.monitor.steps import Alert, Step, Waiting
+
+ON_ALARM = ("warn", "restart", "adapt")
+FROM = ("alarm", "change")
+
+
+class Monitor:
+    """Lives with a stream: sets for the present, coverage so far, an alarm when the law changes.
+
+    `observe` gives the set for the present; `label` learns the label of a step, judges the set that
+    was given for it *then*, and bets on its p-value. The p-values are those of ``symmetry="full"``
+    one step ahead with fresh numbers for ties: independent and uniform for every hidden Markov
+    model. So capital that is bet on them is a martingale as long as the law does not change and
+    the model is Markov, and an alarm is false, ever, with a probability of at most what `Ville`
+    was told. There are three bets: on transitions, on observations, and on whole windows, so that
+    an alarm says what broke; the union bound joins them.
+
+    Parameters
+    ----------
+    cp : fitted ConformalHMM
+        What predicts; the monitor has a copy of its own.
+    martingale : name in `definetti.martingales.Martingale.named`, or Martingale
+        How capital is bet; each part has its own.
+    alarm : name in `definetti.martingales.Alarm.named`, or Alarm
+        When to raise an alarm.
+    on_alarm : {"warn", "restart", "adapt"}, default "warn"
+        What to do then. "warn" gives a `ChangeWarning`. "restart" forgets the past, bets anew, and
+        predicts from what comes. "adapt" lets the level follow the misses from then on.
+    restart_from : {"alarm", "change"}, default "alarm"
+        Where a restart begins. At the alarm, the sets are exact again if the law stays as it is
+        from there on. At the estimated change, where the capital was lowest, more is known and
+        sets are smaller, but data that chose the cut are used: only approximately valid.
+    adaptive : name in `definetti.adaptive.AdaptiveLevel.named`, or AdaptiveLevel
+        The level that "adapt" takes; one by name has the estimator's level.
+    coverage : name in `definetti.martingales.ConfidenceSequence.named`, or object
+        What the intervals of `coverage` are made by.
+    keep : int, optional
+        How many steps are remembered one by one, all if left out. With it the memory is bounded:
+        the past is counts alone, for symbols and a refitted model. Labels must not be late then.
+    random_state : int, numpy Generator or None
+        Where the numbers that break ties come from: never what made the data.
+
+    Attributes
+    ----------
+    n_observed, n_labels, n_skipped : steps so far, those learned, those that never had a label
+    n_waiting : steps that wait for a label
+    martingales : by part, the `Martingale` with its capital
+    p_values, log_capitals : by part, the steps that are remembered
+    alarms : the alarms that were raised, each an `Alert`
+    coverage : how often sets held the truth, overall and by state, with intervals for all times
+    promise : what holds now, in words
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(400, random_state=0)
+    >>> cp = ConformalHMM(symmetry="full", random_state=0).fit(y[:100], x[:100])
+    >>> monitor = Monitor(cp, random_state=1)
+    >>> for observation, state in zip(y[100:], x[100:], strict=True):
+    ...     s = monitor.observe(observation)
+    ...     steps = monitor.label(state)
+    >>> monitor.n_labels, len(monitor.alarms), monitor.coverage.overall.share > 0.85
+    (300, 0, True)
+    """
+
+    def __init__(
+        self,
+        cp: ConformalHMM,
+        *,
+        martingale: str | Martingale = "simple_jumper",
+        alarm: str | Alarm = "ville",
+        on_alarm: str = "warn",
+        restart_from: str = "alarm",
+        adaptive: str | AdaptiveLevel = "dtaci",
+        coverage: str | ConfidenceSequence = "normal_mixture",
+        keep: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        if not isinstance(cp, ConformalHMM):
+            raise TypeError(
+                f"cp must be a fitted ConformalHMM, got {type(cp).__name__}; its predictions are "
+                "what is monitored"
+            )
+        cp._check_fitted()
+        cp._check_parameters()
+        self.martingale: Martingale = checked_choice(martingale, Martingale, "martingale")
+        self.alarm: Alarm = checked_choice(alarm, Alarm, "alarm")
+        self.on_alarm = checked_word(on_alarm, ON_ALARM, "on_alarm")
+        self.restart_from = checked_word(restart_from, FROM, "restart_from")
+        self.adaptive = find_adaptive(adaptive, cp)
+        sequence = checked_choice(coverage, ConfidenceSequence, "coverage")
+        self.keep = None if keep is None else checked_number(keep, "keep")
+        self._generator = np.random.default_rng(entropy_of(random_state))
+        self.n_labels = self.n_skipped = 0
+        self.alarms: list[Alert] = []
+        self.coverage = Coverage(sequence)
+        self._levels = read_levels(cp.confidence_level)
+        self._adapting = False
+        self._queue = Queue()
+        self._truths: deque[Hashable] = deque()  # the last labels, for sets of several steps
+        self._rows: deque[tuple[Any, Hashable, bool]] = deque(maxlen=self.keep)
+        self._since = 0  # the step that the present history begins with
+        self._cut = ""  # how it was chosen
+        self._gap = False  # whether a new stretch begins with the next label
+        self._follow(copy.deepcopy(cp))
+        self._bet_anew()
+        width = 2 * len(self.parts) + 3
+        self._log = Log(width, self.keep)
+
+    def _follow(self, cp: ConformalHMM) -> None:
+        """Follow a fitted estimator, by its counts where these tell."""
+        counted = Counted(cp) if counts_tell(cp) else None
+        if self.keep is not None and (counted is None or counted.sets is None):
+            raise ValueError(
+                "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
+                "refitted HMM, symmetry='spaced', 'returns' or 'full', score='path', 'filter' or "
+                "'smoother', memory=1, guarantee='all'; leave it out"
+            )
+        self._follower = Follower(cp, self.keep is not None)
+        self._settings = cp
+        self._way: Way = counted or Asked(self._follower, self._generator)
+        self._begun = len(cp._data.history) > 0
+
+    def _bet_anew(self) -> None:
+        self.martingales = {part: copy.deepcopy(self.martingale) for part in self.parts}
+        for one in self.martingales.values():
+            one.restart()
+        self.alarm = replace(self.alarm, parts=len(self.parts))
+        self._raised = [False] * len(self.parts)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is bet on: transitions, and where there are observations these and whole windows."""
+        return self._way.parts
+
+    @property
+    def states(self) -> tuple[Hashable, ...]:
+        """The labels of the states, in the order in which they were declared or first met."""
+        if isinstance(self._way, Counted):
+            return self._way.alphabet.labels
+        return self._follower.cp.states_
+
+    @property
+    def n_observed(self) -> int:
+        return self._queue.n_observed
+
+    @property
+    def n_waiting(self) -> int:
+        return len(self._queue)
+
+    @property
+    def p_values(self) -> Mapping[str, FloatArray]:
+        rows = self._log.rows
+        return {part: rows[:, k].copy() for k, part in enumerate(self.parts)}
+
+    @property
+    def log_capitals(self) -> Mapping[str, FloatArray]:
+        """By part, the natural logarithm of the capital after each step that is remembered."""
+        rows, number = self._log.rows, len(self.parts)
+        return {part: rows[:, number + k].copy() for k, part in enumerate(self.parts)}
+
+    @property
+    def history(self) -> FloatArray:
+        """Time, whether the set held the truth (NaN if not judged), and its size, step by step."""
+        return self._log.rows[:, 2 * len(self.parts) :].copy()
+
+    @property
+    def promise(self) -> str:
+        if self._adapting:
+            bound = self.adaptive.bound
+            return (
+                "the level adapts since an alarm: misses in the long run are those of the level, "
+                f"whatever comes{'' if math.isinf(bound) else f', to within {bound:.3f} now'}; a "
+                "single set promises nothing"
+            )
+        given = f"if the law stays as it is from step {self._since} on" if self._cut else ""
+        if self._cut == "change":
+            return f"approximately exact {given}: that step was chosen by the data"
+        return f"exact again {given}" if given else "exact, if the law stays as it is"
+
+    def observe(self, observation: Any = None, *, predict: bool = True) -> AnySet | None:
+        """Take in an observation and return the set for the present.
+
+        Parameters
+        ----------
+        observation : a symbol, a number, a row, a frame of one row; None where it is missing, and
+            for a plain Markov chain
+        predict : bool, default True
+            Whether a set is wanted.
+
+        Returns
+        -------
+        a set about the present step; where labels are late, about the present alone with a fixed
+        model and "spaced" blocks or "departures", else about all steps since the last label
+
+        Notes
+        -----
+        If labels are so late that their sequences cannot be listed, the error is that of
+        `ConformalHMM.predict_set` and nothing has changed; ``predict=False`` takes the observation
+        in without a set.
+        """
+        code = self._code(observation)
+        uniforms = tuple(self._generator.random(len(self.parts)).tolist())
+        step = Waiting(self.n_observed, observation, code, uniforms)
+        if predict:
+            step.set, step.steps = self._predict(step)
+            if self._adapting and step.steps:
+                step.issued = self.adaptive.issue()
+        self._queue.append(step)
+        return step.set
+
+    def label(self, state: Any, time: int | None = None) -> list[Step]:
+        """Learn a label, judge the set that was given then, and bet.
+
+        Parameters
+        ----------
+        state : a label, or a list of labels for steps that follow each other
+        time : int, optional
+            The step that it belongs to, the first, as `observe` counts them from 0; the earliest
+            that waits for one if left out.
+
+        Returns
+        -------
+        the steps that were learned: none where an earlier label has not come yet, several where
+        others had waited for this one
+        """
+        labels = [state] if hashable(state) else listed(state, "state")
+        steps = self._queue.find(time, len(labels))
+        for label in labels:
+            try:
+                self._way.check_label(label)
+            except Outgrown:
+                self._outgrow()
+                self._way.check_label(label)
+        self._queue.give(steps, labels)
+        return self._learn_all()
+
+    def skip(self, time: int | None = None) -> list[Step]:
+        """Say that a label never comes; the next one begins a new stretch.
+
+        States cannot be rearranged over a step that is not known, so that what follows is a
+        stretch of its own: the sets are exact if whether a label comes does not depend on the
+        state.
+
+        Parameters
+        ----------
+        time : int, optional
+            The step without a label; the earliest that waits for one if left out.
+        """
+        [step] = self._queue.find(time, 1)
+        step.skipped = True
+        return self._learn_all()
+
+    def gap(self) -> list[Step]:
+        """Say that there is a gap of which nothing is known, before the next observation.
+
+        Labels that are still waited for are taken never to come.
+        """
+        for step in self._queue.steps:
+            step.skipped = step.skipped or not step.labelled
+        learned = self._learn_all()
+        self._gap, self._begun = True, False
+        return learned
+
+    def run(self, observations: Any, states: Any) -> Iterator[Step]:
+        """Observe and label row by row; a state that is missing never comes.
+
+        Parameters
+        ----------
+        observations : a list, an array, a series, a frame or a generator; None for a plain chain
+        states : their labels, likewise
+
+        Examples
+        --------
+        >>> from definetti import ConformalHMM
+        >>> from definetti.simulate import weather
+        >>> y, x = weather(200, random_state=0)
+        >>> monitor = Monitor(ConformalHMM(random_state=0).fit(y[:100], x[:100]), random_state=0)
+        >>> sum(step.covered for step in monitor.run(y[100:], x[100:]))
+        94
+        """
+        rows: Iterable[Any] = each_row(states)
+        if observations is not None:
+            rows = zip(each_row(observations), rows, strict=True)
+        for row in rows:
+            observation, state = row if observations is not None else (None, row)
+            self.observe(observation)
+            missing = hashable(state) and is_missing(state)
+            yield from self.skip() if missing else self.label(state)
+
+    def _code(self, observation: Any) -> int:
+        try:
+            return self._way.code(observation)
+        except Outgrown:
+            self._outgrow()
+            return self._way.code(observation)
+
+    def _outgrow(self) -> None:
+        """Go over to the estimator's own machinery, for good."""
+        self._way = Asked(self._follower, self._generator)
+
+    def _predict(self, step: Waiting) -> tuple[AnySet, int]:
+        """Return the set for a new step, and how many of the last steps it is about."""
+        if not self._begun or any(one.skipped for one in self._queue.steps):
+            return unknown_set(self._settings, self.states), 0
+        levels = self._levels_now()
+        way = self._way
+        if not self._queue.steps and isinstance(way, Counted) and way.sets:
+            exact = not self._adapting
+            return count_set(way, self._settings, step.code, levels, step.uniforms[-1], exact), 1
+        rows = [one.observation for one in self._queue.steps]
+        return ask_set(self._follower, [*rows, step.observation], levels, self._adapting)
+
+    def _levels_now(self) -> Levels:
+        if not self._adapting:
+            return self._levels
+        return Levels({}, Fraction(self.adaptive.alpha))
+
+    def _learn_all(self) -> list[Step]:
+        """Learn what waits, in order, up to the first step without a label."""
+        learned = []
+        for step in self._queue.settled():
+            if step.labelled:
+                learned.append(self._learn(step))
+                continue
+            self.n_skipped += 1
+            self._gap, self._begun = True, False
+            if step.issued is not None:
+                self.adaptive.drop(step.issued)
+        return learned
+
+    def _learn(self, step: Waiting) -> Step:
+        label, found = step.label, {}
+        if self._gap:
+            self._way.break_off()
+            self._follower.break_off()
+            self._truths.clear()
+        logs = [math.nan] * len(self.parts)
+        values = [math.nan] * len(self.parts)
+        if self._begun:
+            ranks = self._way.ranks(step.observation, step.code, label)
+            values = [one.p_value(u) for one, u in zip(ranks, step.uniforms, strict=True)]
+            bets = zip(self.martingales.values(), values, strict=True)
+            logs = [one.update(value) for one, value in bets]
+            found = dict(zip(self.parts, values, strict=True))
+        self._truths.append(label)
+        covered = self._judge(step)
+        size = math.nan if step.set is None else float(len(step.set.steps[-1]))
+        held = math.nan if covered is None else float(covered)
+        self._log.append([*values, *logs, float(step.time), held, size])
+        if self.restart_from == "change" and self.on_alarm == "restart":
+            self._rows.append((step.observation, label, self._gap))
+        self._way.learn(label, step.code)
+        self._follower.learn(step.observation, label)
+        self._gap, self._begun = False, True
+        self.n_labels += 1
+        alerts = self._listen(step, logs) if found else ()
+        while len(self._truths) > max((one.steps for one in self._queue.steps), default=1):
+            self._truths.popleft()
+        return Step(step.time, label, step.set, covered, found, alerts)
+
+    def _judge(self, step: Waiting) -> bool | None:
+        """Tell whether the set that was given for a step held the truth."""
+        if step.set is None or not step.steps or len(self._truths) < step.steps:
+            if step.issued is not None:
+                self.adaptive.drop(step.issued)
+            return None
+        truth = tuple(list(self._truths)[-step.steps :])
+        covered = truth in step.set
+        self.coverage.add(step.label, covered)
+        if step.issued is not None:
+            self.adaptive.update(noted_p_value(step.set, truth), step.issued)
+        return covered
+
+    def _listen(self, step: Waiting, logs: list[float]) -> tuple[Alert, ...]:
+        """Raise an alarm, if there is one, and do what is to be done."""
+        raised = self.alarm.update(logs).tolist()
+        new = [k for k, now in enumerate(raised) if now and not self._raised[k]]
+        self._raised = raised
+        if not new:
+            return ()
+        statistics, threshold = self.alarm.statistics.tolist(), self.alarm.log_threshold
+        done = self._react(step, max(new, key=statistics.__getitem__))
+        alerts = [Alert(step.time, self.parts[k], statistics[k], threshold, done) for k in new]
+        self.alarms += alerts
+        return tuple(alerts)
+
+    def _react(self, step: Waiting, part: int) -> str:
+        if self.on_alarm == "adapt":
+            self._adapting = True
+            return "the level adapts from now on"
+        if self.on_alarm == "restart":
+            return self._restart(step, part)
+        warn_caller(
+            f"at step {step.time} the law of the {self.parts[part]} is found to have changed, or "
+            "the chain not to be Markov: what follows need not keep its level; on_alarm='restart' "
+            f"begins anew ({self.alarm.promise})",
+            ChangeWarning,
+        )
+        return "a warning was given"
+
+    def _restart(self, step: Waiting, part: int) -> str:
+        """Begin anew, with the step that raised the alarm or with the estimated change."""
+        rows = [(step.observation, step.label, False)]
+        if self.restart_from == "change":
+            logs = self._log.rows[:, len(self.parts) + part]
+            begun = self._log.rows[:, 2 * len(self.parts)] >= self._since
+            lowest = np.flatnonzero(begun)[np.nanargmin(logs[begun])]
+            after = len(self._log) - 1 - int(lowest)
+            rows = list(self._rows)[-after:] if after else rows
+        self._cut, self._since = self.restart_from, step.time - len(rows) + 1
+        settings, declared = self._settings, self.states
+        known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
+        anew = clone(settings).set_params(model=known, train_size=None, states=declared)
+        lengths = np.diff([0, *(k for k, row in enumerate(rows) if row[2] and k), len(rows)])
+        observations = self._follower.stacked([row[0] for row in rows])
+        anew.random_state = settings._entropy
+        anew.fit(observations, [row[1] for row in rows], lengths.tolist())
+        self._follow(anew)
+        for one in self._queue.steps:
+            one.code = self._code(one.observation)
+        self._rows.clear()
+        self._rows.extend(rows)
+        self._bet_anew()
+        return f"restarted: {self.promise}"

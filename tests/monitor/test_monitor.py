@@ -1,0 +1,419 @@
+"""A stream lived with: the sets, the labels, the p-values and what is said of them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from definetti import HMM, ConformalHMM, Monitor
+from definetti.exceptions import ChangeWarning
+from definetti.martingales import CUSUM, Ville
+from definetti.monitor._ways import Asked, Counted
+from definetti.ranks.pvalue import Rank
+from definetti.ranks.stream import Stream
+from definetti.simulate import weather
+
+Y, X = weather(240, random_state=2)
+
+
+def fitted(size: int = 60, **settings: Any) -> ConformalHMM:
+    return ConformalHMM(**{"symmetry": "full", "random_state": 0, **settings}).fit(
+        Y[:size], X[:size]
+    )
+
+
+def live(monitor: Monitor, begin: int = 60, end: int = 120) -> list[Any]:
+    return list(monitor.run(Y[begin:end], X[begin:end]))
+
+
+@pytest.mark.parametrize("symmetry", ["full", "spaced", "returns"])
+@pytest.mark.parametrize("score", ["path", "filter"])
+@pytest.mark.parametrize("level", [0.8, {"rain": 0.95, None: 0.6}])
+@pytest.mark.parametrize("allow_empty", [False, True])
+def test_sets_from_counts_are_those_of_a_prediction(
+    symmetry: str, score: str, level: Any, allow_empty: bool
+) -> None:
+    cp = fitted(symmetry=symmetry, score=score, confidence_level=level, allow_empty=allow_empty)
+    monitor = Monitor(cp, random_state=0)
+    assert isinstance(monitor._way, Counted)
+    for t in range(60, 100):
+        mine, theirs = monitor.observe(Y[t]), cp.predict_set(Y[t : t + 1])
+        assert mine == theirs
+        assert repr(mine) == repr(theirs)
+        assert np.array_equal(mine.all_p_values, theirs.all_p_values)
+        monitor.label(X[t])
+        cp.partial_fit(Y[t : t + 1], X[t : t + 1])
+    assert monitor._follower.cp.predict_p(["hat"]) == cp.predict_p(["hat"])
+
+
+@pytest.mark.parametrize(
+    "settings", [{"symmetry": "departures"}, {"train_size": 30}, {"memory": 2}]
+)
+def test_other_sets_are_the_estimator_s_own(settings: dict[str, Any]) -> None:
+    cp = fitted(**{"symmetry": "spaced", **settings})
+    monitor = Monitor(cp, random_state=0)
+    for t in range(60, 66):
+        assert monitor.observe(Y[t]) == cp.predict_set(Y[t : t + 1])
+        monitor.label(X[t])
+        cp.partial_fit(Y[t : t + 1], X[t : t + 1])
+
+
+def test_p_values_are_those_of_the_estimator_with_the_same_uniforms() -> None:
+    cp = fitted(smoothing=True)
+    monitor = Monitor(cp, random_state=3)
+    uniforms = np.random.default_rng(3)
+    for t in range(60, 110):
+        own = uniforms.random(3)
+        asked = cp.predict_ranks(Y[t : t + 1])[(X[t],)]
+        found = monitor.observe(Y[t])
+        [step] = monitor.label(X[t])
+        assert step.p_values["whole window"] == asked.p_value(float(own[2]))
+        # One number breaks the ties of the set and of the p-value: they agree.
+        assert step.covered == (step.p_values["whole window"] > 0.1) or found.filled
+        cp.partial_fit(Y[t : t + 1], X[t : t + 1])
+    assert monitor.p_values["observations"].shape == (50,)
+    assert monitor.n_labels == monitor.n_observed == 50
+
+
+def test_the_general_way_ranks_as_counts_do() -> None:
+    """Under a score that counts are not known to tell, the estimator ranks: the same numbers."""
+    cp = fitted(model=HMM(), score="path")
+    counted = Monitor(cp, random_state=0)._way
+    asked = Asked(Monitor(cp)._follower, np.random.default_rng(0))
+    assert counted.parts == asked.parts
+    for state in ("sun", "rain"):
+        mine = counted.ranks("hat", counted.code("hat"), state)
+        theirs = asked.ranks("hat", 0, state)
+        for one, other in zip(mine, theirs, strict=True):
+            assert one.greater * other.total == other.greater * one.total
+            assert one.equal * other.total == other.equal * one.total
+
+
+@pytest.mark.parametrize(
+    ("observations", "settings"),
+    [
+        ([float(k % 5) + 0.25 * (k % 3) for k in range(60)], {}),
+        ([[0.5 * (k % 7), k % 4] for k in range(60)], {"symmetry": "spaced"}),
+        ([0.1 * (k % 7) for k in range(60)], {"train_size": 20, "symmetry": "spaced"}),
+    ],
+)
+def test_observations_of_any_kind(observations: list[Any], settings: dict[str, Any]) -> None:
+    states = [("a", "b", "b")[(k * k) % 3] for k in range(60)]
+    cp = ConformalHMM(**settings, random_state=0).fit(observations[:40], states[:40])
+    monitor = Monitor(cp, random_state=0)
+    steps = list(monitor.run(observations[40:], states[40:]))
+    assert isinstance(monitor._way, Asked)
+    assert all(len(step.p_values) == 3 for step in steps)
+    again = Monitor(cp, random_state=0)
+    assert [s.p_values for s in again.run(observations[40:], states[40:])] == [
+        s.p_values for s in steps
+    ]
+
+
+def test_data_frames_row_by_row() -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(
+        {"wind": [0.5 * (k % 5) for k in range(60)], "wet": [k % 2 for k in range(60)]}
+    )
+    cp = ConformalHMM(random_state=0).fit(frame[:50], X[:50])
+    monitor = Monitor(cp, random_state=0)
+    assert len(list(monitor.run(frame[50:], pl.Series(X[50:60])))) == 10
+
+
+def test_a_plain_chain_has_one_part() -> None:
+    cp = ConformalHMM(symmetry="full", random_state=0).fit(None, X[:60])
+    monitor = Monitor(cp, random_state=0)
+    for t in range(60, 80):
+        assert monitor.observe() == cp.predict_set(horizon=1)
+        monitor.label(X[t])
+        cp.partial_fit(None, X[t : t + 1])
+    assert monitor.parts == ("transitions",)
+    with pytest.raises(ValueError, match="observations=None"):
+        monitor.observe("hat")
+
+
+def test_a_generator_of_rows() -> None:
+    monitor = Monitor(fitted(), random_state=0)
+    steps = list(monitor.run((y for y in Y[60:70]), iter(X[60:70])))
+    assert [step.state for step in steps] == X[60:70]
+
+
+def test_late_labels_are_bridged_where_that_is_exact() -> None:
+    cp = fitted(120, symmetry="spaced", train_size=40)
+    monitor = Monitor(cp, random_state=0)
+    monitor.observe(Y[120])
+    monitor.observe(Y[121])
+    present = monitor.observe(Y[122])
+    assert present == cp.predict_set(Y[120:123], lag=2)
+    steps = monitor.label(X[120:123])
+    assert [step.covered for step in steps][2] == (X[122] in present)
+
+
+def test_late_labels_ask_about_all_steps_since_the_last_label() -> None:
+    cp = fitted(120)
+    monitor = Monitor(cp, random_state=0)
+    monitor.observe(Y[120])
+    window = monitor.observe(Y[121])
+    assert window == cp.predict_set(Y[120:122])
+    first, second = monitor.label(X[120:122])
+    assert second.covered == (tuple(X[120:122]) in window)
+    assert first.set.horizon == 1
+    assert second.set.horizon == 2
+
+
+def test_labels_so_late_that_nothing_can_be_listed() -> None:
+    monitor = Monitor(fitted(max_candidates=7), random_state=0)
+    monitor.observe(Y[60])
+    monitor.observe(Y[61])
+    with pytest.raises(ValueError, match="max_candidates"):
+        monitor.observe(Y[62])
+    assert monitor.n_observed == 2
+    assert monitor.observe(Y[62], predict=False) is None
+    steps = monitor.label(X[60:63])
+    assert [step.covered for step in steps][2] is None
+    assert len(steps[2].p_values) == 3
+
+
+def test_labels_out_of_order_wait_for_those_before_them() -> None:
+    straight, crooked = Monitor(fitted(), random_state=0), Monitor(fitted(), random_state=0)
+    for monitor in (straight, crooked):
+        for t in range(60, 64):
+            monitor.observe(Y[t])
+    expected = straight.label(X[60:64])
+    assert crooked.label(X[63], time=3) == []
+    assert crooked.label(X[61:63], time=1) == []
+    assert crooked.n_waiting == 4
+    found = crooked.label(X[60])
+    assert [s.p_values for s in found] == [s.p_values for s in expected]
+    assert crooked.n_waiting == 0
+
+
+def test_what_cannot_be_labelled() -> None:
+    monitor = Monitor(fitted(), random_state=0)
+    with pytest.raises(ValueError, match="call observe first"):
+        monitor.label("sun")
+    monitor.observe("hat")
+    with pytest.raises(ValueError, match="call observe first"):
+        monitor.label(["sun", "sun"])
+    with pytest.raises(ValueError, match="call observe first"):
+        monitor.label("sun", time=1)
+    monitor.label("sun")
+    with pytest.raises(ValueError, match="already"):
+        monitor.label("rain", time=0)
+    monitor.observe("hat")
+    with pytest.raises(ValueError, match="missing"):
+        monitor.label(None)
+    with pytest.raises(TypeError, match="numbers"):
+        monitor.label(3)
+    assert monitor.n_labels == 1
+
+
+def test_a_label_that_never_comes_begins_a_new_stretch() -> None:
+    monitor = Monitor(fitted(), random_state=0)
+    monitor.observe(Y[60])
+    monitor.label(X[60])
+    monitor.observe(Y[61])
+    monitor.skip()
+    blank = monitor.observe(Y[62])
+    assert len(blank) == 2
+    assert "gap" in blank.note
+    [step] = monitor.label(X[62])
+    assert (step.covered, step.p_values) == (None, {})
+    cp = fitted().partial_fit(Y[60:61], X[60:61]).break_off().partial_fit(Y[62:63], X[62:63])
+    for t in range(63, 75):
+        assert monitor.observe(Y[t]) == cp.predict_set(Y[t : t + 1])
+        monitor.label(X[t])
+        cp.partial_fit(Y[t : t + 1], X[t : t + 1])
+    assert (monitor.n_skipped, monitor.n_labels) == (1, 14)
+    with pytest.raises(ValueError, match="skipped"):
+        monitor.label("sun", time=1)
+
+
+def test_a_gap_in_time() -> None:
+    monitor = Monitor(fitted(), random_state=0)
+    monitor.observe(Y[60])
+    monitor.gap()
+    assert (monitor.n_waiting, monitor.n_skipped) == (0, 1)
+    states = [*X[61:64], None, *X[65:70]]
+    steps = list(monitor.run(Y[61:70], states))
+    assert [bool(step.p_values) for step in steps] == [False, True, True, False] + [True] * 4
+
+
+def test_a_state_and_a_symbol_that_come_up_later() -> None:
+    cp = fitted()
+    monitor = Monitor(cp, random_state=0)
+    monitor.observe("boots")
+    [step] = monitor.label("snow")
+    assert not step.covered
+    cp.partial_fit(["boots"], ["snow"])
+    assert monitor.observe("boots") == cp.predict_set(["boots"])
+    closed = Monitor(fitted(states=["sun", "rain"]))
+    closed.observe("hat")
+    with pytest.raises(ValueError, match="known labels"):
+        closed.label("snow")
+
+
+def test_symbols_that_turn_out_to_be_numbers() -> None:
+    counts = [k % 3 for k in range(30)]
+    cp = ConformalHMM(symmetry="full", random_state=0).fit(counts, X[:30])
+    monitor = Monitor(cp, random_state=0)
+    assert isinstance(monitor._way, Counted)
+    monitor.observe(1)
+    monitor.label(X[30])
+    found = monitor.observe(1.5)
+    assert isinstance(monitor._way, Asked)
+    assert found.sequences == cp.partial_fit([1], X[30:31]).predict_set([1.5]).sequences
+    assert len(monitor.label(X[31])[0].p_values) == 3
+
+
+def test_memory_is_bounded_where_asked() -> None:
+    whole, brief = Monitor(fitted(), random_state=0), Monitor(fitted(), keep=10, random_state=0)
+    expected, found = live(whole), live(brief)
+    assert [(s.p_values, s.covered) for s in found] == [(s.p_values, s.covered) for s in expected]
+    assert len(brief.p_values["transitions"]) == 10
+    assert np.array_equal(brief.history, whole.history[-10:])
+    assert (len(brief._log._room) <= 40, len(brief._follower._rows)) == (True, 0)
+    brief.observe("hat")
+    with pytest.raises(ValueError, match="leave keep out"):
+        brief.observe("hat")
+    with pytest.raises(ValueError, match="keep="):
+        Monitor(fitted(symmetry="departures"), keep=10)
+
+
+def changed(seed: int = 0, length: int = 300) -> tuple[list[int], list[int]]:
+    """Draw a sticky chain with a good sensor, then one that hardly stays with a bad one."""
+    rng = np.random.default_rng(seed)
+    states, seen = [0], []
+    for t in range(length):
+        stay, right = (0.95, 0.9) if t < length // 2 else (0.4, 0.5)
+        states.append(states[-1] if rng.random() < stay else int(rng.integers(3)))
+        seen.append(states[-1] if rng.random() < right else int(rng.integers(3)))
+    return seen, states[1:]
+
+
+def changing(**settings: Any) -> Monitor:
+    seen, states = changed()
+    cp = ConformalHMM(HMM(), symmetry="full", confidence_level=0.8, random_state=0)
+    monitor = Monitor(cp.fit(seen[:50], states[:50]), random_state=1, **settings)
+    for _ in monitor.run(seen[50:], states[50:]):
+        pass
+    return monitor
+
+
+def test_an_alarm_warns() -> None:
+    with pytest.warns(ChangeWarning, match="at most 0.05"):
+        monitor = changing()
+    first = monitor.alarms[0]
+    assert first.time > 100
+    assert first.log_statistic >= first.log_threshold == pytest.approx(np.log(60))
+    assert first.part in monitor.parts
+
+
+def test_a_restart_is_a_history_that_begins_with_the_alarm() -> None:
+    monitor = changing(on_alarm="restart")
+    seen, states = changed()
+    assert len(monitor.alarms) == 1
+    time = monitor.alarms[0].time
+    assert "exact again" in monitor.promise
+    assert f"step {time}" in monitor.promise
+    cp = ConformalHMM(HMM(), symmetry="full", confidence_level=0.8, states=range(3), random_state=0)
+    cp.fit(seen[50 + time :], states[50 + time :])
+    assert monitor.observe(1) == cp.predict_set([1])
+    capital = monitor.martingales["whole window"].log_capital
+    since = monitor.log_capitals["whole window"][time + 1 :]
+    assert since[-1] == capital
+    assert abs(since[0]) < 1
+
+
+def test_a_restart_at_the_change_says_that_it_is_approximate() -> None:
+    monitor = changing(on_alarm="restart", restart_from="change", alarm=CUSUM(run_length=1000))
+    assert "approximately" in monitor.promise
+    assert "restarted" in monitor.alarms[0].done
+    assert 60 < monitor._since <= monitor.alarms[0].time
+
+
+def test_levels_adapt_after_an_alarm() -> None:
+    monitor = changing(on_alarm="adapt", adaptive="aci", alarm=Ville(alpha=0.1))
+    assert monitor.adaptive.n_labels == 249 - monitor.alarms[0].time
+    assert "adapts" in monitor.promise
+    found = monitor.observe(1)
+    assert not found.exact
+    assert monitor.adaptive.n_issued == monitor.adaptive.n_labels + 1
+    monitor.skip()
+    assert not monitor.adaptive.waiting
+
+
+def test_each_argument_is_checked() -> None:
+    cp = fitted()
+    with pytest.raises(ValueError, match="on_alarm"):
+        Monitor(cp, on_alarm="panic")
+    with pytest.raises(ValueError, match="martingale"):
+        Monitor(cp, martingale="roulette")
+    with pytest.raises(ValueError, match="keep"):
+        Monitor(cp, keep=0)
+    with pytest.raises(TypeError, match="ConformalHMM"):
+        Monitor("cp")  # type: ignore[arg-type]
+
+
+def test_the_estimator_is_left_alone() -> None:
+    cp = fitted()
+    before = cp.predict_p(["hat"])
+    live(Monitor(cp, random_state=0))
+    assert cp.n_steps_ == 60
+    assert cp.predict_p(["hat"]) == before
+
+
+def test_coverage_is_counted_by_state() -> None:
+    monitor = Monitor(fitted(), random_state=0)
+    steps = live(monitor)
+    assert monitor.coverage.overall.held == sum(step.covered for step in steps)
+    rain = monitor.coverage.by_state["rain"]
+    assert rain.judged == X[60:120].count("rain")
+    assert 0 <= rain.low <= rain.share <= rain.high <= 1
+
+
+def test_p_values_with_gaps_and_skips_are_independent_and_uniform() -> None:
+    """Enumerate: two labels, a gap, then three more; every joint probability is the product."""
+    start, transition = (0.4, 0.6), ((0.7, 0.3), (0.45, 0.55))
+    emission = ((0.8, 0.2), (0.35, 0.65))
+    levels, total = np.array([0.2, 0.55, 1.0]), np.zeros((3, 3, 3, 3))
+
+    def walk(steps: list[tuple[int, int]], chance: float) -> None:
+        if len(steps) == 5:
+            stream, laws = Stream(2, 2), []
+            for t, (state, code) in enumerate(steps):
+                if t == 2:
+                    stream.break_off()
+                if t not in (0, 1, 2):
+                    laws.append([below(rank, levels) for rank in stream.ranks(state, code)])
+                stream.learn(state, code)
+            for part in range(3):
+                total[part] += chance * np.multiply.outer(
+                    np.ones(3), np.multiply.outer(laws[0][part], laws[1][part])
+                )
+            return
+        for state in range(2):
+            for code in range(2):
+                # After the gap the chain has gone on for some steps that nobody saw.
+                last = steps[-1][0] if steps else 0
+                move = np.array(transition)[last] if steps else np.array(start)
+                move = move @ np.array(transition) if len(steps) == 2 else move
+                walk([*steps, (state, code)], chance * move[state] * emission[state][code])
+
+    walk([], 1.0)
+    law = np.multiply.outer(np.ones(3), np.multiply.outer(levels, levels))
+    for part in range(3):
+        np.testing.assert_allclose(total[part], law, atol=1e-12)
+
+
+def below(rank: Rank, levels: np.ndarray) -> np.ndarray:
+    return np.clip((levels - rank.greater / rank.total) * rank.total / rank.equal, 0.0, 1.0)
+
+
+def test_no_warning_without_an_alarm() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        live(Monitor(fitted(), random_state=0))
