@@ -24,7 +24,7 @@ from definetti.baselines import (
     UnionOverSequences,
 )
 
-CASES = 150
+CASES = 50
 
 
 class Chain:

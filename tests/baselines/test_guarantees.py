@@ -29,6 +29,8 @@ from definetti.baselines import (
 )
 from definetti.simulate import sample
 
+pytestmark = pytest.mark.slow  # what others promise; ours is enumerated in the fast lane, too
+
 PAIRS = list(product(range(2), range(2)))  # a state and a symbol
 LAW = {(0, 0): F(1, 2), (0, 1): F(1, 10), (1, 0): F(1, 10), (1, 1): F(3, 10)}
 # Scores that look at a state and its symbol alone: the rows of the transition matrix are equal.
@@ -328,7 +330,7 @@ def test_an_empty_and_a_full_set_of_the_adaptive_level():
     ],
     ids=name_of,
 )
-@pytest.mark.parametrize("horizon", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("horizon", [1, 2])
 def test_about_the_level_on_a_chain_that_mixes(cp, horizon):
     transition = np.array([[0.7, 0.3], [0.4, 0.6]])
     cp.set_params(random_state=0, states=[0, 1])

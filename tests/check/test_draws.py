@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 from tests.check.classes import as_sample, columns_signature, members_of, signature
+from tests.products import covering
 
 from definetti.check.drawing import drawer_of
 
@@ -64,8 +65,10 @@ def test_stretches_are_rearranged_each_by_itself(lengths):
     assert_uniform(drawn(as_sample(pairs, lengths), pairs, across=False), members)
 
 
-@pytest.mark.parametrize("lengths", [[3, 3], [4, 2], [2, 1, 3], [2, 2, 2]])
-@pytest.mark.parametrize("symbols", [None, "010011"])
+@pytest.mark.parametrize(
+    ("lengths", "symbols"),
+    covering([[3, 3], [4, 2], [2, 1, 3], [2, 2, 2]], [None, "010011"], fast=3),
+)
 def test_steps_move_from_one_sequence_to_another(lengths, symbols):
     pairs = pair("abbaab", symbols)
     members = members_of(pairs, lengths, columns_signature)

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from tests.products import covering
 
 from definetti import HMM, ConformalHMM
 from definetti._system import progress
@@ -786,13 +787,16 @@ def test_what_was_asked_before_changes_no_p_value(train_size, score):
     assert [fresh.p_value(new, c) for c in (("snow", "sun"), ("snow", "rain"))] == unknown
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize(
-    "more",
-    [(["hat"], ["sun"]), (["kite", "hat"], ["rain", "sun"]), (["hat"] * 3, ["sun", "snow", "sun"])],
-    ids=["nothing new", "a new symbol", "a new state"],
-)
-def test_a_fixed_model_goes_on_as_if_all_had_come_at_once(more, score):
+MORE = {
+    "nothing new": (["hat"], ["sun"]),
+    "a new symbol": (["kite", "hat"], ["rain", "sun"]),
+    "a new state": (["hat"] * 3, ["sun", "snow", "sun"]),
+}
+
+
+@pytest.mark.parametrize(("score", "more"), covering(SCORES, MORE))
+def test_a_fixed_model_goes_on_as_if_all_had_come_at_once(score, more):
+    more = MORE[more]
     seen, states = weather(120, random_state=1)
     params = {"train_size": 40, "score": SCORES[score]}
     grown = fitted(seen, states, **params)

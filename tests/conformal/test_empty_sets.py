@@ -77,7 +77,7 @@ def settings(**parameters):
 
 @pytest.mark.filterwarnings("ignore::definetti.exceptions.FewBlocksWarning")
 @pytest.mark.parametrize(
-    ("symmetry", "score", "smoothing"), covering(Symmetry.named, Score.named, [True, False])
+    ("symmetry", "score", "smoothing"), covering(Symmetry.named, Score.named, [True, False], fast=3)
 )
 def test_listed_sets_are_those_that_verify_adds_up(symmetry, score, smoothing, monkeypatch):
     parameters = settings(score=score, symmetry=symmetry, smoothing=smoothing)
@@ -97,7 +97,7 @@ def test_listed_sets_are_those_that_verify_adds_up(symmetry, score, smoothing, m
 
 @pytest.mark.filterwarnings("ignore::definetti.exceptions.FewBlocksWarning")
 @pytest.mark.parametrize(
-    ("symmetry", "score", "smoothing"), covering(FIXED, BY_STEP, [True, False])
+    ("symmetry", "score", "smoothing"), covering(FIXED, BY_STEP, [True, False], fast=2)
 )
 def test_lattices_are_those_that_verify_adds_up(symmetry, score, smoothing, monkeypatch):
     parameters = settings(model=MODEL, score=score, symmetry=symmetry, smoothing=smoothing)
@@ -253,9 +253,9 @@ def test_an_evaluation_counts_the_sets_that_were_filled(allow_empty, parameters)
     assert (found.widths.min() >= 1) == (not allow_empty)
 
 
-@pytest.mark.parametrize("guarantee", ["all", "steps"])
-@pytest.mark.parametrize("allow_empty", [False, True])
-@pytest.mark.parametrize("most", [100_000, 3])
+@pytest.mark.parametrize(
+    ("guarantee", "allow_empty", "most"), covering(["all", "steps"], [False, True], [100_000, 3])
+)
 def test_a_report_has_the_sets_of_every_level(guarantee, allow_empty, most):
     """What a page reads off p-values is what `predict_set` and `evaluate` say, level by level."""
     y, x = weather(120, random_state=3)

@@ -107,21 +107,15 @@ def check(symmetry, score, prior, shape):
             assert np.nanmin(more) >= level - 1e-12, (name, shape, level)
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("symmetry", SYMMETRIES)
+# Each score, each symmetry and each shape; all with all are for the slow tests, with larger shapes.
+TOGETHER = list(zip(itertools.cycle(SYMMETRIES), SCORES, strict=False))
+
+
+@pytest.mark.parametrize(("symmetry", "score"), TOGETHER)
 @pytest.mark.parametrize("prior", SMALL_BY_PRIOR)
 def test_coverage_is_exact(symmetry, score, prior):
     for shape in SMALL_BY_PRIOR[prior]:
         check(symmetry, score, prior, shape)
-
-
-# Each large shape, each score and each symmetry once; all with all are for the slow tests.
-@pytest.mark.parametrize(
-    ("symmetry", "score", "shape"),
-    list(zip(itertools.cycle(SYMMETRIES), SCORES, LARGE, strict=False)),
-)
-def test_coverage_is_exact_with_more_sequences(symmetry, score, shape):
-    check(symmetry, score, 0.5, shape)
 
 
 @pytest.mark.slow

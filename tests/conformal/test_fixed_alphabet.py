@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.products import covering
 
 from definetti import HMM, ConformalHMM, LatticeSet
 from definetti.data.history import Completion, History
@@ -88,9 +89,12 @@ def knows_one_symbol():
     return ConformalHMM(fitted, states=[0, 1]).fit([0], [0]).model_
 
 
-@pytest.mark.parametrize("score", ["path", "filter", "smoother", "joint", "band"])
-@pytest.mark.parametrize(("horizon", "observed"), [(2, 1), (3, 1), (2, 0)])
-def test_new_symbols_under_a_horizon_by_enumeration(score, horizon, observed):
+@pytest.mark.parametrize(
+    ("score", "steps"),
+    covering(["path", "filter", "smoother", "joint", "band"], [(2, 1), (3, 1), (2, 0)], fast=3),
+)
+def test_new_symbols_under_a_horizon_by_enumeration(score, steps):
+    horizon, observed = steps
     predictor = ConformalHMM(knows_one_symbol(), score, "spaced", allow_empty=True)
     everything = enumerate_ranks(predictor, 2, 2, 4, horizon, observed=observed)
     smoothed = everything._replace(smoothing=True)

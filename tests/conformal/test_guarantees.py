@@ -144,7 +144,9 @@ def long_and_varied(name, horizon, predictor, asked):
     yield enumerated(predictor, 4 if horizon < 3 else 3, horizon, asked)
 
 
-@pytest.mark.parametrize(("name", "asked"), covering(MODELS, [(2, 1), (1, 0), (2, 0), (3, 2)]))
+@pytest.mark.parametrize(
+    ("name", "asked"), covering(MODELS, [(2, 1), (1, 0), (2, 0), (3, 2)], fast=2)
+)
 def test_the_share_of_wrong_steps_is_kept(name, asked):
     horizon, lag = asked
     predictor = fixed(name, guarantee="steps")
@@ -157,7 +159,8 @@ def test_the_share_of_wrong_steps_is_kept(name, asked):
 
 
 @pytest.mark.parametrize(
-    ("name", "asked"), covering(MODELS, [(1, 0, 0), (2, 0, 0), (2, 0, 1), (2, 1, 0), (3, 1, 1)])
+    ("name", "asked"),
+    covering(MODELS, [(1, 0, 0), (2, 0, 0), (2, 0, 1), (2, 1, 0), (3, 1, 1)], fast=3),
 )
 def test_no_more_errors_than_promised(name, asked):
     horizon, lag, max_errors = asked
@@ -172,7 +175,7 @@ def test_no_more_errors_than_promised(name, asked):
 
 
 @pytest.mark.parametrize(
-    ("name", "score"), covering(MODELS, ["path", "filter", "smoother", "joint", "band"])
+    ("name", "score"), covering(MODELS, ["path", "filter", "smoother", "joint", "band"], fast=2)
 )
 def test_late_labels_are_covered_exactly(name, score):
     """What is not asked about has any state: only the steps after the lag count."""
@@ -319,8 +322,9 @@ def test_where_errors_are_allowed_no_limit_may_be_dropped(settings, share):
     assert max(short) > 0.01
 
 
-@pytest.mark.parametrize("symmetry", ["spaced", "departures"])
-@pytest.mark.parametrize("guarantee", ["steps", "errors"])
+@pytest.mark.parametrize(
+    ("symmetry", "guarantee"), covering(["spaced", "departures"], ["steps", "errors"])
+)
 def test_at_one_step_all_guarantees_are_one(guarantee, symmetry):
     """The share of one step that is right is whether it is right, and so is the promise."""
     rng = np.random.default_rng(2)

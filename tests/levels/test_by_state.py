@@ -49,7 +49,7 @@ SKY = {"rain": 0.95, None: 0.6}
 
 
 @pytest.mark.parametrize(
-    ("symmetry", "model", "score"), covering(BY_LAST, MODELS, ["path", "band"])
+    ("symmetry", "model", "score"), covering(BY_LAST, MODELS, ["path", "band"], fast=2)
 )
 def test_coverage_given_each_last_state_is_its_own_level(symmetry, model, score):
     predictor = ConformalHMM(**MODELS[model], symmetry=symmetry, score=score, allow_empty=True)
@@ -99,7 +99,9 @@ def test_exact_coverage_is_the_mean_of_the_levels():
 # Sets are made of the ranks that were added up.
 
 
-@pytest.mark.parametrize(("symmetry", "model", "smoothing"), covering(EXACT, MODELS, [False, True]))
+@pytest.mark.parametrize(
+    ("symmetry", "model", "smoothing"), covering(EXACT, MODELS, [False, True], fast=3)
+)
 def test_a_candidate_is_held_to_the_level_of_its_state(symmetry, model, smoothing):
     own = {"symmetry": symmetry, "smoothing": smoothing, "confidence_level": OWN}
     cp = ConformalHMM(**MODELS[model], **own, states=[0, 1], random_state=0, allow_empty=True)

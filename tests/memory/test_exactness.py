@@ -6,6 +6,7 @@ from math import fsum
 import numpy as np
 import pytest
 from tests.memory.laws import RETURNING, follow, until
+from tests.products import covering
 
 from definetti import ConformalHMM, given_hmm
 from definetti.memory import Age, Memory
@@ -36,9 +37,9 @@ def test_every_memory_with_a_name_has_laws(name):
     (3, 1),
     *[pytest.param(*shape, marks=pytest.mark.slow) for shape in ((4, 1), (3, 2), (5, 1))],
 ])  # fmt: skip
-@pytest.mark.parametrize("model", ["refitted", "fixed"])
-@pytest.mark.parametrize("symmetry", GIVEN_LAST)
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize(
+    ("name", "symmetry", "model"), covering(LAWS, GIVEN_LAST, ["refitted", "fixed"])
+)
 def test_coverage_is_exact_given_each_last_state(name, symmetry, model, length, horizon):
     law = LAWS[name]
     behind = {"model": FIXED} if model == "fixed" else {}

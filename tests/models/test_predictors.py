@@ -62,7 +62,7 @@ JUDGED = {
 }
 
 
-@pytest.mark.parametrize(("name", "judged"), covering(PREDICTORS, JUDGED))
+@pytest.mark.parametrize(("name", "judged"), covering(PREDICTORS, JUDGED, fast=3))
 def test_coverage_is_exact_whatever_the_predictor(name, judged):
     symmetry, score = JUDGED[judged]
     predictor = ConformalHMM(symmetry=symmetry, score=score, allow_empty=True, **PREDICTORS[name])

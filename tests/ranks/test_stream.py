@@ -7,6 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from tests.products import covering
 
 from definetti import HMM, ConformalHMM
 from definetti.exceptions import GapWarning
@@ -56,9 +57,12 @@ def test_trees_are_those_of_the_determinant(seed: int) -> None:
         assert all(naive[u] * weights[last] == naive[last] * weights[u] for u in naive)
 
 
-@pytest.mark.parametrize("symmetry", ["full", "spaced", "returns"])
-@pytest.mark.parametrize(("prior", "score"), [(0.5, "path"), (0.0, "filter"), (2.0, "smoother")])
-def test_ranks_are_those_of_a_prediction(symmetry: str, prior: float, score: str) -> None:
+@pytest.mark.parametrize(
+    ("symmetry", "estimate"),
+    covering(["full", "spaced", "returns"], [(0.5, "path"), (0.0, "filter"), (2.0, "smoother")]),
+)
+def test_ranks_are_those_of_a_prediction(symmetry: str, estimate: tuple[float, str]) -> None:
+    prior, score = estimate
     states, seen = draw(3, 40, n=4)
     observed = [None if t % 11 == 7 else y for t, y in enumerate(seen)]
     cp = ConformalHMM(HMM(prior), score, symmetry, states=range(4), random_state=0)

@@ -34,7 +34,12 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(params=SETTINGS)
+FAST = ("smoothed", "a lattice", "steps")
+
+
+@pytest.fixture(params=[
+    pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in SETTINGS
+])  # fmt: skip
 def settings(request):
     return {"random_state": 0, **SETTINGS[request.param]}
 

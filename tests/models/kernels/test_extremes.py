@@ -84,7 +84,7 @@ def test_an_impossible_observation_is_a_missing_one(impossible):
         np.testing.assert_allclose(got, expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize("n", [1, 5, 9])
+@pytest.mark.parametrize("n", [1, 3, 9])  # of which the last is not unrolled
 @pytest.mark.parametrize("lowest", [-INF, -900.0, 0.0])
 def test_functions_agree_with_each_other(n, lowest):
     _, log_likelihood, start = model = random_model(n, 40, windows=6, seed=n)
