@@ -9,9 +9,9 @@ from tests.corpus.documents import differences, plain, read_record
 from tests.corpus.settings import settings
 
 SETTINGS, RECORD = settings(), read_record()
-names = [
-    pytest.param(name, marks=pytest.mark.slow if one.wide else ()) for name, one in SETTINGS.items()
-]
+# Of those that are not for the slow tests anyway, every other one is enough for the fast ones.
+NARROW = [name for name, one in SETTINGS.items() if not one.wide][::2]
+names = [pytest.param(name, marks=() if name in NARROW else pytest.mark.slow) for name in SETTINGS]
 AGAIN = "python -m tests.corpus record, if that is what the change was for"
 
 

@@ -35,8 +35,8 @@ def ranked(lengths, horizon, **params):
     ("lengths", "horizon", "params"),
     [
         ([2, 2], 1, {"symmetry": "full"}),
-        ([1, 2], 2, {"symmetry": "full"}),
-        ([1, 3], 1, {"symmetry": "returns"}),
+        pytest.param([1, 2], 2, {"symmetry": "full"}, marks=pytest.mark.slow),
+        pytest.param([1, 3], 1, {"symmetry": "returns"}, marks=pytest.mark.slow),
         pytest.param([1, 3], 1, {"symmetry": "pairs"}, marks=pytest.mark.slow),
         pytest.param([1, 3], 1, {"symmetry": "spaced"}, marks=pytest.mark.slow),
         ([2, 2], 1, {"train_size": 1}),

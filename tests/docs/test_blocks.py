@@ -48,8 +48,13 @@ except ImportError:  # joblib 1.6 has it no longer inside
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Pages that compare with other packages run these, too; others go on for many steps.
-LONG = {f"docs/{name}.md" for name in ("from-crepes", "from-hmmlearn", "from-mapie", "limits")}
-LONG |= {f"docs/gallery/{name}.md" for name in ("comparison", "network", "regimes", "words")}
+LONG = {
+    f"docs/{name}.md"
+    for name in ("choosing", "from-crepes", "from-hmmlearn", "from-mapie", "limits")
+}
+LONG |= {
+    f"docs/gallery/{name}.md" for name in ("comparison", "network", "regimes", "sleep", "words")
+}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PRINTED = "<!-- printed -->"
 

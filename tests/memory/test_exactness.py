@@ -102,9 +102,9 @@ def covered(law, memory, start, departures, level, **settings):
     return fsum(total)
 
 
-@pytest.mark.parametrize("departures", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("model", ["refitted", "fixed"])
-@pytest.mark.parametrize("name", RETURNING)
+@pytest.mark.parametrize(
+    ("name", "model", "departures"), covering(RETURNING, ["refitted", "fixed"], [2, 1, 3], fast=2)
+)
 def test_departures_are_exact_at_the_mth_visit_to_a_token(name, model, departures):
     law, tokens = RETURNING[name]
     behind = {"model": FIXED} if model == "fixed" else {}

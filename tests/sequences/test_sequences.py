@@ -13,6 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from tests.products import covering
 
 from definetti import HMM, FromHmmlearn, given_hmm
 from definetti.emissions import Classifier, Gaussian
@@ -110,14 +111,16 @@ def naive(strange, shares, units, alpha, new=1):
 # The promises.
 
 
-@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
-    ("guarantee", "max_errors"), [("steps", 0), ("all", 0), ("errors", 1), ("errors", 2)]
+    ("name", "promise", "world"),
+    covering(
+        MODELS,
+        [("steps", 0), ("all", 0), ("errors", 1), ("errors", 2)],
+        [("single", (2, 3, 4)), ("long", (2,)), ("clustered", (2, 3))],
+    ),
 )
-@pytest.mark.parametrize(
-    ("kind", "numbers"), [("single", (2, 3, 4)), ("long", (2,)), ("clustered", (2, 3))]
-)
-def test_no_promise_is_broken_in_any_world(name, guarantee, max_errors, kind, numbers):
+def test_no_promise_is_broken_in_any_world(name, promise, world):
+    (guarantee, max_errors), (kind, numbers) = promise, world
     drawn = {"single": single(), "long": single(3, (0.2, 0.5, 0.3)), "clustered": clustered()}[kind]
     units = [
         (p, points(strangeness(MODELS[name], unit), guarantee, max_errors)) for p, unit in drawn

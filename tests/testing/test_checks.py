@@ -193,7 +193,13 @@ class LatelyWithExamples(Lately):
 
 
 @pytest.mark.parametrize(
-    "symmetry", [Lately(1), Lately(2), Lately(3), Lately(5), LatelyWithExamples()], ids=repr
+    "symmetry",
+    [
+        Lately(1),
+        *(pytest.param(Lately(k), marks=pytest.mark.slow) for k in (2, 3, 5)),
+        LatelyWithExamples(),
+    ],
+    ids=repr,
 )
 def test_a_symmetry_that_looks_at_the_clock_is_found_out(symmetry):
     with pytest.raises(AssertionError, match="not valid"):

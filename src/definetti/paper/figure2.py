@@ -61,7 +61,7 @@ def figure2(
     >>> from tempfile import TemporaryDirectory
     >>> from definetti.paper.methods import PAIRS
     >>> with TemporaryDirectory() as name:
-    ...     found = figure2(name, repetitions=5, methods=[PAIRS], points=POINTS[:1])
+    ...     found = figure2(name, repetitions=1, methods=[PAIRS], points=POINTS[:1])
     >>> len(found.rows), round(found.rows[0]["oracle_size"], 3)
     (2, 0.36)
     """
