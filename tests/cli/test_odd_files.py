@@ -96,6 +96,10 @@ NOTED = {
                        "12 states in 12 rows; is it the state?"),
     "one value": ("a,state\n1,sun\n1,rain\n", None, None, "'a' has one value only"),
     "counter": ("a,state\n1,sun\n2,rain\n3,sun\n", None, None, "'a' counts the rows"),
+    "step": ("a,b,state\n10,1,sun\n5,1,rain\n0,2,sun\n", None, None, "'a' counts the rows"),
+    "names": ("a,state\n" + "".join(f"id{k},{'sr'[k % 2]}\n" for k in range(12)), None, None,
+              "'a' never comes twice"),
+    "named counter": ("a,state\n1,sun\n2,rain\n3,sun\n", None, "a", "'a' counts the rows"),
     "dates alone": ("d,state\n2020-01-01,sun\n2020-01-02,sun\n", None, None, "being dates: d"),
     "nothing observed": (B, None, "", "a plain Markov chain"),
     "decimal commas": ('a;state\n1,5;sun\n2,5;rain\n', None, None, "write points"),
@@ -109,6 +113,37 @@ NOTED = {
 def test_what_may_be_a_mistake_is_noted(tmp_path, name):
     text, new, observed, message = NOTED[name]
     assert message in "\n".join(read(tmp_path, text, new, observed).notes)
+
+
+def test_columns_that_tell_nothing_are_left_out_unless_they_are_named(tmp_path):
+    head = "day,id,site,height,carried,state\n"
+    rows = [f"{2 * k},r{k},here,{k}.5,{k % 3},{'sr'[k % 2]}\n" for k in range(12)]
+    found = read(tmp_path, head + "".join(rows), "height,carried\n1.5,2\n")
+    assert list(found.columns) == ["height", "carried"]
+    assert found.new.rows() == [(1.5, 2)]
+    note = next(note for note in found.notes if note.startswith("left out"))
+    assert "'day' counts the rows, 'id' never comes twice, 'site' has one value only" in note
+    named = read(tmp_path, head + "".join(rows), None, "day,id,site")
+    assert list(named.columns) == ["day", "id", "site"]
+    assert sum("tells nothing" in note for note in named.notes) == 3
+
+
+KEPT = {
+    "measurements": ["0.5", "1.5", "2.5"] * 4,
+    "whole measurements": [f"{k}.0" for k in (1, 2, 3, 5) * 3],
+    "a counter with a gap": [*map(str, range(11)), "12"],
+    "counts": [str(k // 2) for k in range(12)],
+    "text that recurs": [*(f"w{k}" for k in range(11)), "w0"],
+    "few texts": ["a", "b", "c"],
+    "gaps": ["", "1", "2", "3"] * 3,
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_may_tell_something_is_kept(tmp_path, name):
+    rows = [f"{value},{'sr'[k % 2]}\n" for k, value in enumerate(KEPT[name])]
+    found = read(tmp_path, "a,state\n" + "".join(rows))
+    assert (list(found.columns), found.notes) == (["a"], [])
 
 
 def test_states_of_any_kind(tmp_path):

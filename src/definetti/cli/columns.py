@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from definetti.cli.fields import BadTable, find_repeated
 from definetti.cli.kinds import tidy_columns
 from definetti.cli.new_rows import match_new_rows
+from definetti.cli.telling import MANY, find_idle
 
 if TYPE_CHECKING:
     import polars as pl
 
 # Words for a state that is missing. "none" and "Na" are not among them: they are names, too.
 NO_LABEL = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL")
-MANY = 10  # rows from which on a state each is odd
 
 
 @dataclass
@@ -52,7 +52,8 @@ def split_labelled_rows(
     ----------
     table, name : the labelled rows, and new ones below them if they have no state; and their file
     state : the column with the states
-    observed : names of the observed columns, with commas between; all others if left out
+    observed : names of the observed columns, with commas between; if left out all others, but for
+        those that cannot tell anything of the state
     new, new_name : further new rows, and their file
     """
     check_columns(table, name, [state], "--state-column")
@@ -62,6 +63,13 @@ def split_labelled_rows(
     labels, odd = read_states(table, name, state)
     notes += found + odd
     end = count_labelled(labels, table[state], name, state)
+    idle = find_idle(table[:end], columns)
+    if observed is None:
+        columns = _leave_out(columns, idle, notes)
+    else:
+        notes += [f"column {column!r} {why} and tells nothing" for column, why in idle.items()]
+    if not columns:
+        notes.append("no column is observed, so the states are taken as a plain Markov chain")
     rest = table[end:]
     if new is not None:
         if len(rest):
@@ -72,7 +80,7 @@ def split_labelled_rows(
         check_columns(new, new_name, columns)
         rest, found = match_new_rows(new, new_name, table, name, columns=columns, state=state)
         notes += found
-    notes += _note_oddities(table[:end], state, len(set(labels[:end])), columns)
+    notes += _note_states(end, state, len(set(labels[:end])))
     kinds = table.select(columns).schema
     return LabelledTable(
         observations=take_columns(table[:end], columns),
@@ -109,8 +117,6 @@ def _choose_columns(
             notes.append(f"left out, being dates: {', '.join(dated)}")
     else:
         columns = [column.strip() for column in observed.split(",") if column.strip()]
-    if not columns:
-        notes.append("no column is observed, so the states are taken as a plain Markov chain")
     check_columns(table, name, columns, "--observation-columns")
     if twice := find_repeated(columns):
         raise BadTable(f"--observation-columns names {twice[0]!r} twice; leave one out")
@@ -195,22 +201,23 @@ def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
     return []
 
 
-def _note_oddities(table: pl.DataFrame, state: str, number: int, columns: list[str]) -> list[str]:
-    """Return what looks like a mistake in labelled rows, of so many states, and may be none."""
-    rows, notes = len(table), []
+def _leave_out(columns: list[str], idle: dict[str, str], notes: list[str]) -> list[str]:
+    """Return the columns but for those that tell nothing, and note these."""
+    if idle:
+        told = ", ".join(f"{column!r} {why}" for column, why in idle.items())
+        notes.append(
+            f"left out, telling nothing: {told}; --observation-columns keeps what it names"
+        )
+    return [column for column in columns if column not in idle]
+
+
+def _note_states(rows: int, state: str, number: int) -> list[str]:
+    """Return what looks like a mistake in so many states of labelled rows, and may be none."""
     if number == 1:
-        notes.append(f"column {state!r} has one state only, so every set holds that one")
-    elif rows >= MANY and number > rows / 2:
-        notes.append(f"column {state!r} has {number} states in {rows} rows; is it the state?")
-    for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
-        if series.n_unique() == 1:
-            notes.append(f"column {column!r} has one value only and tells nothing")
-        elif rows > 2 and series.dtype.is_integer() and (series.diff()[1:] == 1).all():
-            notes.append(
-                f"column {column!r} counts the rows and tells nothing; leave it out with "
-                "--observation-columns"
-            )
-    return notes
+        return [f"column {state!r} has one state only, so every set holds that one"]
+    if rows >= MANY and number > rows / 2:
+        return [f"column {state!r} has {number} states in {rows} rows; is it the state?"]
+    return []
 
 
 def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:

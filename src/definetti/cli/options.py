@@ -13,7 +13,8 @@ LabelledRows = Annotated[str, typer.Argument(help="labelled rows; - for standard
 NewRows = Annotated[str | None, typer.Argument(help="new rows, in the order of time")]
 StateColumn = Annotated[str, typer.Option(help="the column with the states")]
 ObservationColumns = Annotated[
-    str | None, typer.Option(help="columns with commas between; all others if left out")
+    str | None,
+    typer.Option(help="columns with commas between; all that tell something if left out"),
 ]
 Confidence = Annotated[float, typer.Option(help="probability promised")]
 Levels = Annotated[

@@ -1,0 +1,53 @@
+"""Columns that tell nothing of the state: counters of rows, names of rows, a single value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FEW = 2  # rows by which nothing can be told to count
+MANY = 10  # rows from which on it is odd that no text comes twice
+
+
+def find_idle(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
+    """Return the columns that cannot be observations, and why.
+
+    Measurements never come twice, either. So of numbers only whole ones are looked at, and only
+    those that go up or down by the same step from each row to the next.
+
+    >>> import polars as pl
+    >>> rows = {"day": [7, 14, 21], "site": ["a", "a", "a"], "height": [1.5, 2.5, 3.5]}
+    >>> find_idle(pl.DataFrame(rows), ["day", "site", "height"])
+    {'day': 'counts the rows', 'site': 'has one value only'}
+    """
+    rows, found = len(table), {}
+    for series in table.select(columns).get_columns() if rows > 1 else ():
+        if series.n_unique() == 1:
+            found[series.name] = "has one value only"
+        elif rows > FEW and _counts(series):
+            found[series.name] = "counts the rows"
+        elif rows >= MANY and _names(series):
+            found[series.name] = "never comes twice"
+    return found
+
+
+def _counts(series: pl.Series) -> bool:
+    """Tell whether whole numbers go up or down by one step."""
+    if not series.dtype.is_numeric() or series.null_count():
+        return False
+    if series.dtype.is_float() and (series != series.round()).any():
+        return False
+    import polars as pl
+
+    steps = series.cast(pl.Float64).diff()[1:]
+    return bool(steps[0] != 0 and (steps == steps[0]).all())
+
+
+def _names(series: pl.Series) -> bool:
+    """Tell whether each text that is there is there once."""
+    import polars as pl
+
+    text = series.dtype in (pl.String, pl.Categorical, pl.Enum)
+    return bool(text and series.count() > MANY / 2 and series.drop_nulls().is_unique().all())
