@@ -5,6 +5,7 @@ import json
 import pytest
 
 from definetti.check import check
+from definetti.cli.check import is_check_picture
 from definetti.simulate import weather
 
 Y, X = weather(200, random_state=0)
@@ -51,7 +52,44 @@ def test_it_ends_as_it_is_told(folder, ask_all):
     })  # fmt: skip
     codes = {name: done.returncode for name, done in found.items()}
     assert codes == {"true": 0, "false": 0, "fail": 1, "one": 2, "both": 2, "name": 2}
-    assert "take memory=2" in " ".join(found["false"].out.split())
+    assert "take --memory 2" in " ".join(found["false"].out.split())
     assert "drift: not tested, " in found["false"].out
     assert "nothing can be tested" in found["one"].err
     assert "must be one of" in found["name"].err
+
+
+def test_pictures_go_to_a_file_of_its_own(folder, ask_all):
+    (folder / "mine.png").write_bytes(b"not yours")
+    found = ask_all({
+        name: ("check", "days.csv", "--resamples", 39, "--plot", name)
+        for name in ("a.png", "a.svg", "a.pdf", "a.txt", "mine.png")
+    })  # fmt: skip
+    codes = {name: done.returncode for name, done in found.items()}
+    assert codes == {"a.png": 0, "a.svg": 0, "a.pdf": 0, "a.txt": 2, "mine.png": 2}
+    assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (folder / "a.svg").read_bytes()
+    assert (folder / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert "written: a.png" in found["a.png"].out
+    assert (folder / "mine.png").read_bytes() == b"not yours"
+    for name in ("a.png", "a.svg", "a.pdf"):
+        assert is_check_picture(folder / name)
+
+
+def test_a_column_tells_sequences_apart(folder, ask_all):
+    night = ["one"] * 90 + ["two"] * 108
+    rows = [f"{n},{y},{x}" for n, y, x in zip(night, Y, X, strict=False)]
+    (folder / "nights.csv").write_text("\n".join(["night,sky,state", *rows]) + "\n")
+    (folder / "mixed.csv").write_text("night,state\n" + "1,a\n2,b\n" * 20)
+    found = ask_all({
+        "nights": ("check", "nights.csv", "--sequence-column", "night", "--json", "--jobs", 2),
+        "mixed": ("check", "mixed.csv", "--sequence-column", "night"),
+        "absent": ("check", "nights.csv", "--sequence-column", "day"),
+        "state": ("check", "nights.csv", "--sequence-column", "state"),
+    })  # fmt: skip
+    said = json.loads(found["nights"].out)
+    ours = check(Y[:198], X[:198], lengths=[90, 108], random_state=0)
+    assert said["p_value"] == ours.p_value
+    assert "one_chain" in said["tests"]
+    assert [found[name].returncode for name in ("mixed", "absent", "state")] == [2, 2, 2]
+    assert "has 1 in rows that are apart" in found["mixed"].err
+    assert "--sequence-column" in found["absent"].err

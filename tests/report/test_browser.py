@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
+from definetti.check import check
 from definetti.exceptions import NotExactWarning
 from definetti.judging.summing import summary
 from definetti.report import make_report
@@ -44,8 +45,14 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def report():
-    return make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], Y[NEW], windows=20)
+def diagnosis():
+    return check(Y[OLD], X[OLD], n_resamples=99, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def report(diagnosis):
+    cp = ConformalHMM(random_state=0)
+    return make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=20, check=diagnosis)
 
 
 @pytest.fixture(scope="module")
@@ -344,3 +351,42 @@ def test_sets_of_steps(opened):
     level = moved(page, "Home")
     assert shown_steps(page) == cp.fit(Y[OLD], X[OLD]).predict_set(Y[NEW], level).steps
     assert "of 100 steps predicted" in page.locator("#promise").inner_text().lower()
+
+
+TRACES = """(id) => document.getElementById(id).data.filter((one) => one.name === "observed")
+.map((one) => one.y)"""
+
+
+def test_whether_to_trust_it_is_said_with_tests_and_pictures(page, phone, diagnosis):
+    for one in (page, phone):
+        assert "As far as can be seen, yes" in one.locator("#trust-verdict").inner_text()
+        rows = one.locator("#trust-tests tbody tr")
+        assert [rows.nth(k).locator("th").inner_text() for k in range(rows.count())] == list(
+            diagnosis.tests
+        )
+        for k, ours in enumerate(diagnosis.residuals.values()):
+            quantiles, histogram, lags = one.evaluate(TRACES, f"residuals-{k}")
+            less = ours.quantiles.observed - ours.quantiles.at
+            assert quantiles == pytest.approx(less, abs=1e-4)
+            assert histogram[::2] == pytest.approx(ours.histogram.observed, abs=1e-4)
+            assert lags == pytest.approx(ours.autocorrelation.observed, abs=1e-4)
+        wide = one.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert wide
+    assert "Exact tests of 160 rows" in page.locator("#trust-note").inner_text()
+
+
+@pytest.mark.slow
+def test_a_broken_assumption_is_said_at_the_top(opened):
+    twos = list("aabb" * 20)
+    found = check(None, twos, n_resamples=99, random_state=0)
+    made = make_report(ConformalHMM(random_state=0), None, twos, windows=5, check=found)
+    page = opened(made)
+    assert "May you trust this?" in page.locator("#notes").inner_text()
+    assert "No, not as it stands" in page.locator("#trust-verdict").inner_text()
+    assert page.locator("#trust-remedies li").count() == len(found.failures)
+
+
+@pytest.mark.slow
+def test_without_a_check_nothing_is_said_of_it(opened):
+    page = opened(make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], windows=5))
+    assert not page.locator("#trust").is_visible()

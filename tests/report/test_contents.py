@@ -11,6 +11,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.baselines import Classical
+from definetti.check import check
 from definetti.judging.rolling import entry
 from definetti.judging.summing import summary
 from definetti.report import make_report
@@ -287,3 +288,35 @@ def test_a_predictor_is_asked_for():
 def test_bad_arguments(wrong, named):
     with pytest.raises(ValueError, match=named):
         make_report(ConformalHMM(), Y[OLD], X[OLD], **wrong)
+
+
+def test_a_diagnosis_is_told_as_it_is():
+    found = check(Y[OLD], X[OLD], n_resamples=99, random_state=0)
+    made = make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], windows=5, check=found)
+    said = made.contents["check"]
+    json.dumps(said, allow_nan=False)
+    assert {key: said[key] for key in found.to_dict()} == found.to_dict()
+    assert said["verdict"] in made.html
+    assert not any("May you trust" in note for note in made.contents["notes"])
+    assert list(said["residuals"]) == ["next state", "observations"]
+    for name, one in said["residuals"].items():
+        ours = found.residuals[name]
+        assert one["autocorrelation"]["observed"] == pytest.approx(
+            ours.autocorrelation.observed, abs=1e-5
+        )
+        assert one["quantiles"]["outside"] == ours.quantiles.outside.tolist()
+    assert all(sum(one["counts"]) == 99 for one in said["drawn"].values())
+
+
+def test_without_a_diagnosis_nothing_is_checked():
+    made = make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], windows=5)
+    assert made.contents["check"] is None
+    with pytest.raises(TypeError, match="check must be a Diagnosis"):
+        make_report(ConformalHMM(), Y[OLD], X[OLD], windows=5, check=True)
+
+
+def test_a_broken_assumption_is_noted_beside_the_promise():
+    twos = list("aabb" * 30)
+    found = check(None, twos, n_resamples=99, random_state=0)
+    made = make_report(ConformalHMM(random_state=0), None, twos, windows=5, check=found)
+    assert sum("May you trust this?" in note for note in made.contents["notes"]) == 1

@@ -18,6 +18,7 @@ from definetti.check.one_law import OneChain as OneChain
 from definetti.check.one_law import OneEmission as OneEmission
 from definetti.check.order import Order as Order
 from definetti.check.own import Own as Own
+from definetti.check.quick import check_quickly as check_quickly
 from definetti.check.residuals import Residuals as Residuals
 from definetti.check.sample import Draws as Draws
 from definetti.check.sample import Sample as Sample

@@ -170,7 +170,7 @@ def _sort_out(
                 untested[name] = str(reason)
     if not parts:
         reasons = "; ".join(f"{name}: {why}" for name, why in untested.items())
-        raise ValueError(
+        raise CannotTest(
             f"states has {len(sample)} steps of which nothing can be tested ({reasons}); give a "
             "longer history, or observations"
         )

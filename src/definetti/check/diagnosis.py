@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import narwhals as nw
@@ -112,6 +112,19 @@ class Diagnosis:
             "verdict": [one.verdict for one in rows],
         }
         return nw.from_dict(columns, backend=backend or installed()).to_native()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it but for what pictures are made of, as plain data."""
+        return {
+            "p_value": self.p_value, "rejected": self.rejected, "failures": list(self.failures),
+            "verdict": self.verdict, "alpha": self.alpha, "rows": self.n_steps,
+            "resamples": self.n_resamples,
+            "tests": {
+                name: {key.name: getattr(one, key.name) for key in fields(one) if key.compare}
+                for name, one in self.tests.items()
+            },
+            "untested": dict(self.untested),
+        }  # fmt: skip
 
     def plot(self, of: str | None = None, width: float = 9.0) -> Any:
         """Draw residuals with their bands, and where each statistic is among those of the draws.

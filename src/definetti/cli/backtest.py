@@ -28,6 +28,7 @@ def backtest(
     symmetry: options.Symmetry = "auto",
     memory: options.Memory = "1",
     allow_empty: options.AllowEmpty = False,
+    no_check: options.NoCheck = False,
     seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a window: .csv .json .parquet …")
@@ -44,6 +45,7 @@ def backtest(
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
     """
     with report_mistakes():
+        from definetti.cli.checking import check_rows, note_broken
         from definetti.cli.estimators import check_share, choose_share, read_both, read_memory
         from definetti.cli.levels import name_levels, read_confidence
         from definetti.cli.reading import name_source
@@ -75,6 +77,7 @@ def backtest(
             cp, table.observations, table.states, horizon, start=start, windows=windows
         )
         found = test.evaluations()
+        checked = check_rows(table, read_memory(memory), seed, skip=no_check)
         if output is not None:
             write_rows(_list_windows(found[OURS], test.begin, horizon), output)
         result = {
@@ -83,8 +86,9 @@ def backtest(
             "symmetry": symmetry, "memory": memory, "given": find_symmetry(symmetry).given,
             "first_row": test.begin + 1, "observed": table.columns,
             "methods": {name: summary(one, horizon) for name, one in found.items()},
+            "check": None if checked is None else checked.to_dict(),
         }  # fmt: skip
-        print_notes([*table.notes, *test.notes])
+        print_notes([*table.notes, *test.notes, *note_broken(checked, symmetry)])
         if json:
             print_json(result)
         else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +13,9 @@ from definetti.cli.completing import complete_tests
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import is_watched, print_json, print_notes
 
+PICTURES = (".png", ".svg", ".pdf")
+MARK = "definetti check"  # what a picture is called inside
+
 
 def check(
     data: options.LabelledRows,
@@ -19,6 +24,9 @@ def check(
     no_observations: Annotated[
         bool, typer.Option("--no-observations", help="the states alone, as a plain Markov chain")
     ] = False,
+    sequence_column: Annotated[
+        str | None, typer.Option(help="of several sequences, the column that tells them apart")
+    ] = None,
     memory: options.Memory = "1",
     tests: Annotated[
         str | None,
@@ -30,6 +38,11 @@ def check(
     alpha: Annotated[float, typer.Option(help="the level at which something fails")] = 0.05,
     fail: Annotated[bool, typer.Option("--fail", help="exit code 1 where something fails")] = False,
     seed: options.Seed = 0,
+    jobs: Annotated[int, typer.Option(help="threads; -1 for one a core")] = 1,
+    plot: Annotated[
+        Path | None, typer.Option(help="a file for the pictures: .png .svg .pdf")
+    ] = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Test whether labelled rows are the hidden Markov model that sets are exact for.
@@ -38,50 +51,62 @@ def check(
     verdict for all, with remedies. Exit code 0 whatever the verdict, but for --fail; 2: something
     is wrong with what was given.
 
-    Example: definetti check history.csv --state-column stage
+    Example: definetti check history.csv --state-column stage --plot check.png
     """
     with report_mistakes():
         from definetti.cli.estimators import read_both, read_memory
         from definetti.cli.fields import BadTable
+        from definetti.cli.writing import check_output
 
         if no_observations and observation_columns is not None:
             raise BadTable("--no-observations leaves no --observation-columns; give one of them")
+        if plot is not None:
+            check_output(plot, [data], force, is_check_picture, PICTURES)
         observed = "" if no_observations else observation_columns
-        table = read_both(data, None, state_column, observed)
+        table = read_both(data, None, state_column, observed, sequence_column)
         # Slow to load, so not before the file is read.
         from definetti.check import check as run
 
         found = run(
-            table.observations, table.states, memory=read_memory(memory), n_resamples=resamples,
+            table.observations, table.states, lengths=table.lengths,
+            memory=read_memory(memory), n_resamples=resamples,
             tests=None if tests is None else [name.strip() for name in tests.split(",")],
-            alpha=alpha, random_state=seed, verbose=is_watched(),
+            alpha=alpha, random_state=seed, n_jobs=jobs, pictures=plot is not None,
+            verbose=is_watched(),
         )  # fmt: skip
+        if plot is not None:
+            _draw(found, plot)
         # That states are a plain chain needs no saying to who asked for it.
         print_notes([note for note in table.notes if not (no_observations and "plain" in note)])
         if json:
-            print_json(_list(found))
+            print_json(found.to_dict())
         else:
-            print_table(found)
+            print_table(found, plot)
     if fail and found.rejected:
         raise typer.Exit(1)
 
 
-def _list(found: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {
-        "p_value": found.p_value, "rejected": found.rejected, "failures": list(found.failures),
-        "verdict": found.verdict, "alpha": found.alpha, "rows": found.n_steps,
-        "resamples": found.n_resamples,
-        "tests": {name: asdict(one) for name, one in found.tests.items()},
-        "untested": dict(found.untested),
-    }  # fmt: skip
+def is_check_picture(path: Path) -> bool:
+    """Tell whether a file is one of these, by its mark."""
+    return MARK.encode() in path.read_bytes()
 
 
-def print_table(found: Any) -> None:
+def _draw(found: Any, output: Path) -> None:
+    import matplotlib as mpl
+
+    from definetti._system.files import replace_file
+
+    mpl.use("agg")  # a file needs no window
+    kind = output.suffix.lower()[1:]
+    figure = found.plot()
+    replace_file(output, partial(figure.savefig, format=kind, dpi=150, metadata={"Title": MARK}))
+
+
+def print_table(found: Any, output: Path | None = None) -> None:
     """Print a diagnosis, a row a test, and the verdict below it."""
     from rich.table import Table
 
+    from definetti.cli.checking import write_options
     from definetti.cli.printing import console
 
     table = Table(title=f"Exact tests on {found.n_steps:,} labelled rows", title_justify="left")
@@ -94,4 +119,6 @@ def print_table(found: Any) -> None:
     screen.print(table)
     for name, why in found.untested.items():
         screen.print(f"{name}: not tested, {why}", soft_wrap=True)
-    screen.print(found.verdict, soft_wrap=True)
+    screen.print(write_options(found.verdict), soft_wrap=True)
+    if output is not None:
+        screen.print(f"written: {output}", soft_wrap=True)

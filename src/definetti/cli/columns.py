@@ -27,6 +27,7 @@ class LabelledTable:
     new : the observations of the new rows
     columns : the observed columns, with what they hold
     notes : what a person should know of how the files were read
+    lengths : of the sequences that the labelled rows are, where a column tells them apart
     """
 
     observations: Any
@@ -35,6 +36,7 @@ class LabelledTable:
     new_rows: int
     columns: dict[str, str]
     notes: list[str] = field(default_factory=list)
+    lengths: list[int] | None = None
 
 
 def split_labelled_rows(
@@ -45,6 +47,7 @@ def split_labelled_rows(
     observed: str | None,
     new: pl.DataFrame | None = None,
     new_name: str = "the file of new rows",
+    sequence: str | None = None,
 ) -> LabelledTable:
     """Tell labelled rows from new ones, and take the columns asked for.
 
@@ -55,10 +58,13 @@ def split_labelled_rows(
     observed : names of the observed columns, with commas between; if left out all others, but for
         those that cannot tell anything of the state
     new, new_name : further new rows, and their file
+    sequence : the column that tells sequences apart, if there are several
     """
     check_columns(table, name, [state], "--state-column")
     notes: list[str] = []
+    apart = None if sequence is None else _take_apart(table, name, sequence, state)
     columns = _choose_columns(table, name, state, observed, notes)
+    columns = [column for column in columns if column != sequence]
     table, found = tidy_columns(table, name, columns)
     labels, odd = read_states(table, name, state)
     notes += found + odd
@@ -89,6 +95,7 @@ def split_labelled_rows(
         new_rows=len(rest),
         columns={column: str(dtype).lower() for column, dtype in kinds.items()},
         notes=notes,
+        lengths=None if apart is None else _count_runs(apart[:end], name),
     )
 
 
@@ -129,6 +136,27 @@ def _choose_columns(
                 "turn it into numbers (the hour of the day, say)"
             )
     return columns
+
+
+def _take_apart(table: pl.DataFrame, name: str, sequence: str, state: str) -> pl.Series:
+    """Return the column that tells sequences apart."""
+    check_columns(table, name, [sequence], "--sequence-column")
+    if sequence == state:
+        raise BadTable(f"column {state!r} is the state and cannot tell sequences apart as well")
+    return table[sequence]
+
+
+def _count_runs(series: pl.Series, name: str) -> list[int]:
+    """Return how many rows each sequence has; those of one must stand together."""
+    runs = series.rle().struct.unnest()
+    if runs["value"].n_unique() < len(runs):
+        again = runs["value"].filter(~runs["value"].is_first_distinct())[0]
+        raise BadTable(
+            f"{name}: column {series.name!r} has {again!r} in rows that are apart; put the rows of "
+            "a sequence one after the other"
+        )
+    lengths: list[int] = runs["len"].to_list()
+    return lengths
 
 
 def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any], list[str]]:

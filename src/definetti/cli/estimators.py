@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
-def read_both(labelled: str, new: str | None, state: str, observed: str | None) -> LabelledTable:
+def read_both(
+    labelled: str, new: str | None, state: str, observed: str | None, sequence: str | None = None
+) -> LabelledTable:
     """Read labelled rows and new ones, which come in a file of their own or below the others."""
     from definetti.cli.columns import split_labelled_rows
     from definetti.cli.fields import BadTable
@@ -22,7 +24,7 @@ def read_both(labelled: str, new: str | None, state: str, observed: str | None) 
     others = None if new is None else read_table(new, state)
     return split_labelled_rows(
         table, name_source(labelled), state=state, observed=observed,
-        new=others, new_name=name_source(new or ""),
+        new=others, new_name=name_source(new or ""), sequence=sequence,
     )  # fmt: skip
 
 

@@ -56,6 +56,9 @@ Force = Annotated[
     bool, typer.Option("--force", help="replace a file that this command did not write")
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+NoCheck = Annotated[
+    bool, typer.Option("--no-check", help="do not test whether the assumption holds")
+]
 Jobs = Annotated[int, typer.Option(help="processes; -1 for one a core")]
 Cluster = Annotated[str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="work out all cells anew")]

@@ -41,6 +41,7 @@ def predict(
     memory: options.Memory = "1",
     smoothing: options.Smoothing = False,
     allow_empty: options.AllowEmpty = False,
+    no_check: options.NoCheck = False,
     seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
@@ -58,6 +59,7 @@ def predict(
     Example: definetti predict history.csv tonight.csv --state-column stage --confidence 0.9
     """
     with report_mistakes():
+        from definetti.cli.checking import check_rows, note_broken
         from definetti.cli.estimators import check_share, read_both
         from definetti.cli.levels import read_confidence
         from definetti.cli.saved import check_settled, read_saved, were_given
@@ -95,11 +97,16 @@ def predict(
             level = {"confidence_level": wanted.pop("confidence")} if "confidence" in wanted else {}
             cp.set_params(**level, **wanted, verbose=True)
         found, settings, described = _predict(cp, data, steps)
+        # What a saved model has learned from was another command's affair.
+        checked = check_rows(
+            data, cp.memory_, seed, train_size=cp.train_size, skip=no_check or model is not None
+        )
         rows = list_steps(found)
         if output is not None:
             write_rows(rows, output)
-        print_notes(data.notes)
+        print_notes([*data.notes, *note_broken(checked, symmetry)])
         if json:
+            settings["check"] = None if checked is None else checked.to_dict()
             print_json({**settings, "steps": rows, "sequences": _list_members(found)})
         else:
             _show(data, found, rows, described, output)

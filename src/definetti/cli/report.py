@@ -33,6 +33,7 @@ def report(
     memory: options.Memory = "1",
     smoothing: options.Smoothing = False,
     allow_empty: options.AllowEmpty = False,
+    no_check: options.NoCheck = False,
     seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="the page's title")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = PAGE,
@@ -49,7 +50,14 @@ def report(
     Example: definetti report history.csv tonight.csv --state-column stage -o report.html
     """
     with report_mistakes():
-        from definetti.cli.estimators import check_share, cut_new, make_estimator, read_both
+        from definetti.cli.checking import check_rows, note_broken
+        from definetti.cli.estimators import (
+            check_share,
+            cut_new,
+            make_estimator,
+            read_both,
+            read_memory,
+        )
         from definetti.cli.levels import read_confidence
         from definetti.cli.printing import print_json, print_notes
         from definetti.cli.writing import check_output
@@ -73,10 +81,13 @@ def report(
             allow_empty=allow_empty,
             seed=seed,
         )
+        checked = check_rows(
+            found, read_memory(memory), seed, train_size=cp.train_size, skip=no_check, pictures=True
+        )
         made = make_report(
             cp, found.observations, found.states, seen if steps else None,
             horizon=ahead if steps else None, start=start, windows=windows,
-            title=title or "What the hidden states can be",
+            title=title or "What the hidden states can be", check=checked,
             settings={
                 "command": write_command(context),
                 "labelled rows from": data,
@@ -86,7 +97,7 @@ def report(
             },
         )  # fmt: skip
         made.save(output)
-        print_notes(found.notes)
+        print_notes([*found.notes, *note_broken(checked, symmetry)])
         if json:
             print_json({"written": str(output), **made.contents})
         else:

@@ -219,7 +219,7 @@ def _draw_curve(ax: Any, residuals: Residuals, picture: Picture) -> None:
             markeredgewidth=0.5, label="outside")  # fmt: skip
     words = {
         "quantiles": ("normal quantile", "residual − normal"),
-        "histogram": ("probability by the rows before", "density"),
+        "histogram": ("uniform residual", "density"),
         "autocorrelation": ("lag", "correlation"),
     }[picture]
     ax.set_title(picture, fontsize="medium")

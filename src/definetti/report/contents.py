@@ -7,12 +7,14 @@ import warnings
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from definetti.check.diagnosis import Diagnosis
 from definetti.data.labels import checked_states, readable
 from definetti.exceptions import FewBlocksWarning
 from definetti.judging.summing import names_of
 from definetti.levels import read_levels
 from definetti.report.asked import describe_new, predict_asked
 from definetti.report.backtest import describe_backtest
+from definetti.report.checking import describe_check, note_broken
 from definetti.report.estimates import estimates
 from definetti.report.levels import levels_around
 from definetti.report.wording import assumed, percent, promise
@@ -26,6 +28,7 @@ def collect_contents(
     horizon: int | None,
     start: float,
     windows: int,
+    check: Diagnosis | None = None,
 ) -> dict[str, Any]:
     """Predict, backtest and describe; see `definetti.report.make_report`."""
     labels, observations = checked_states(states), readable(observations)
@@ -49,7 +52,7 @@ def collect_contents(
     exact = cp.symmetry_.exact
     own = _levels_by_state(levels[0], cp.states_)
     return {
-        "notes": notes + more,
+        "notes": notes + more + note_broken(check),
         "levels": [None if own else level for level in levels],
         **({"level_by_state": own, "given": cp.symmetry_.given} if own else {}),
         "percent": [percent(level) for level in levels],
@@ -68,6 +71,7 @@ def collect_contents(
         "labelled": len(labels),
         "new": new,
         "backtest": test,
+        "check": None if check is None else describe_check(check),
         "model": estimates(cp, observations, labels),
         "used": {
             "model used": repr(cp.model_),

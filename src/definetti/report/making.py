@@ -10,6 +10,7 @@ from typing import Any
 
 from definetti._system.checks import checked_number
 from definetti._system.files import replace_file
+from definetti.check.diagnosis import Diagnosis
 from definetti.judging import START, WINDOWS
 from definetti.report.contents import collect_contents
 from definetti.report.page import page
@@ -67,6 +68,7 @@ def make_report(
     horizon: int | None = None,
     start: float = START,
     windows: int = WINDOWS,
+    check: Diagnosis | None = None,
     title: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Report:
@@ -84,6 +86,9 @@ def make_report(
     windows : int, default 500
         The most windows that the backtest has, the last ones. A window has as many steps as are to
         be predicted; where the rows have no room for one, the page says so and has no backtest.
+    check : Diagnosis, optional
+        What `ConformalHMM.check` or `definetti.check.check` found of the labelled sequence; the
+        page then says whether its promise may be trusted.
     title : str, optional
     settings : dict, optional
         Further settings to show, so that the page can be made again.
@@ -114,8 +119,13 @@ the sequences that they leave possible.'
     if not isinstance(start, Real) or not 0 < start < 1:
         raise ValueError(f"start must be a share between 0 and 1, both excluded, got {start!r}")
     checked_number(windows, "windows")
+    if check is not None and not isinstance(check, Diagnosis):
+        raise TypeError(
+            f"check must be a Diagnosis, got {type(check).__name__}; definetti.check.check and "
+            "ConformalHMM.check make one"
+        )
     found = collect_contents(
-        predictor, observations, states, new_observations, horizon, start, windows
+        predictor, observations, states, new_observations, horizon, start, windows, check
     )
     shown = {
         **(settings or {}),

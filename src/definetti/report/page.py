@@ -32,6 +32,8 @@ def plainly(contents: dict[str, Any]) -> str:
     for step, row in enumerate(new["first"][:MOST_STEPS] if new else [], 1):
         there = [state for state, first in zip(states, row, strict=True) if first <= place]
         lines.append(f"Step {step}: {', '.join(there) or 'none'}")
+    if contents["check"]:
+        lines.append(contents["check"]["verdict"])
     return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
 
 

@@ -270,6 +270,100 @@
     }, 280, "How often a step has no, one, two and more possible states.");
   }
 
+  // ---- whether the promise applies
+
+  const PICTURES = {
+    quantiles: ["Quantiles", "normal quantile", "residual − normal"],
+    histogram: ["Histogram", "uniform residual", "density"],
+    autocorrelation: ["Autocorrelation", "lag", "correlation"],
+  };
+  const BANDS = [["simultaneous", "#e2e6ea", "95 % band, all points together"], ["pointwise", "#bac2ca", "95 % band, each point"]];
+  // Pictures side by side, or below each other where there is little room: the place of the k-th.
+  function grid(k, across, down, gap) {
+    const wide = (1 - gap[0] * (across - 1)) / across, high = (1 - gap[1] * (down - 1)) / down;
+    const left = (k % across) * (wide + gap[0]), top = 1 - Math.floor(k / across) * (high + gap[1]);
+    return { x: [left, Math.min(left + wide, 1)], y: [Math.max(top - high, 0), top], n: k ? String(k + 1) : "" };
+  }
+  const heading = (place, text) => ({ text, x: place.x[0], y: place.y[1], xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false });
+
+  function residualTraces(kind, curve, n) {
+    const steps = kind === "histogram";
+    const less = (row) => (kind === "quantiles" ? row.map((y, i) => y - curve.at[i]) : row);
+    const stairs = (row) => (steps ? row.flatMap((y) => [y, y]) : less(row));
+    const at = steps ? curve.at.flatMap((_, i) => [i / curve.at.length, (i + 1) / curve.at.length]) : curve.at;
+    const common = { type: "scatter", xaxis: `x${n}`, yaxis: `y${n}`, showlegend: n === "", hoverinfo: "skip" };
+    const back = [...at].reverse(), expected = steps ? 1 : 0;
+    const out = curve.at.map((_, i) => i).filter((i) => curve.outside[i]), own = steps ? curve.observed : less(curve.observed);
+    return [
+      ...BANDS.map(([key, color, name]) => ({
+        ...common, x: at.concat(back), y: stairs(curve[key][1]).concat(stairs(curve[key][0]).reverse()),
+        mode: "lines", fill: "toself", fillcolor: color, line: { width: 0 }, name,
+      })),
+      { ...common, mode: "lines", x: [at[0], at[at.length - 1]], y: [expected, expected], line: { color: TRUTH, dash: "dash", width: 1.5 }, name: "expected" },
+      { ...common, mode: kind === "autocorrelation" ? "lines+markers" : "lines", x: at, y: stairs(curve.observed), line: { color: "#000", width: 1.5 }, marker: { size: 5 }, name: "observed" },
+      { ...common, mode: "markers", x: out.map((i) => curve.at[i]), y: out.map((i) => own[i]), marker: { symbol: "x", size: 8, color: "#000" }, name: "outside", showlegend: n === "" && out.length > 0 },
+    ];
+  }
+
+  function showResiduals(found) {
+    const box = byId("trust-residuals");
+    Object.entries(found.residuals).forEach(([name, one], index) => {
+      const title = `Residuals of ${name.startsWith("column ") ? name : `the ${name}`}`, id = `residuals-${index}`;
+      box.append(element("h3", title));
+      if (!index) {
+        box.append(element("p", "Where each step lies among those before it, as a normal deviate: the state that follows among those that followed the same state, an observation among those of its own state. " +
+          `If the assumption holds, the line leaves the pale band anywhere with probability 0.05 at most; the dark band is for each point by itself. Both are exact, from ${many(one.draws, "rearrangement")}.`, { class: "small" }));
+      }
+      box.append(element("div", null, { id, class: "picture", role: "img" }));
+      const across = narrow() ? 1 : 3, down = 3 / across, more = { showlegend: true, legend: { ...legend, y: narrow() ? 1.06 : 1.14 }, annotations: [] };
+      const traces = Object.entries(PICTURES).flatMap(([kind, [words, x, y]], k) => {
+        const place = grid(k, across, down, [0.12, 0.17]);
+        more[`xaxis${place.n}`] = axis(x, { domain: place.x, anchor: `y${place.n}` });
+        more[`yaxis${place.n}`] = axis(y, { domain: place.y, anchor: `x${place.n}`, ...(kind === "histogram" ? { rangemode: "tozero" } : {}) });
+        more.annotations.push(heading(place, `<b>${words}</b>`));
+        return residualTraces(kind, one[kind], place.n);
+      });
+      const outside = Object.keys(PICTURES).filter((kind) => one[kind].outside.some(Boolean));
+      draw(id, traces, { ...more, margin: { l: 10, r: 10, t: 30, b: 40 } }, narrow() ? 860 : 300,
+        `${title}: quantiles, histogram and autocorrelation; ${outside.length ? `outside of the band in ${outside.join(" and ")}` : "all inside of their bands"}.`);
+    });
+  }
+
+  function showCheck() {
+    const found = data.check;
+    if (!found) return;
+    const fails = (one) => one.adjusted_p_value <= found.alpha;
+    const tests = Object.entries(found.tests);
+    byId("trust-verdict").textContent = found.rejected
+      ? `No, not as it stands: it does not hold that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}). The promise is not exact for such rows; the backtest below says how such sets fared.`
+      : `As far as can be seen, yes: nothing speaks against it that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}).`;
+    byId("trust-remedies").append(...tests.filter(([, one]) => fails(one)).map(([, one]) => element("li", one.verdict)));
+    const asks = (words) => (narrow() ? [] : [words]); // on a phone, what was found says as much
+    fill(byId("trust-tests"), ["test", ...asks("question"), "p", "adjusted", "what was found"], tests.map(([name, one]) => [
+      name, ...asks(one.asks), number(one.p_value), number(one.adjusted_p_value), one.effect,
+    ]));
+    byId("trust-note").textContent = [
+      `Exact tests of ${many(found.rows, "row")}, by ${many(found.resamples, "rearrangement")} of them; something fails at ${found.alpha} or less, adjusted for all tests together.`,
+      ...Object.entries(found.untested).map(([name, why]) => `Not tested: ${name}, ${why}.`),
+    ].join(" ");
+    showResiduals(found);
+    const across = narrow() ? 2 : Math.min(3, tests.length), down = Math.ceil(tests.length / across), more = { annotations: [], bargap: 0 };
+    const traces = tests.flatMap(([name, one], k) => {
+      const place = grid(k, across, down, [0.06, 0.32 / down]), { counts, edges } = found.drawn[name];
+      const middles = counts.map((_, i) => (edges[i] + edges[i + 1]) / 2), top = Math.max(1, ...counts) * 1.1;
+      const common = { xaxis: `x${place.n}`, yaxis: `y${place.n}`, hoverinfo: "skip" };
+      more[`xaxis${place.n}`] = axis("", { domain: place.x, anchor: `y${place.n}`, nticks: 4 });
+      more[`yaxis${place.n}`] = axis("", { domain: place.y, anchor: `x${place.n}`, showticklabels: false, showgrid: false, range: [0, top] });
+      const words = plain(`${name}: p = ${Number(one.p_value.toPrecision(2))}`);
+      more.annotations.push(heading(place, fails(one) ? `<b>${words}</b>` : words));
+      return [
+        { ...common, type: "bar", x: middles, y: counts, width: edges.length > 1 ? edges[1] - edges[0] : undefined, marker: { color: "#bac2ca" } },
+        { ...common, type: "scatter", mode: "lines+markers", x: [one.statistic, one.statistic], y: [0, top * 0.95], line: { color: "#000", width: 2, dash: fails(one) ? "solid" : "dash" }, marker: { symbol: "triangle-down", size: [0, 10], color: "#000" } },
+      ];
+    });
+    draw("trust-statistics", traces, { ...more, margin: { l: 10, r: 10, t: 30, b: 30 } }, 40 + 170 * down, "Each statistic among those of rearrangements; the table above says how many are as large.");
+  }
+
   // ---- estimates
 
   // A table as a picture: rows are states.
@@ -355,9 +449,11 @@
   byId("notes").append(...data.notes.map((note) => element("li", `${note[0].toUpperCase()}${note.slice(1)}.`)));
   byId("backtest-title").textContent = data.exact ? "Was the promise kept before?" : "How did such sets fare before?";
   if (!data.new) byId("new").hidden = true;
+  if (!data.check) byId("trust").hidden = true;
   if (!data.backtest) { byId("backtest").hidden = true; byId("sizes").hidden = true; }
   fill(byId("settings-table"), ["setting", "value"], Object.entries(data.settings).map(([key, value]) => [key, element("code", value)]));
   showModel();
+  showCheck();
   show(data.asked);
 
   // On paper, what is folded would be lost, and pictures must fit the sheet.

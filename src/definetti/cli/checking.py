@@ -1,0 +1,78 @@
+"""The check that commands make by themselves, and what they say of one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from definetti.check import Diagnosis, Finding
+    from definetti.cli.columns import LabelledTable
+
+# What the default does anyway is no remedy.
+DONE = (", or symmetry='spaced'", "take symmetry='spaced', or ")
+
+
+def check_rows(
+    data: LabelledTable,
+    memory: Any,
+    seed: int,
+    *,
+    train_size: float | None = None,
+    skip: bool = False,
+    pictures: bool = False,
+) -> Diagnosis | None:
+    """Check labelled rows in a moment, by random numbers of its own; None where nothing can be.
+
+    Parameters
+    ----------
+    train_size : the share of rows that a model was fixed on, which calibrate nothing
+    skip : whether nobody wants to know
+    """
+    if skip:
+        return None
+    from definetti.check import CannotTest, check_quickly
+    from definetti.data.labels import piece
+    from definetti.data.splitting import training_length
+
+    end = len(data.states)
+    begin = 0 if train_size is None else training_length(train_size, end)
+    seen = None if data.observations is None else piece(data.observations, begin, end)
+    try:
+        return check_quickly(
+            seen, data.states[begin:], memory=memory, random_state=seed, pictures=pictures
+        )
+    except CannotTest:
+        return None
+
+
+def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
+    """Return one sentence where the assumption is clearly broken, with a remedy; else none."""
+    if found is None or not found.rejected:
+        return []
+    worst = max((found.tests[name] for name in found.failures), key=_stand_out)
+    words = worst.verdict.rstrip(".")
+    if symmetry in ("auto", "spaced"):
+        for remedy in DONE:
+            words = words.replace(remedy, "")
+    return [
+        f"the assumption is clearly broken (quick check of {found.n_steps:,} rows: p = "
+        f"{found.p_value:.3g}, {len(found.failures)} of {len(found.tests)} tests fail): "
+        f"{words[:1].lower()}{write_options(words[1:])}; `definetti check` tells more, "
+        "--no-check leaves this out"
+    ]
+
+
+def _stand_out(found: Finding) -> float:
+    """Return by how many standard deviations a statistic is above those of rearrangements."""
+    spread = float(found.drawn.std())
+    return (found.statistic - float(found.drawn.mean())) / (spread or 1.0)
+
+
+def write_options(text: str) -> str:
+    """Write parameters as the options of commands.
+
+    >>> write_options("take memory='age', or symmetry='spaced'")
+    'take --memory age, or --symmetry spaced'
+    """
+    return re.sub(r"\b(memory|symmetry)='?(\w+)'?", r"--\1 \2", text)

@@ -1,0 +1,60 @@
+"""Whether the promise applies: a diagnosis as the page shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from definetti.check import Curve, Diagnosis, Finding
+from definetti.report.levels import round_for_page
+
+SHOWN = 3  # kinds of residuals that are drawn
+BINS = 30
+PICTURES = ("quantiles", "histogram", "autocorrelation")
+
+
+def describe_check(found: Diagnosis) -> dict[str, Any]:
+    """Return a diagnosis with what its pictures need, and no more of it."""
+    kinds = list(found.residuals.items())[:SHOWN]
+    return {
+        **found.to_dict(),
+        "assumption": found.assumption,
+        "drawn": {name: _bins(one) for name, one in found.tests.items()},
+        "residuals": {
+            name: {
+                "size": one.size,
+                "draws": one.n_draws,
+                **{picture: _curve(getattr(one, picture)) for picture in PICTURES},
+            }
+            for name, one in kinds
+        },
+    }
+
+
+def note_broken(found: Diagnosis | None) -> list[str]:
+    """Return a note for the top of the page, where the assumption is broken."""
+    if found is None or not found.rejected:
+        return []
+    return [
+        "the labelled rows are not what the promise assumes "
+        f"(p = {found.p_value:.3g}): see “May you trust this?”"
+    ]
+
+
+def _bins(one: Finding) -> dict[str, Any]:
+    """Return a histogram of a statistic over the draws."""
+    finite = one.drawn[np.isfinite(one.drawn)]
+    distinct = len(np.unique(np.round(finite, 9)))
+    counts, edges = np.histogram(finite, min(BINS, max(distinct, 1))) if len(finite) else ([], [])
+    return {"counts": np.asarray(counts).tolist(), "edges": np.asarray(edges).tolist()}
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    return {
+        "at": round_for_page(curve.at),
+        "observed": round_for_page(curve.observed),
+        "pointwise": round_for_page(curve.pointwise),
+        "simultaneous": round_for_page(curve.simultaneous),
+        "outside": curve.outside.tolist(),
+    }
