@@ -104,6 +104,10 @@ def tables():
         "floats of 32 bits": columns["heat"].astype(np.float32),
         "scalars of NumPy": [np.float64(one) for one in columns["heat"]],
         "symbols of NumPy": list(columns["visits"]),
+        "dictionaries of NumPy": [
+            {"city": np.str_(row["city"]), "heat": np.float64(row["heat"])}
+            for row in frame.iter_rows(named=True)
+        ],
         "words": [f"word{k}" if k % 3 else "the" for k in range(60)],
     }
 

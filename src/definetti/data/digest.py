@@ -54,7 +54,16 @@ def _marks(values: npt.NDArray[Any]) -> Marks:
 
 def _mark(value: object) -> int:
     # Not `hash`: Python salts that of text anew in every process.
-    return int.from_bytes(blake2b(repr(value).encode(errors="replace"), digest_size=8).digest())
+    return int.from_bytes(blake2b(repr(_plain(value)).encode(errors="replace"), digest_size=8).digest())
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as Python writes it: numbers and text of NumPy's are what they equal."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 @kernel

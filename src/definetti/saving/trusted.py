@@ -32,8 +32,8 @@ CLASSES = {
     ],
     "sklearn.pipeline": ["FeatureUnion", "Pipeline"],
     "sklearn.preprocessing": [
-        "LabelBinarizer", "LabelEncoder", "MinMaxScaler", "OneHotEncoder", "OrdinalEncoder",
-        "PolynomialFeatures", "RobustScaler", "StandardScaler",
+        "FunctionTransformer", "LabelBinarizer", "LabelEncoder", "MinMaxScaler", "OneHotEncoder",
+        "OrdinalEncoder", "PolynomialFeatures", "RobustScaler", "StandardScaler",
     ],
 }  # fmt: skip
 PLAIN = {
@@ -96,6 +96,11 @@ def _check_one_hot(own: dict[str, Any]) -> None:
             raise ValueError("its OneHotEncoder counts other columns than it has categories")
 
 
+def _check_function(own: dict[str, Any]) -> None:
+    if own.get("func") is not None or own.get("inverse_func") is not None:
+        raise ValueError("its FunctionTransformer has a function, and a file holds no code")
+
+
 def _check_scale(own: dict[str, Any]) -> None:
     for name in ("scale_", "mean_", "center_", "var_"):
         if own.get(name) is not None and np.shape(own[name]) != (own.get("n_features_in_"),):
@@ -106,6 +111,7 @@ CHECKS: dict[str, list[Callable[[dict[str, Any]], None]]] = {
     "CountVectorizer": [_check_vocabulary],
     "TfidfVectorizer": [_check_vocabulary],
     "OneHotEncoder": [_check_one_hot],
+    "FunctionTransformer": [_check_function],  # what columns are that pass through
     "StandardScaler": [_check_scale],
     "RobustScaler": [_check_scale],
 }

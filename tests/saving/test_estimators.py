@@ -1,0 +1,145 @@
+"""Scikit-learn models go in by skops and a list of classes, or are refused by name."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
+from sklearn.tree import DecisionTreeClassifier
+from tests.saving.answers import check_same
+from tests.saving.test_broken_files import repacked
+
+from definetti import HMM, ConformalHMM, ConformalSequences, load
+from definetti.emissions import Classifier
+from definetti.exceptions import LoadError, SaveError
+
+RNG = np.random.default_rng(2)
+X = RNG.choice(["a", "b"], 80).tolist()
+Y = RNG.normal(size=(80, 2)) + (np.array(X) == "a")[:, None]
+FRAME = pd.DataFrame({"heat": Y[:, 0], "city": np.where(Y[:, 1] > 0, "Rome", "Oslo")})
+TEXT = ["a rainy day" if one > 0 else "the sun" for one in Y[:, 0]]
+
+
+def columns(*steps):
+    return make_pipeline(ColumnTransformer(list(steps)), LogisticRegression())
+
+
+HOT = ("c", OneHotEncoder(), ["city"])
+HELD = {
+    "logistic": (LogisticRegression(), Y),
+    "Bayes": (GaussianNB(), Y),
+    "linear": (LinearDiscriminantAnalysis(), Y),
+    "quadratic": (QuadraticDiscriminantAnalysis(), Y),
+    "calibrated": (CalibratedClassifierCV(RidgeClassifier(), cv=2), Y),
+    "pipeline": (make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()), Y),
+    "one hot": (
+        columns(("n", StandardScaler(), ["heat"]), ("c", OneHotEncoder(), ["city"])),
+        FRAME,
+    ),
+    "ordinal": (columns(("n", "passthrough", ["heat"]), ("c", OrdinalEncoder(), ["city"])), FRAME),
+    "text": (make_pipeline(TfidfVectorizer(), LogisticRegression()), TEXT),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_models_that_files_hold(name, tmp_path):
+    model, y = HELD[name]
+    cp = ConformalHMM(model, train_size=0.5, random_state=0, smoothing=True).fit(y[:70], X[:70])
+    check_same(cp, tmp_path, [y[75:77]], (y[70:75], X[70:75]))
+
+
+def test_whole_sequences(tmp_path):
+    cp = ConformalSequences(LogisticRegression(), confidence_level=0.7).fit(Y, X, [4] * 20)
+    cp.save(tmp_path / "model.definetti")
+    again = load(tmp_path / "model.definetti")
+    assert (again.predict_set(Y[:4]).marginals == cp.predict_set(Y[:4]).marginals).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "strange"),
+    [
+        (RandomForestClassifier(3), "RandomForestClassifier"),
+        (DecisionTreeClassifier(), "DecisionTreeClassifier"),
+        (HistGradientBoostingClassifier(max_iter=2), "HistGradientBoostingClassifier"),
+        (KNeighborsClassifier(), "KNeighborsClassifier"),
+        (MLPClassifier(), "MLPClassifier"),
+        (make_pipeline(FunctionTransformer(np.exp), LogisticRegression()), "numpy.exp"),
+        (LogisticRegression(random_state=np.random.RandomState(0)), "RandomState"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_models_that_are_refused_by_name(model, strange, tmp_path):
+    # Not fitted: what is refused is refused for what it is.
+    cp = ConformalHMM(GaussianNB(), train_size=0.5).fit(Y, X)
+    cp.model = HMM(emission=Classifier(model))
+    with pytest.raises(
+        SaveError, match=rf"model: emission: estimator is a .* with .*{strange}.* in it"
+    ):
+        cp.save(tmp_path / "model.definetti")
+
+
+def altered(name, change, path):
+    """Save a model, change the tree that skops made of it, and make all checksums right."""
+    model, y = HELD[name]
+    ConformalHMM(model, train_size=0.5).fit(y, X).save(path)
+
+    def put(manifest, parts):
+        for part in [one for one in parts if one.endswith(".json")]:
+            parts[part] = change(parts[part].decode()).encode()
+
+    path.write_bytes(repacked(path.read_bytes(), put))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("sklearn.linear_model._logistic", "os"),
+        lambda text: text.replace('"LogisticRegression"', '"system"'),
+        lambda text: text.replace('"JsonNode"', '"FunctionNode"'),
+        lambda text: text.replace('"ObjectNode"', '"MethodNode"'),
+        lambda text: text.replace('"ListNode"', '"OperatorFuncNode"'),
+        lambda text: json.dumps({"__class__": "system", "__module__": "os"}),
+        lambda text: "[]",
+        lambda text: text.replace("0.npy", "9.npy"),
+    ],
+)
+def test_altered_trees(change, tmp_path):
+    path = tmp_path / "model.definetti"
+    altered("logistic", change, path)
+    with pytest.raises(LoadError):
+        load(path)
+
+
+def test_numbers_that_lead_beyond_what_is_there(tmp_path):
+    path = tmp_path / "model.definetti"
+    altered("text", lambda text: text.replace('"content": "2"', '"content": "200000000"'), path)
+    with pytest.raises(LoadError, match="not numbered from 0 on"):
+        load(path)
+
+
+def test_without_skops_it_says_what_to_install(tmp_path, monkeypatch):
+    path = tmp_path / "model.definetti"
+    cp = ConformalHMM(GaussianNB(), train_size=0.5).fit(Y, X)
+    cp.save(path)
+    monkeypatch.setitem(__import__("sys").modules, "skops.io", None)
+    with pytest.raises(LoadError, match=r"pip install 'definetti\[save\]'"):
+        load(path)
+    with pytest.raises(SaveError, match=r"pip install 'definetti\[save\]'"):
+        cp.save(path)
