@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from definetti._system.arrays import IntArray
 from definetti._system.caller import warn_caller
 from definetti._system.checks import (
@@ -12,11 +14,12 @@ from definetti._system.checks import (
     checked_guarantee,
     checked_limit,
     checked_number,
+    is_auto,
 )
 from definetti._system.saved import Saved
 from definetti.algorithm import rank
 from definetti.data.candidates import check_listing, check_size, is_long
-from definetti.data.labelled import Labelled
+from definetti.data.labelled import Labelled, New
 from definetti.data.labels import readable
 from definetti.data.sound import require
 from definetti.emissions._choice import Kinds
@@ -31,10 +34,14 @@ from definetti.scores import Score, StepScore
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets._wording import LAST
 from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
-from definetti.symmetry import Remembering, Symmetry, find_symmetry, remember
+from definetti.symmetry import Full, Remembering, Symmetry, find_symmetry, remember
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
+    from definetti.choosing import Choice
+
+CHOOSING = 1  # names the draws by which something is chosen; no prediction's name is so short
+FEW = 100  # candidates, up to which "full" may be taken in the place of "spaced"
 
 
 class ConformalHMM(FrontDoor, Saved):
@@ -58,7 +65,9 @@ class ConformalHMM(FrontDoor, Saved):
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "departures", "shifts", \
 "published"} or object
         What a candidate is compared with. "auto" is "spaced", which keeps its level on recorded
-        data, too; "full" has smaller sets where they are a hidden Markov model. "departures"
+        data, too; "full" has smaller sets where they are a hidden Markov model. With `train_size`
+        "auto" takes "full" over a few steps if exact tests of the training stretch find nothing
+        against it, and ``choice_`` tells. "departures"
         promises coverage given the *present* state, each time it is in it, counted by visits; the
         others given the last, whatever state it ends in. "shifts" is valid only approximately,
         "published" is not valid; both warn.
@@ -78,10 +87,12 @@ class ConformalHMM(FrontDoor, Saved):
         The state space, if it is larger than what the history shows: a state that was never seen
         and is not declared cannot be in a set. A model that has labels of its own comes first in
         their order.
-    memory : int, {"age", "observation"} or Memory, default 1
+    memory : int, {"age", "observation", "auto"} or Memory, default 1
         What the future depends on: the last so many states, 1 for a hidden Markov model; the
         present state and how long it has lasted; or it and the present observation, a symbol. The
         sets are exact under that assumption; a larger memory assumes less and compares with less.
+        "auto", which needs `train_size`, is the least that exact tests of the training stretch do
+        not speak against.
         With "departures" the visits that count are those to the state with its memory.
         ``memory_`` is what is used.
     guarantee : {"all", "steps", "errors"}, default "all"
@@ -112,7 +123,10 @@ class ConformalHMM(FrontDoor, Saved):
     states_ : the labels of the states, in the order in which they were declared or first met
     symbols_ : the observations there are, where they are symbols
     present_ : the last of the labels, from which what is predicted goes on
-    symmetry_, score_, model_, memory_ : what is used
+    symmetry_, score_, model_, memory_ : what is used; over more than a few steps, and where it
+        must be, "spaced" in the place of a "full" that was chosen
+    choice_ : `definetti.choosing.Choice`, what was chosen by tests of the training stretch and
+        why; None where nothing was to be chosen
     n_steps_ : the length of the labelled history, without what the model was fixed on
 
     Examples
@@ -125,6 +139,9 @@ class ConformalHMM(FrontDoor, Saved):
     >>> tuple(states[298:]) in s
     True
     """
+
+    choice_: Choice | None
+    _over_few: Symmetry | None
 
     def __init__(
         self,
@@ -232,9 +249,12 @@ class ConformalHMM(FrontDoor, Saved):
         if self.guarantee == "all":
             return self._set(question, levels)
         if not question.by_last_state:
+            remedy = "use symmetry='departures', or memory=1"
+            if not (question.model.fixed and question.symmetry.recalls):
+                remedy = "set train_size=0.5"
             raise ValueError(
                 f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
-                "or 'departures' only; set train_size=0.5, or guarantee='all'"
+                f"or 'departures' only; {remedy}, or guarantee='all'"
             )
         return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
 
@@ -402,13 +422,34 @@ class ConformalHMM(FrontDoor, Saved):
     def _take_in(
         self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
+        if is_auto(self.memory) and self.train_size is None:
+            raise ValueError(
+                "memory='auto' is chosen by tests of a training stretch, and train_size is None; "
+                "set train_size=0.5, or name a memory, such as 2 or 'age'"
+            )
         data = Labelled(model, observations, states, self.states, self.train_size, lengths)
         symmetry = find_symmetry(self.symmetry)
         levels = read_levels(self.confidence_level)
-        remembering = remember(symmetry, self.memory, data.history)
+        choice = self._choose(data, entropy)
+        memory = self.memory if choice is None else choice.memory or self.memory
+        found = {
+            "_data": data, "symmetry_": symmetry, "choice_": choice, "_over_few": None,
+            "_remembering": remember(symmetry, memory, data.history),
+        }  # fmt: skip
+        if choice is not None and choice.symmetry == Full.known_as:
+            found |= {"symmetry_": Full(), "_over_few": remember(Full(), memory, data.history)}
         if levels.named:
             levels.check(data.alphabet.labels)
-        return {"_data": data, "symmetry_": symmetry, "_remembering": remembering}
+        return found
+
+    def _choose(self, data: Labelled, entropy: int) -> Choice | None:
+        """Choose what is left to be chosen, by the training stretch and draws of its own."""
+        if self.train_size is None or not (is_auto(self.symmetry) or is_auto(self.memory)):
+            return None
+        from definetti.choosing import choose
+
+        rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(CHOOSING,)))
+        return choose(data, self.memory, self.symmetry, rng)
 
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
         self._remembering.check_more(observations, symbols)
@@ -450,6 +491,12 @@ class ConformalHMM(FrontDoor, Saved):
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), data.model.fixed, fixed, most)
         new = data.read_new(new_observations, horizon)
+        choice, chosen = self.choice_, False
+        if choice is not None:
+            small = choice.symmetry is not None and self._is_small(n, new, lag)
+            symmetry = self._over_few if small and self._over_few else symmetry
+            tested = choice.diagnosis is not None
+            chosen = tested and (small or (choice.memory is not None and bool(symmetry.recalls)))
         question = Question.about(
             data,
             new,
@@ -459,9 +506,16 @@ class ConformalHMM(FrontDoor, Saved):
             entropy=self._entropy,
             smoothing=bool(self.smoothing),
             lag=int(lag),
+            chosen=chosen,
         )
         question.check_exact()
         return question
+
+    def _is_small(self, n_states: int, new: New, lag: int) -> bool:
+        """Tell whether a question can do without limits for last states, at little cost."""
+        partly = bool(new.unseen.any()) and not bool(new.unseen.all())
+        long = is_long(n_states, len(new.codes), min(FEW, self.max_candidates))
+        return not (lag or partly or long or self.guarantee != "all")
 
     def _set(self, question: Question, levels: Levels | None) -> PredictionSet | LatticeSet:
         """List the set where that is feasible; else go by the lattice, if there is one."""

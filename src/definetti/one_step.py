@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import is_auto
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
@@ -102,7 +103,8 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
 
     Parameters
     ----------
-    predictor : fitted `ConformalHMM` with a fixed model and symmetry "spaced" or "returns"
+    predictor : fitted `ConformalHMM` with a fixed model and symmetry "spaced" or "returns"; of
+        "auto" the table is that of "spaced"
 
     Returns
     -------
@@ -112,7 +114,7 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
     --------
     >>> from definetti import ConformalHMM
     >>> from definetti.simulate import weather
-    >>> cp = ConformalHMM(train_size=0.5).fit(*weather(400, random_state=0))
+    >>> cp = ConformalHMM(train_size=0.5, symmetry="spaced").fit(*weather(400, random_state=0))
     >>> table = p_value_table(cp)
     >>> hat, rain = cp.symbols_.index("hat"), cp.states_.index("rain")
     >>> float(table[hat, rain]) == cp.p_value(["hat"], ["rain"])
@@ -123,7 +125,7 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
         raise ValueError(
             "predictor must have a fixed model and symbols for observations; set train_size=0.5"
         )
-    if not isinstance(predictor.symmetry_, (Spaced, Returns)):
+    if not (is_auto(predictor.symmetry) or isinstance(predictor.symmetry_, (Spaced, Returns))):
         raise ValueError(
             f"symmetry must be 'spaced' or 'returns', which agree one step ahead, got "
             f"{type(predictor.symmetry_).__name__.lower()!r}"

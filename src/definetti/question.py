@@ -43,6 +43,7 @@ class Question:
     n_resamples, entropy : how many rearrangements to draw where they are drawn, and from what seed
     smoothing : whether ties are broken at random
     lag : how many of the new steps are not asked about, because their labels never come
+    chosen : whether the symmetry, or what it takes the future to depend on, was chosen by tests
     steps : how many steps, the last ones, are asked about
     by_last_state : whether a candidate is compared with the past through its last state alone
     """
@@ -60,6 +61,7 @@ class Question:
     entropy: int
     smoothing: bool = False
     lag: int = 0
+    chosen: bool = False
 
     steps: int = field(init=False)
     by_last_state: bool = field(init=False)
@@ -108,6 +110,8 @@ class Question:
         way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
         if self.symmetry.recalls:
             way += f", the future depending on {self.symmetry.recalls}"
+        if self.chosen:
+            way += ", chosen by tests of the training stretch"
         return f"{way}{', smoothed' * self.smoothing}"
 
     def generator(self, use: int = 0) -> np.random.Generator:

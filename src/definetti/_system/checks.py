@@ -35,6 +35,15 @@ def checked_guarantee(guarantee: Any, max_errors: Any) -> None:
         )
 
 
+def is_auto(parameter: Any) -> bool:
+    """Tell whether a parameter is left to be chosen; it may be an object of any kind.
+
+    >>> is_auto("auto"), is_auto(1)
+    (True, False)
+    """
+    return isinstance(parameter, str) and parameter == "auto"
+
+
 def checked_choice(value: Any, contract: Any, name: str, others: str = "") -> Any:
     """Return an object that fulfils a contract, given by its name or as it is.
 

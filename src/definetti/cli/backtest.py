@@ -70,7 +70,8 @@ def backtest(
         level = read_confidence(confidence, table.states)
         cp = ConformalHMM(
             symmetry=symmetry, memory=read_memory(memory),
-            confidence_level=level, train_size=choose_share(table, horizon, train_size),
+            confidence_level=level,
+            train_size=choose_share(table, horizon, train_size, memory == "auto"),
             allow_empty=allow_empty, random_state=seed, verbose=is_watched(),
         )  # fmt: skip
         test = run_backtest(

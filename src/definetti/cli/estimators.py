@@ -49,7 +49,7 @@ def make_estimator(
     from definetti.conformal import ConformalHMM
 
     check_errors(guarantee, max_errors, steps)
-    needed = guarantee != "all" or 0 < data.new_rows < steps
+    needed = guarantee != "all" or 0 < data.new_rows < steps or memory == "auto"
     return ConformalHMM(
         symmetry=symmetry, memory=read_memory(memory),
         confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,

@@ -43,7 +43,7 @@ Symmetry = Annotated[
 Memory = Annotated[
     str,
     typer.Option(
-        help="what the future depends on: 1, 2, … states, or a name, such as age, age:20",
+        help="what the future depends on: 1, 2, … states, a name, such as age, age:20; or auto",
         autocompletion=complete_memories,
     ),
 ]

@@ -85,9 +85,10 @@ def check_size(
     model_fixed : whether the model is fixed, however candidates are compared
     """
     if lag and not fixed:
+        remedy = "use symmetry='departures', or memory=1" if model_fixed else "set train_size=0.5"
         raise ValueError(
             f"lag={lag} is exact with a fixed model and symmetry='spaced' or 'departures' only; "
-            "set train_size=0.5, or ask about all new steps"
+            f"{remedy}, or ask about all new steps"
         )
     if horizon is None:
         return

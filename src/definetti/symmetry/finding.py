@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from definetti._system.checks import checked_choice
+from definetti._system.checks import checked_choice, is_auto
 from definetti.symmetry.base import Symmetry
 
 
@@ -14,8 +14,6 @@ def find_symmetry(symmetry: Any) -> Symmetry:
     What goes together stays together in whole blocks: of what is exact given the last state,
     "auto" is the one that keeps its level where recorded data are no hidden Markov model.
     """
-    auto = isinstance(symmetry, str) and symmetry == "auto"
-    found: Symmetry = checked_choice(
-        "spaced" if auto else symmetry, Symmetry, "symmetry", ", 'auto'"
-    )
+    meant = "spaced" if is_auto(symmetry) else symmetry
+    found: Symmetry = checked_choice(meant, Symmetry, "symmetry", ", 'auto'")
     return found
