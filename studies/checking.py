@@ -3,12 +3,17 @@
 `python -m studies.checking` draws chains of several sizes and lengths, and prints the share of
 histories that each test rejects at 0.05. What is false is planted, one thing at a time. Chi-square
 tests are those of Anderson & Goodman (1957): order two, and other transitions in the second half.
+Where PyDTMC is installed, its own tests stand beside: `assess_markov_property`, and
+`assess_homogeneity` of both halves. It asks for an old matplotlib and does without:
+``pip install --no-deps PyDTMC networkx``.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -22,6 +27,9 @@ from definetti.check import check
 ALPHA = 0.05
 DRAWS, MORE = 199, 999  # of tests by themselves, and of all together
 LENGTHS, STATES = (50, 200, 1_000), (2, 5, 10)
+POWER_LENGTHS = (50, 100, 200, 400, 800)
+FAILURES = ("order", "durations", "transitions", "drift", "lingering")
+CHI_SQUARE = {"order": 0, "transitions": 1}  # which of the chi-square tests is for a failure
 KINDS = ("sticky", "rare")
 
 
@@ -57,6 +65,35 @@ def judge_by_chi_square(path: IntArray) -> tuple[float, float]:
     order = _ratio(triples.transpose(1, 0, 2))
     change = _ratio(halves.transpose(1, 0, 2))
     return float(chi2.sf(order, n * (n - 1) ** 2)), float(chi2.sf(change, n * (n - 1)))
+
+
+def judge_by_pydtmc(path: IntArray) -> tuple[float, float] | None:
+    """Return the p-values of PyDTMC, Markov property and homogeneity; None if it is not there.
+
+    What it does not answer counts as not rejected.
+    """
+    if find_spec("pydtmc") is None:
+        return None
+    import pydtmc  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    labels = [str(state + 1) for state in path.tolist()]
+    known, half = sorted(set(labels)), len(labels) // 2
+    if len(known) < 2:
+        return 1.0, 1.0
+
+    def ask(test: Any, *what: Any) -> float:
+        try:
+            with np.errstate(all="ignore"):
+                p_value = float(test(known, *what)[1])
+        except ValueError:
+            return 1.0
+        return 1.0 if np.isnan(p_value) else p_value
+
+    halves = [labels[:half], labels[half:]]
+    return (
+        ask(pydtmc.assess_markov_property, labels),
+        ask(pydtmc.assess_homogeneity, halves),
+    )
 
 
 def _ratio(counts: FloatArray) -> float:
@@ -103,52 +140,71 @@ def measure_sizes(repetitions: int) -> Iterator[list[str]]:
             chain = make_chain(kind, states)
             for length in LENGTHS:
                 rng = np.random.default_rng([states, length, KINDS.index(kind)])
-                rejected = np.zeros(4)
+                rejected = np.zeros(6)
                 for _ in range(repetitions):
                     path = walk(lambda t, chain=chain: chain, length, rng)  # type: ignore[misc]
-                    theirs = judge_by_chi_square(path)
+                    textbook = judge_by_chi_square(path)
+                    theirs = judge_by_pydtmc(path) or (np.nan, np.nan)
                     ours = [1.0, 1.0]
                     if len(set(path.tolist())) > 1:
                         asked = ["order", "transitions"]
                         found = check(None, path, tests=asked, n_resamples=DRAWS, random_state=rng)
                         ours = [found.tests[name].p_value for name in asked]
-                    rejected += np.array([ours[0], theirs[0], ours[1], theirs[1]]) <= ALPHA
+                    each = np.array([*zip(ours, textbook, theirs, strict=True)]).ravel()
+                    rejected += np.where(np.isnan(each), np.nan, each <= ALPHA)
                 shares = rejected / repetitions
-                yield [kind, str(states), f"{length:,}", *(f"{share:.3f}" for share in shares)]
+                written = ("—" if np.isnan(share) else f"{share:.3f}" for share in shares)
+                yield [kind, str(states), f"{length:,}", *written]
 
 
 def measure_power(repetitions: int) -> Iterator[list[str]]:
-    """Yield a row a failure and length: the share that is found, by all tests and by its own."""
-    for k, name in enumerate(("order", "durations", "transitions", "drift", "lingering")):
-        for length in (100, 300, 1_000):
+    """Yield a row a failure and length: the share found by all tests, its own, and chi-square."""
+    for k, name in enumerate(FAILURES):
+        for length in POWER_LENGTHS:
             rng = np.random.default_rng([k, length])
-            hits = np.zeros(2)
+            hits = np.zeros(3)
             for _ in range(repetitions):
-                found = check(*plant(name, length, rng), n_resamples=MORE, random_state=rng)
+                observations, states = plant(name, length, rng)
+                found = check(observations, states, n_resamples=MORE, random_state=rng)
                 named = name in found.tests and found.tests[name].p_value <= ALPHA
-                hits += [found.p_value <= ALPHA, named]
-            yield [name, f"{length:,}", *(f"{share:.2f}" for share in hits / repetitions)]
+                textbook = np.nan
+                if name in CHI_SQUARE:
+                    textbook = judge_by_chi_square(states)[CHI_SQUARE[name]] <= ALPHA
+                hits += [found.p_value <= ALPHA, named, textbook]
+            written = ("—" if np.isnan(share) else f"{share:.2f}" for share in hits / repetitions)
+            yield [name, f"{length:,}", *written]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m studies.checking", description=__doc__)
     parser.add_argument("--repetitions", type=int, default=200, help="histories of each kind")
-    repetitions = parser.parse_args(arguments).repetitions
+    parser.add_argument("--only", choices=["sizes", "power"], help="one of the two tables")
+    asked = parser.parse_args(arguments)
+    repetitions = asked.repetitions
     console = Console(width=110)
-    sizes = Table(title=f"True chains: share rejected at {ALPHA}, of {repetitions} histories")
-    for column in ("chain", "states", "T", "order", "chi-square", "change", "chi-square"):
-        sizes.add_column(column, justify="right")
-    number = len(KINDS) * len(STATES) * len(LENGTHS)
-    for row in track(measure_sizes(repetitions), total=number, transient=True):
-        sizes.add_row(*row)
-    console.print(sizes)
-    power = Table(title=f"Planted failures: share found at {ALPHA}, of {repetitions} histories")
-    for column in ("what is wrong", "T", "the verdict", "its own test"):
-        power.add_column(column, justify="right")
-    for row in track(measure_power(repetitions), total=15, transient=True):
-        power.add_row(*row)
-    console.print(power)
+    if asked.only != "power":
+        title = f"True chains: share rejected at {ALPHA}, of {repetitions} histories"
+        tests = ("order", "chi-square", "PyDTMC", "change", "chi-square", "PyDTMC")
+        number = len(KINDS) * len(STATES) * len(LENGTHS)
+        show(console, title, ("chain", "states", "T", *tests), measure_sizes(repetitions), number)
+    if asked.only != "sizes":
+        title = f"Planted failures: share found at {ALPHA}, of {repetitions} histories"
+        columns = ("what is wrong", "T", "the verdict", "its own test", "chi-square")
+        number = len(FAILURES) * len(POWER_LENGTHS)
+        show(console, title, columns, measure_power(repetitions), number)
+
+
+def show(
+    console: Console, title: str, columns: tuple[str, ...], rows: Iterator[list[str]], number: int
+) -> None:
+    """Print a table of what comes row by row."""
+    table = Table(title=title)
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in track(rows, total=number, transient=True):
+        table.add_row(*row)
+    console.print(table)
 
 
 if __name__ == "__main__":

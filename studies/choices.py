@@ -46,7 +46,7 @@ class RecordedKind(NamedTuple):
     model: Any
 
 
-class Choice(NamedTuple):
+class Combination(NamedTuple):
     """One line of the table.
 
     Attributes
@@ -112,7 +112,7 @@ def cells(every: Sequence[RecordedKind]) -> Iterator[tuple[RecordedKind, str, st
 
 def work_out(
     data: RecordedKind, model: str, symmetry: str, memory: str, horizon: int, windows: int
-) -> list[Choice]:
+) -> list[Combination]:
     """Judge one way of making sets on all histories, at all levels."""
     labels = sorted({state for one in data.histories for state in one.states})
     each = max(1, round(windows / len(data.histories)))
@@ -138,7 +138,7 @@ def work_out(
     right = np.concatenate(covered, axis=1)
     wide = np.concatenate(widths, axis=1)
     return [
-        Choice(
+        Combination(
             data.name, model, symmetry, memory, horizon, level, right.shape[1],
             float(right[k].mean()), *exact_interval(int(right[k].sum()), right.shape[1]),
             float(wide[k].mean()), float(np.mean(seconds)),
@@ -147,7 +147,7 @@ def work_out(
     ]  # fmt: skip
 
 
-def print_choices(console: Console, rows: Sequence[Choice]) -> None:
+def print_choices(console: Console, rows: Sequence[Combination]) -> None:
     """Print a line a way, its three levels side by side; bold where it is short."""
     table = Table(title="Coverage / states per step, by level", pad_edge=False)
     for name in ("data", "model", "symmetry", "memory", "steps", "windows", *map(str, LEVELS)):
@@ -177,12 +177,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if message := missing(given.data):
         print(message, file=sys.stderr)
         return 2
-    known: dict[tuple[Any, ...], list[Choice]] = {}
+    known: dict[tuple[Any, ...], list[Combination]] = {}
     if given.output and given.output.is_file():
         with given.output.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                kinds = get_type_hints(Choice)
-                made = Choice(*(kinds[name](row[name]) for name in Choice._fields))
+                kinds = get_type_hints(Combination)
+                made = Combination(*(kinds[name](row[name]) for name in Combination._fields))
                 known.setdefault(made[:5], []).append(made)
     rows = []
     for cell in cells(read(given.data)):
@@ -198,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if given.output:
                 new = not given.output.is_file()
                 with given.output.open("a", newline="", encoding="utf-8") as file:
-                    csv.writer(file).writerows([Choice._fields] * new + known[key])
+                    csv.writer(file).writerows([Combination._fields] * new + known[key])
         rows += known[key]
     console = Console()
     print_choices(console if console.is_terminal else Console(width=140), rows)

@@ -86,7 +86,7 @@ def test_what_the_training_stretch_shows_is_chosen_and_said(name):
     assert cp.symmetry_.known_as == symmetry
     least = memory.k if isinstance(memory, Order) else repr(memory)
     assert cp.choice_.words.startswith(f"memory={least}: ")
-    assert f"symmetry={symmetry!r}: " in cp.choice_.words
+    assert f"symmetry={symmetry!r}" in cp.choice_.words
     assert f"the {len(states):,} training steps" in cp.choice_.words
     if name != "feedback":  # forecasts would need what is observed last
         assert "chosen by tests of the training stretch" in cp.predict_set(horizon=1).method

@@ -137,7 +137,7 @@ def _predict(cp: Any, data: LabelledTable, steps: int) -> tuple[Any, dict[str, A
         "exact": found.exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
         "filled": found.filled, "train_size": cp.train_size, "seed": cp.random_state,
     }  # fmt: skip
-    if cp.choice_ is not None:
+    if cp.choice_ is not None and cp.choice_.diagnosis is not None:
         data.notes.append(cp.choice_.words)
         settings["chosen"] = cp.choice_.words
     fixed_on = len(data.states) - cp.n_steps_
