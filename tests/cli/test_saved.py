@@ -1,16 +1,42 @@
 """Models in files, from the command line: fit, predict --model, inspect."""
 
 import json
+from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
+from typer.main import get_command
 
 from definetti import ConformalHMM, ConformalSequences, load
+from definetti.cli import app
 
 DAYS = "day,seen,heat,state\n" + "".join(
     f"{k},{'wet' if k % 3 else 'dry'},{k % 5 + 0.5},{'rain' if k % 3 else 'sun'}\n"
     for k in range(60)
 )
 NEW = "heat,seen\n1.5,wet\n2.5,dry\n"
+
+
+COMMAND = get_command(app)
+
+
+@pytest.fixture
+def ask(files, monkeypatch):
+    """Run a command here: what is asked about are files, not processes."""
+    monkeypatch.chdir(files)
+
+    def asked(*arguments):
+        done = CliRunner().invoke(COMMAND, [str(one) for one in arguments])
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return Done(done.exit_code, done.stdout, done.stderr)
+
+    return asked
+
+
+class Done(NamedTuple):
+    returncode: int
+    out: str
+    err: str
 
 
 @pytest.fixture
@@ -31,7 +57,7 @@ def files(tmp_path):
     ],
 )
 def test_a_model_predicts_what_the_rows_would(options, files, ask):
-    rows = ask("predict", "days.csv", "new.csv", *options, "--json")
+    rows = ask("predict", "days.csv", "--no-check", "new.csv", *options, "--json")
     assert ask("fit", "days.csv", "-o", "m.definetti", *options).returncode == 0
     model = ask("predict", "--model", "m.definetti", "new.csv", "--json")
     assert model.returncode == 0, model.err
@@ -46,8 +72,8 @@ def test_what_is_read_at_every_prediction_may_be_asked_for_otherwise(files, ask)
     other = ask(*asked, "--confidence", "0.95", "--guarantee", "steps", "--smoothing")
     found = json.loads(other.out)
     assert (found["confidence_level"], found["guarantee"]) == (0.95, "steps")
-    rows = ask("predict", "days.csv", "new.csv", *one, "--train-size", "0.5", "--json",
-               "--confidence", "0.95", "--guarantee", "steps", "--smoothing")  # fmt: skip
+    rows = ask("predict", "days.csv", "new.csv", *one, "--train-size", "0.5", "--no-check",
+               "--json", "--confidence", "0.95", "--guarantee", "steps", "--smoothing")  # fmt: skip
     assert json.loads(rows.out) == found
 
 
@@ -100,7 +126,9 @@ def test_models_made_in_python_are_asked_about_named_columns(files, ask):
 
 def test_a_plain_chain(files, ask):
     ask("fit", "days.csv", "-o", "m.definetti", "--observation-columns", "")
-    rows = ask("predict", "days.csv", "--observation-columns", "", "--horizon", "2", "--json")
+    rows = ask(
+        "predict", "days.csv", "--no-check", "--observation-columns", "", "--horizon", "2", "--json"
+    )
     model = ask("predict", "--model", "m.definetti", "--horizon", "2", "--json")
     assert json.loads(model.out) == json.loads(rows.out)
 

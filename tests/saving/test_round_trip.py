@@ -33,7 +33,7 @@ def fitted(y=Y, x=X, lengths=None, **params):
         return ConformalHMM(**params).fit(y, x, lengths)
 
 
-@pytest.mark.parametrize("train_size", [None, 0.5])
+@pytest.mark.parametrize("train_size", [None, pytest.param(0.5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("score", [*Score.named, Joint(2)], ids=str)
 def test_scores(score, train_size, tmp_path):
     check_same(fitted(score=score, train_size=train_size), tmp_path, [NEW], MORE)
@@ -120,7 +120,7 @@ def rows(table, begin, end):
     )
 
 
-@pytest.mark.parametrize("train_size", [None, 0.5])
+@pytest.mark.parametrize("train_size", [None, pytest.param(0.5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", list(tables()))
 def test_tables(name, train_size, tmp_path):
     table = tables()[name]

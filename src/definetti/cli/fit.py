@@ -27,6 +27,7 @@ def fit(
     smoothing: options.Smoothing = False,
     allow_empty: options.AllowEmpty = False,
     seed: options.Seed = 0,
+    no_check: options.NoCheck = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -38,6 +39,7 @@ def fit(
     Example: definetti fit history.csv -o model.definetti --state-column stage
     """
     with report_mistakes():
+        from definetti.cli.checking import check_rows, note_broken
         from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.levels import read_confidence
         from definetti.cli.saved import ENDING, is_model_file, note_columns
@@ -63,11 +65,13 @@ def fit(
         save(cp, output, note_columns(table, state_column))
         fixed_on = len(table.states) - cp.n_steps_
         model = described(cp.model_, list(table.columns), fixed_on)
-        print_notes(table.notes)
+        checked = check_rows(table, cp.memory_, seed, train_size=cp.train_size, skip=no_check)
+        print_notes([*table.notes, *note_broken(checked, symmetry)])
         if json:
             print_json({"output": str(output), "labelled_rows": len(table.states),
                         "states": list(cp.states_), "observed": table.columns,
-                        "model": repr(cp.model_), "bytes": output.stat().st_size})  # fmt: skip
+                        "model": repr(cp.model_), "bytes": output.stat().st_size,
+                        "check": None if checked is None else checked.to_dict()})  # fmt: skip
         else:
             from definetti.cli.printing import console
 

@@ -54,7 +54,9 @@ def _marks(values: npt.NDArray[Any]) -> Marks:
 
 def _mark(value: object) -> int:
     # Not `hash`: Python salts that of text anew in every process.
-    return int.from_bytes(blake2b(repr(_plain(value)).encode(errors="replace"), digest_size=8).digest())
+    return int.from_bytes(
+        blake2b(repr(_plain(value)).encode(errors="replace"), digest_size=8).digest()
+    )
 
 
 def _plain(value: Any) -> Any:
