@@ -417,3 +417,44 @@ def test_no_warning_without_an_alarm() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         live(Monitor(fitted(), random_state=0))
+
+
+@pytest.mark.parametrize("keep", [None, 20])
+def test_a_saved_monitor_goes_on_to_the_last_bit(keep: int | None, tmp_path: Any) -> None:
+    import definetti
+
+    monitor = Monitor(fitted(smoothing=True), keep=keep, random_state=0)
+    live(monitor, 60, 90)
+    monitor.gap()
+    live(monitor, 90, 100)
+    if keep is None:
+        monitor.observe("boots")
+        monitor.observe("hat")
+        monitor.label(X[101], time=monitor.n_observed - 1)
+    monitor.save(tmp_path / "m.definetti")
+    again = definetti.load(tmp_path / "m.definetti")
+    for one in (monitor, again):
+        if keep is None:
+            one.label("snow")
+    mine, theirs = live(monitor, 110, 150), live(again, 110, 150)
+    assert [(s.set, s.p_values, s.covered) for s in mine] == [
+        (s.set, s.p_values, s.covered) for s in theirs
+    ]
+    assert again.coverage.overall == monitor.coverage.overall
+    assert np.array_equal(again.history, monitor.history, equal_nan=True)
+    monitor.save(tmp_path / "a.definetti")
+    again.save(tmp_path / "b.definetti")
+    assert (tmp_path / "a.definetti").read_bytes() == (tmp_path / "b.definetti").read_bytes()
+
+
+def test_a_picture_has_capitals_coverage_and_sets(tmp_path: Any) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    monitor = changing(on_alarm="restart")
+    axes = monitor.plot()
+    assert [line.get_label() for line in axes[0].lines][:3] == list(monitor.parts)
+    again = monitor.plot(axes)
+    assert again is axes
+    assert len(axes[0].lines) == 5
+    axes[0].figure.savefig(tmp_path / "monitor.png")
+    matplotlib.pyplot.close("all")

@@ -30,6 +30,11 @@ class Follower:
         self._labels: list[Hashable] = []
 
     @property
+    def known(self) -> ConformalHMM:
+        """The estimator as it is, which need not know the last labels."""
+        return self._cp
+
+    @property
     def cp(self) -> ConformalHMM:
         """The estimator, which knows all labels."""
         if self.missed:

@@ -106,6 +106,13 @@ def cut_set(every: PredictionSet, alpha: Fraction, allow_empty: bool) -> Predict
     )
 
 
+def last_states(found: AnySet) -> tuple[Hashable, ...]:
+    """Return the states that are possible at the last step."""
+    if isinstance(found, PredictionSet) and found.horizon == 1:
+        return tuple(one for (one,) in found.sequences)
+    return tuple(found.steps[-1])
+
+
 def noted_p_value(found: AnySet, truth: tuple[Hashable, ...]) -> float:
     """Return the p-value that a listed set has noted; 0 of labels that it does not know."""
     assert isinstance(found, PredictionSet)

@@ -16,10 +16,9 @@ from definetti.emissions import Categorical, Text
 from definetti.memory import Order
 from definetti.models import HMM
 from definetti.monitor._following import Follower
-from definetti.monitor._scores import Move, Seen
 from definetti.ranks.pvalue import Rank
 from definetti.ranks.stream import PARTS, Placed, Stream
-from definetti.scores import Filter, Path, Smoother
+from definetti.scores import Emission, Filter, Path, Smoother, Transition
 from definetti.symmetry import Full, Returns, Spaced, remember
 
 MOST_STATES = 64  # the trees of a step are a square of them
@@ -161,6 +160,18 @@ class Counted(Way):
         self.alphabet = self.alphabet.joined([label])
         self.stream.grow(len(self.alphabet), self.stream.n_symbols)
 
+    @property
+    def symbols(self) -> list[Hashable]:
+        """All symbols that were met, in the order of their codes."""
+        return list(self._codes)
+
+    def restore(self, labels: list[Hashable], symbols: list[Hashable], stream: Stream) -> None:
+        """Go on from counts that were saved, with the states and symbols that they are of."""
+        self.alphabet, self.stream = Alphabet(labels), stream
+        if not self.plain:
+            self._table, codes = self._emission.encode(symbols, self._table, "symbols")
+            self._codes = dict(zip(symbols, codes.tolist(), strict=True))
+
     def place(self, code: int) -> Placed:
         """Compare a step to each state with the members of its class; the last answer is kept."""
         key = code, self.stream.n_states, self.stream.n_symbols
@@ -199,7 +210,7 @@ class Asked(Way):
     def __init__(self, follower: Follower, generator: np.random.Generator) -> None:
         self._follower, self._generator = follower, generator
         cp = follower.cp
-        scores = (Move(), Seen(), cp.score_)
+        scores = (Transition(), Emission(), cp.score_)
         self._scores = scores[:1] if cp._data.plain else scores
         self.parts = PARTS[: len(self._scores)]
 

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from definetti._system.arrays import FloatArray
 from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_choice, checked_number, entropy_of
+from definetti._system.saved import Saved
 from definetti.adaptive import AdaptiveLevel
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import hashable, is_missing, listed
@@ -24,8 +25,16 @@ from definetti.levels import Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.monitor._arguments import checked_word, each_row, find_adaptive
 from definetti.monitor._following import Follower
-from definetti.monitor._present import AnySet, ask_set, count_set, noted_p_value, unknown_set
+from definetti.monitor._present import (
+    AnySet,
+    ask_set,
+    count_set,
+    last_states,
+    noted_p_value,
+    unknown_set,
+)
 from definetti.monitor._queue import Queue
+from definetti.monitor._saving import put_together, take_apart
 from definetti.monitor._ways import Asked, Counted, Outgrown, Way, counts_tell
 from definetti.monitor.coverage import Coverage
 from definetti.monitor.log import Log
@@ -33,9 +42,10 @@ from definetti.monitor.steps import Alert, Step, Waiting
 
 ON_ALARM = ("warn", "restart", "adapt")
 FROM = ("alarm", "change")
+RECENT = 300  # steps of which the members of the set are remembered, to be drawn
 
 
-class Monitor:
+class Monitor(Saved):
     """Lives with a stream: sets for the present, coverage so far, an alarm when the law changes.
 
     `observe` gives the set for the present; `label` learns the label of a step, judges the set that
@@ -78,6 +88,7 @@ class Monitor:
     martingales : by part, the `Martingale` with its capital
     p_values, log_capitals : by part, the steps that are remembered
     alarms : the alarms that were raised, each an `Alert`
+    recent : time, label and members of the set for the last few hundred steps
     coverage : how often sets held the truth, overall and by state, with intervals for all times
     promise : what holds now, in words
 
@@ -99,7 +110,7 @@ class Monitor:
         self,
         cp: ConformalHMM,
         *,
-        martingale: str | Martingale = "simple_jumper",
+        martingale: str | Martingale = "sleeper_stayer",
         alarm: str | Alarm = "ville",
         on_alarm: str = "warn",
         restart_from: str = "alarm",
@@ -130,6 +141,7 @@ class Monitor:
         self._adapting = False
         self._queue = Queue()
         self._truths: deque[Hashable] = deque()  # the last labels, for sets of several steps
+        self.recent: deque[tuple[int, Hashable, tuple[Hashable, ...] | None]] = deque(maxlen=RECENT)
         self._rows: deque[tuple[Any, Hashable, bool]] = deque(maxlen=self.keep)
         self._since = 0  # the step that the present history begins with
         self._cut = ""  # how it was chosen
@@ -171,6 +183,11 @@ class Monitor:
         if isinstance(self._way, Counted):
             return self._way.alphabet.labels
         return self._follower.cp.states_
+
+    @property
+    def confidence_level(self) -> Any:
+        """The level of the estimator."""
+        return self._levels.written
 
     @property
     def n_observed(self) -> int:
@@ -320,6 +337,30 @@ class Monitor:
             missing = hashable(state) and is_missing(state)
             yield from self.skip() if missing else self.label(state)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the capitals, coverage so far, and the sets with the truth.
+
+        Parameters
+        ----------
+        ax : three axes of matplotlib, optional
+            Where to draw; a new figure if left out. Drawing into the axes that were returned before
+            draws anew, at the cost of what is shown.
+
+        Returns
+        -------
+        the three axes
+        """
+        from definetti.plots import plot_monitor
+
+        return plot_monitor(self, ax)
+
+    def _saved(self) -> dict[str, Any]:
+        return take_apart(self)
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Monitor:
+        return put_together(cls, kept)
+
     def _code(self, observation: Any) -> int:
         try:
             return self._way.code(observation)
@@ -377,7 +418,9 @@ class Monitor:
             found = dict(zip(self.parts, values, strict=True))
         self._truths.append(label)
         covered = self._judge(step)
-        size = math.nan if step.set is None else float(len(step.set.steps[-1]))
+        members = None if step.set is None else last_states(step.set)
+        self.recent.append((step.time, label, members))
+        size = math.nan if members is None else float(len(members))
         held = math.nan if covered is None else float(covered)
         self._log.append([*values, *logs, float(step.time), held, size])
         if self.restart_from == "change" and self.on_alarm == "restart":

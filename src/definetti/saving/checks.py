@@ -137,3 +137,15 @@ def check_units(
     require(all(is_array(one, np.float64, 1) and len(one) for one in steps), "a sequence")
     require(is_array(shares, np.int64, 1) and len(shares) == len(steps), "a share")
     require(shares.min() > 0, "a share")
+
+
+def check_set(sequences: Any, p_values: Any, states: Any, horizon: Any, **others: Any) -> None:
+    """Sequences of so many steps, each with its p-value."""
+    listed = isinstance(sequences, list) and all(type(one) is tuple for one in sequences)
+    require(listed and type(horizon) is int and horizon > 0, "a set")
+    require(all(len(one) == horizon for one in sequences), "a sequence")
+    require(is_array(p_values, np.float64, 1) and len(p_values) == len(sequences), "a p-value")
+    every = others["all_p_values"]
+    require(isinstance(states, tuple), "a set")
+    most = None if every is None else len(states) ** horizon if horizon < 64 else -1
+    require(every is None or (is_array(every, np.float64, 1) and len(every) == most), "a p-value")

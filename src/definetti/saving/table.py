@@ -25,10 +25,12 @@ from definetti.memory import Memory
 from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM
 from definetti.models.hmmlearn import HmmlearnEmission
 from definetti.models.whole import WholeSmoother
+from definetti.monitor import Monitor
 from definetti.saving import checks
 from definetti.saving.kinds import Kind, kind_of
 from definetti.scores import Score
 from definetti.sequences import ConformalSequences, Units
+from definetti.sets import PredictionSet
 from definetti.symmetry import BlockGroup, Symmetry
 from definetti.symmetry.remembering import Remembering
 
@@ -40,6 +42,8 @@ CONTRACTS = (
 KINDS = (
     kind_of("conformal hmm", ConformalHMM),
     kind_of("conformal sequences", ConformalSequences),
+    kind_of("monitor", Monitor),
+    kind_of("prediction set", PredictionSet, checks.check_set),
     kind_of("labelled", Labelled),
     kind_of("units", Units, checks.check_units),
     kind_of("trained stretch", Trained),

@@ -1,0 +1,131 @@
+"""A monitor in a file, and out of it: what goes on from there is the same to the last bit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from definetti.conformal import ConformalHMM
+from definetti.data.sound import is_array, require
+from definetti.exceptions import SaveError
+from definetti.monitor._ways import Counted
+from definetti.monitor.steps import Alert, Waiting
+from definetti.ranks.stream import Stream
+from definetti.sets import PredictionSet
+
+if TYPE_CHECKING:
+    from definetti.monitor.monitor import Monitor
+
+COUNTS = ("transitions", "pooled", "emissions", "steps")
+SETTINGS = ("martingale", "alarm", "on_alarm", "restart_from", "adaptive", "keep")
+PLAIN = {"n_labels": int, "n_skipped": int, "_since": int, "_cut": str, "_adapting": bool,
+         "_gap": bool, "_begun": bool}  # fmt: skip
+WAITING = ("time", "observation", "uniforms", "set", "steps", "issued", "label", "labelled",
+           "skipped")  # fmt: skip
+
+
+def take_apart(monitor: Monitor) -> dict[str, Any]:
+    """Return all that a monitor is, in values that a file can hold."""
+    follower, way, queue = monitor._follower, monitor._way, monitor._queue
+    for step in queue.steps:
+        if step.set is not None and not isinstance(step.set, PredictionSet):
+            raise SaveError(
+                f"step {step.time} waits for its label, and its set is too large to be listed; "
+                "label it before saving"
+            )
+    kept: dict[str, Any] = {name: getattr(monitor, name) for name in (*SETTINGS, *PLAIN)}
+    counted = None
+    if isinstance(way, Counted):
+        stream = way.stream
+        counted = {
+            "labels": list(way.alphabet.labels),
+            "symbols": way.symbols,
+            "ends": [stream.first, stream.last],
+            **{name: getattr(stream, name) for name in COUNTS},
+        }
+    return kept | {
+        "cp": follower.known if follower.missed else follower.cp,
+        "missed": follower.missed,
+        "counted": counted,
+        "sequence": monitor.coverage.sequence,
+        "coverage": [[state, *held] for state, held in monitor.coverage.counts.items()],
+        "generator": monitor._generator,
+        "capitals": [one.state for one in monitor.martingales.values()],
+        "alarm_state": [monitor.alarm.state, monitor.alarm.statistics],
+        "raised": monitor._raised,
+        "adaptive_state": monitor.adaptive.state,
+        "alarms": [list(one) for one in monitor.alarms],
+        "log": [monitor._log.rows.copy(), monitor._log.dropped],
+        "n_observed": queue.n_observed,
+        "waiting": [[getattr(step, name) for name in WAITING] for step in queue.steps],
+        "truths": list(monitor._truths),
+        "recent": [list(one) for one in monitor.recent],
+        "rows": [list(row) for row in monitor._rows],
+    }
+
+
+def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
+    """Make a monitor of what was kept."""
+    require(isinstance(kept["cp"], ConformalHMM), "an estimator")
+    settings = {name: kept[name] for name in SETTINGS}
+    monitor = made(kept["cp"], **settings, coverage=kept["sequence"])
+    require(isinstance(kept["generator"], np.random.Generator), "a generator")
+    monitor._generator = kept["generator"]
+    monitor._follow(monitor._settings)
+    for name, kind in PLAIN.items():
+        require(type(kept[name]) is kind, name)
+        setattr(monitor, name, kept[name])
+    monitor._follower.missed = int(kept["missed"])
+    way, counted = monitor._way, kept["counted"]
+    if counted is None:
+        monitor._outgrow()
+    else:
+        require(isinstance(way, Counted), "counts")
+        assert isinstance(way, Counted)
+        labels, symbols = list(counted["labels"]), list(counted["symbols"])
+        way.restore(labels, symbols, _stream(counted, way, len(labels), len(symbols)))
+    _restore_bets(monitor, kept)
+    queue = monitor._queue
+    for values in kept["waiting"]:
+        one = dict(zip(WAITING, values, strict=True))
+        require(one["set"] is None or isinstance(one["set"], PredictionSet), "a set")
+        one["uniforms"] = tuple(map(float, one["uniforms"]))
+        require(len(one["uniforms"]) == len(monitor.parts), "what breaks ties")
+        queue.append(Waiting(code=monitor._code(one["observation"]), **one))
+    queue.n_observed = int(kept["n_observed"])
+    require(queue.n_observed >= len(queue), "a number of steps")
+    monitor._truths.extend(kept["truths"])
+    monitor.recent.extend((int(time), label, seen) for time, label, seen in kept["recent"])
+    monitor._rows.extend((row[0], row[1], bool(row[2])) for row in kept["rows"])
+    return monitor
+
+
+def _stream(counted: dict[str, Any], way: Counted, n: int, m: int) -> Stream:
+    """Return counts, of the states and symbols that there are."""
+    stream = Stream(n, m, way.stream.priors, way.stream.surprise)
+    for name in COUNTS:
+        found, own = counted[name], getattr(stream, name)
+        require(is_array(found, np.int64, own.ndim) and found.shape == own.shape, "counts")
+        require((found >= 0).all(), "counts")
+        setattr(stream, name, found.copy())
+    stream.first, stream.last = (int(one) for one in counted["ends"])
+    require(-1 <= stream.first < n and -1 <= stream.last < n, "a state")
+    require((stream.first < 0) == (stream.last < 0), "a state")
+    return stream
+
+
+def _restore_bets(monitor: Monitor, kept: dict[str, Any]) -> None:
+    for one, state in zip(monitor.martingales.values(), kept["capitals"], strict=True):
+        one.restore(state)
+    monitor.alarm.restore(*kept["alarm_state"])
+    monitor._raised = [bool(one) for one in kept["raised"]]
+    require(len(monitor._raised) == len(monitor.parts), "an alarm")
+    monitor.adaptive.restore(kept["adaptive_state"])
+    monitor.alarms = [Alert(*one) for one in kept["alarms"]]
+    for state, held, judged in kept["coverage"]:
+        monitor.coverage.counts[state] = [int(held), int(judged)]
+    rows, dropped = kept["log"]
+    width = 2 * len(monitor.parts) + 3
+    require(is_array(rows, np.float64, 2) and rows.shape[1] == width, "what was written down")
+    monitor._log.restore(rows, int(dropped))

@@ -1,0 +1,101 @@
+"""A stream: what was bet, how sets fared, and the last of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from definetti.monitor import Monitor
+from definetti.plots._axes import draw_cells, draw_rows, draw_truth, take_pyplot
+
+POINTS = 1_000  # of a line: more cannot be told apart
+COLOURS = ("#1b9e77", "#d95f02", "#7570b3")
+
+
+def plot_monitor(monitor: Monitor, ax: Any = None) -> Any:
+    """Draw the capitals of a monitor, its coverage so far, and the last sets with the truth.
+
+    Parameters
+    ----------
+    monitor : what has lived with a stream
+    ax : three matplotlib axes, optional
+        Those returned before are cleared and drawn anew; what that costs does not grow.
+
+    Returns
+    -------
+    the three axes
+    """
+    if ax is None:
+        _, ax = take_pyplot().subplots(
+            3, figsize=(10, 8), layout="constrained", height_ratios=[2, 1.5, 1.5]
+        )
+    if len(ax) != 3:
+        raise ValueError(f"ax must be three axes, got {len(ax)}; leave it out for new ones")
+    for one in ax:
+        one.clear()
+    _draw_capitals(monitor, ax[0])
+    _draw_coverage(monitor, ax[1])
+    _draw_sets(monitor, ax[2])
+    return ax
+
+
+def _thinned(number: int) -> Any:
+    """Return places, evenly spread, the last among them."""
+    return np.unique(np.linspace(0, max(number - 1, 0), min(number, POINTS)).astype(int))
+
+
+def _draw_capitals(monitor: Monitor, ax: Any) -> None:
+    history = monitor.history
+    some = _thinned(len(history))
+    times = history[some, 0]
+    for colour, (part, logs) in zip(COLOURS, monitor.log_capitals.items(), strict=False):
+        ax.plot(times, logs[some] / np.log(10), color=colour, label=part)
+    threshold = monitor.alarm.log_threshold / np.log(10)
+    number = len(monitor.parts)
+    name = f"{number}/α" if number > 1 else "1/α"
+    ax.axhline(threshold, color="black", linestyle="--", label=f"alarm, {name}")
+    for alert in monitor.alarms:
+        ax.axvline(alert.time, color="#a6761d", linewidth=1)
+        ax.annotate(alert.part, (alert.time, threshold), rotation=90, va="top", ha="right",
+                    fontsize=8, color="#a6761d")  # fmt: skip
+    ax.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:g}}}$")
+    ax.legend(loc="upper left", frameon=False, ncols=2)
+    ax.set(ylabel="capital", title=f"{monitor.n_labels:,} labels; {monitor.promise}")
+
+
+def _draw_coverage(monitor: Monitor, ax: Any) -> None:
+    history = monitor.history
+    judged = history[~np.isnan(history[:, 1])]
+    found = monitor.coverage.overall
+    # Those that are no longer remembered come first.
+    before = found.judged - len(judged)
+    held = found.held - judged[:, 1].sum() + judged[:, 1].cumsum()
+    trials = before + np.arange(1, len(judged) + 1)
+    some = _thinned(len(judged))
+    if len(some):
+        low, high = monitor.coverage.sequence.interval(held[some], trials[some])
+        ax.fill_between(judged[some, 0], low, high, color="0.85", label="at all times, 95 %"
+                        if monitor.coverage.sequence.alpha == 0.05 else "at all times")  # fmt: skip
+        ax.plot(judged[some, 0], held[some] / trials[some], color="black", label="coverage so far")
+    level = monitor.confidence_level
+    if isinstance(level, float):
+        ax.axhline(level, color="#d95f02", linestyle="--", label=f"promised, {level:g}")
+    ax.legend(loc="lower left", frameon=False, ncols=3)
+    ax.set(ylabel="coverage", ylim=(0, 1.02))
+
+
+def _draw_sets(monitor: Monitor, ax: Any) -> None:
+    recent = [one for one in monitor.recent if one[2] is not None]
+    states = monitor.states
+    code = {label: k for k, label in enumerate(states)}
+    nodes = np.zeros((len(recent), len(states)), dtype=bool)
+    truth = np.array([code[label] for _, label, _ in recent], dtype=np.int64)
+    for row, (_, _, members) in zip(nodes, recent, strict=True):
+        row[[code[one] for one in members or ()]] = True
+    first = recent[0][0] if recent else 0
+    if recent:
+        draw_cells(ax, np.where(nodes, 0.25, np.nan), first)
+    draw_rows(ax, states, first, first + max(len(recent) - 1, 0))
+    draw_truth(ax, truth, nodes[np.arange(len(truth)), truth], first)
+    ax.set(xlabel="step", ylabel="the last sets, and the truth")
