@@ -27,7 +27,7 @@ from definetti.check import check
 ALPHA = 0.05
 DRAWS, MORE = 199, 999  # of tests by themselves, and of all together
 LENGTHS, STATES = (50, 200, 1_000), (2, 5, 10)
-POWER_LENGTHS = (50, 100, 200, 400, 800)
+POWER_LENGTHS = (50, 100, 300, 1_000)
 FAILURES = ("order", "durations", "transitions", "drift", "lingering")
 CHI_SQUARE = {"order": 0, "transitions": 1}  # which of the chi-square tests is for a failure
 KINDS = ("sticky", "rare")

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from definetti.check.sample import Draws, read_sample
+from definetti.memory import Order
 
 
 def signature(stretches):
@@ -75,9 +76,11 @@ def as_draws(sample, pairs, members, memory=1, lengths=None):
         # The codes of labels go by what is met first, which is another in another member.
         path = []
         for token in other.tokens:
+            coded = other.rows[token].tolist()
+            states = len(coded) if isinstance(sample.memory, Order) else 1
             own = [
-                sample.labels.index(other.labels[code]) if code >= 0 else code
-                for code in other.rows[token].tolist()
+                sample.labels.index(other.labels[code]) if k < states and code >= 0 else code
+                for k, code in enumerate(coded)
             ]
             path.append(row[tuple(own)])
         shelves = defaultdict(list)

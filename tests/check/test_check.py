@@ -219,6 +219,24 @@ def test_bad_input_is_refused_by_name(given, message):
         check(asked.pop("observations"), asked.pop("states"), **asked)
 
 
+@pytest.mark.parametrize("memory", [1, "age"])
+@pytest.mark.parametrize("observations", [None, [1.5], [None], pd.DataFrame({"x": [1.0]})], ids=str)
+def test_one_row_is_refused(observations, memory):
+    with pytest.raises(ValueError, match=r"one state|1 steps of which nothing can be tested"):
+        check(observations, ["a"], memory=memory)
+
+
+def test_one_state_and_nothing_or_one_value_observed_is_refused():
+    for observations in (None, [None] * 30, [np.nan] * 30, ["x"] * 30, [2.5] * 30):
+        with pytest.raises(ValueError, match="all steps are in one state"):
+            check(observations, ["a"] * 30)
+    states = ["a", "b"] * 15
+    for constant in (["x"] * 30, [2.5] * 30):
+        found = check(constant, states, n_resamples=19)
+        assert found.untested["drift"] == "observations: it has one value only"
+        assert set(found.tests) <= {"order", "transitions", "durations"}
+
+
 def test_observations_that_cannot_be_told_apart():
     with pytest.raises(TypeError, match="observations holds values"):
         check([{1}, {2}, {1}], list("aba"))

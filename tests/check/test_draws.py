@@ -9,6 +9,7 @@ from tests.check.classes import as_sample, columns_signature, members_of, signat
 from tests.products import covering
 
 from definetti.check.drawing import drawer_of
+from definetti.memory import Age
 
 RATE = 1e-6  # of false alarms, for each class
 HISTORIES = {
@@ -21,6 +22,8 @@ HISTORIES = {
     "self-loops only": ("aaaaa", None),
     "self-loops, with symbols": ("aaaaa", "00101"),
     "one state, two steps": ("aa", "01"),
+    "states that cannot be reached again": ("abbcbcdd", None),
+    "no way back, with symbols": ("aabbc", "01101"),
     "two steps": ("ab", "01"),
     "one step": ("a", "0"),
     "two states with symbols": ("abbaba", "010110"),
@@ -91,9 +94,18 @@ def with_age(pairs):
     return tuple(rows)
 
 
+def up_to_two(pairs):
+    """The same, no older than two steps."""
+    return tuple(((x, min(age, 2), first), y) for (x, age, first), y in with_age(pairs))
+
+
 @pytest.mark.parametrize(
     ("memory", "tokens", "states"),
-    [(2, of_order_two, "aababbabaab"), ("age", with_age, "abbaabaabb")],
+    [
+        (2, of_order_two, "aababbabaab"),
+        ("age", with_age, "abbaabaabb"),
+        (Age(2), up_to_two, "abbaaabbab"),
+    ],
 )
 def test_tokens_take_the_place_of_states(memory, tokens, states):
     pairs = pair(states, None)

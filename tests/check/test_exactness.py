@@ -6,11 +6,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 from tests.check.classes import all_classes, as_draws, as_sample, columns_signature, signature
-from tests.check.test_draws import of_order_two
+from tests.check.test_draws import of_order_two, up_to_two, with_age
 
 from definetti.check import CannotTest, Statistic
 from definetti.check.judging import judge_all
 from definetti.check.ranking import Strangeness, judge_rows, stop_early, strangest
+from definetti.memory import Age
 
 LEVELS = [Fraction(1, 20), Fraction(1, 10), Fraction(1, 7), Fraction(1, 3), Fraction(1, 2)]
 MODELS = {
@@ -22,6 +23,9 @@ MODELS = {
     "gaps": ("ab", (None, 0.5, 1.25), [4], 1),
     "two sequences": ("ab", "01", [3, 2], 1),
     "order two": ("ab", [None], [9], 2),
+    "age": ("ab", [None], [8], "age"),
+    "age up to two, two sequences": ("ab", [None], [6, 4], Age(2)),
+    "order two, two sequences": ("ab", [None], [6, 4], 2),
 }
 SEVERAL = {
     "symbols": ("ab", "01", [3, 2], 1),
@@ -56,7 +60,7 @@ def assert_exact(found: Strangeness):
 
 def classes_of(model, name):
     states, symbols, lengths, memory = model
-    tokens = of_order_two if memory == 2 else None
+    tokens = {1: None, 2: of_order_two, "age": with_age, Age(2): up_to_two}[memory]
     found = all_classes(states, symbols, lengths, name, tokens)
     # Labels are alike: of classes that begin with any state, those of the first tell all.
     return [one for one in found if len(one) > 1 and one[0][0][0] == "a"]
