@@ -347,11 +347,7 @@ class Labelled(Saved):
                     "horizon out, or let it reach beyond them"
                 )
         if (codes == MISSING).any() and not self.history.gaps:
-            warn_caller(
-                "new_observations has gaps and the history has none: the sets are valid if gaps "
-                "come at random; for steps that are not observed yet use horizon=",
-                GapWarning,
-            )
+            warn_of_gaps()
         ahead = np.full((horizon or len(codes)) - len(codes), MISSING)
         unseen = np.arange(len(codes) + len(ahead)) >= len(codes)
         return New(table, np.concatenate([codes, ahead]), unseen)
@@ -398,6 +394,15 @@ class Labelled(Saved):
                 f"{name} is None, but the history was fitted with observations; give one "
                 "per step (None inside the list where one is missing)"
             )
+
+
+def warn_of_gaps() -> None:
+    """Warn of gaps in what is new where the history has none."""
+    warn_caller(
+        "new_observations has gaps and the history has none: the sets are valid if gaps come at "
+        "random; for steps that are not observed yet use horizon=",
+        GapWarning,
+    )
 
 
 def _copied(values: Any) -> Any:

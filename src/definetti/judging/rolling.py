@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -19,8 +18,9 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.data.labels import piece
+from definetti.judging.batched import roll_at_once
+from definetti.judging.entering import entry
 from definetti.levels import ConfidenceLevel, read_levels
-from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
 AnySet = PredictionSet | LatticeSet | StepSets
@@ -147,6 +147,7 @@ def roll_levels(
     by_p_values: bool = False,
     filling: bool = False,
     verbose: bool = False,
+    at_once: bool = True,
 ) -> JudgedLevels:
     """Predict each window of a stretch from all that came before it, then learn its labels.
 
@@ -162,7 +163,16 @@ def roll_levels(
     by_p_values : read all levels off one prediction of all candidates; else one for each level
     filling : whether sets read off so have their most plausible sequence where there is no other
     verbose : show a bar that counts the windows
+    at_once : whether all windows may be predicted in one pass where that gives the same answers, as
+        `roll_at_once` does; else one after the other, which is the witness
     """
+    if at_once:
+        found_at_once = roll_at_once(
+            predictor, observations, states, levels, horizon, lag=lag, observed=observed,
+            by_p_values=by_p_values, filling=filling,
+        )  # fmt: skip
+        if found_at_once is not None:
+            return found_at_once
 
     def told(level: Any, one: AnySet) -> Any:
         """Return a level as it was asked for: a set by the present state has that state's alone."""
@@ -280,24 +290,6 @@ def _p_value(
         return s.p_value(truth)
     except KeyError:  # a label that was never seen, or a set that notes its members alone
         return float(learner.p_value(seen, truth, **how))
-
-
-def entry(p_values: npt.ArrayLike, levels: Sequence[float]) -> IntArray:
-    """Return from which level on each p-value exceeds alpha; ``len(levels)`` where it never does.
-
-    A p-value is a quotient of whole numbers, correctly rounded, and so is each alpha: what is
-    equal is equal, and not above.
-
-    >>> entry([0.5, 0.1, 0.0], [0.5, 0.9, 0.95])
-    array([1, 2, 3])
-    """
-    # The levels rise and the alphas fall: the first alpha that is less.
-    return np.asarray(len(levels) - np.searchsorted(_rising(tuple(levels)), np.asarray(p_values)))
-
-
-@lru_cache(maxsize=16)
-def _rising(levels: tuple[float, ...]) -> FloatArray:
-    return np.array([float(miscoverage(level)) for level in reversed(levels)])
 
 
 def entries_of_nodes(sets: Sequence[AnySet]) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from math import floor
 from typing import NamedTuple
@@ -41,19 +41,34 @@ class Few(NamedTuple):
     @classmethod
     def of(cls, question: Question, numbers: list[int], alphas: list[Fraction]) -> Few:
         """Find the states with too few blocks, by the numbers of blocks that all states have."""
+        by_last = question.symmetry.given == LAST
+        present = () if by_last else (question.labels[question.history.last],)
+        horizon, length = len(question.observations), len(question.history)
+        return cls.among(question.labels, numbers, alphas, horizon, length, present)
+
+    @classmethod
+    def among(
+        cls,
+        labels: Sequence[Hashable],
+        numbers: list[int],
+        alphas: list[Fraction],
+        horizon: int,
+        length: int,
+        present: tuple[Hashable, ...],
+    ) -> Few:
+        """Find them where there is no question to ask; the rest is as in the attributes."""
         needed = list(map(blocks_needed, alphas))
         few = [last for last, number in enumerate(numbers) if number < needed[last]]
         few.sort(key=lambda last: numbers[last] / needed[last])
-        by_last = question.symmetry.given == LAST
         return cls(
-            [question.labels[last] for last in few],
+            [labels[last] for last in few],
             [numbers[last] for last in few],
             [needed[last] for last in few],
             [float(1 - alphas[last]) for last in few],
             len(numbers),
-            len(question.observations),
-            len(question.history),
-            () if by_last else (question.labels[question.history.last],),
+            horizon,
+            length,
+            present,
         )
 
     def note(self, everything: bool, steps: int = 1) -> str:

@@ -52,6 +52,28 @@ class Reference(NamedTuple):
         return cls(windows, np.ones(len(windows.start), dtype=np.int64), joins=True)
 
 
+class Chains(NamedTuple):
+    """How the windows hang together that a sequence is compared with as it grows.
+
+    Where a reference is made of windows of the history, that of one time is often that of an
+    earlier one with a window more. Then a window and all it is compared with are a way from one
+    end to the next, and one walk along all ways ranks all windows of a long sequence.
+
+    Attributes
+    ----------
+    groups : (T,) the token whose reference has the window that ends at each time; −1 for none
+    parents : (T,) the end of the next older window of the same reference; −1 where there is none
+    counted : (T,) whether the window that ends there is in the reference, or only begins it
+
+    A sequence of ``T`` steps compares what has a token with the latest window of the token's group
+    that ends before ``T``, with its parent, with the parent of that, and so on.
+    """
+
+    groups: IntArray
+    parents: IntArray
+    counted: npt.NDArray[np.bool_]
+
+
 class Symmetry(Named, ABC):
     """A set of rearrangements of the completed sequence, Steps 3 and 4.
 
@@ -90,6 +112,9 @@ class Symmetry(Named, ABC):
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
         cls.learns_all = cls.lesson is Symmetry.lesson
+        if "reference" in cls.__dict__ and "chains" not in cls.__dict__:
+            # What a derived class compares with is its own affair.
+            cls.chains = Symmetry.chains  # type: ignore[method-assign]
 
     @property
     @abstractmethod
@@ -111,6 +136,17 @@ class Symmetry(Named, ABC):
         By default a candidate shares nothing.
         """
         return candidate_key(completion)
+
+    def chains(self, tokens: IntArray, horizon: int) -> Chains | None:
+        """Return how the references of all windows of a sequence hang together.
+
+        None where that is not known, as by default: then each window is ranked by itself.
+
+        Parameters
+        ----------
+        tokens : (T,) the codes of what the future depends on, the states or more
+        """
+        return None
 
     def check(self, history: History) -> None:
         """Refuse a history that it can do nothing with."""

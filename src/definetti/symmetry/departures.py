@@ -10,7 +10,7 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion
-from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry
+from definetti.symmetry.base import PRESENT, Chains, Generator, Reference, Symmetry
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,10 @@ class Departures(Symmetry, name="departures"):
         visits = history.visits(history.last)
         return Reference.past(departure_ends(visits, len(history), completion.horizon))
 
+    def chains(self, tokens: IntArray, horizon: int) -> Chains:
+        groups, parents = _departure_parents(tokens, horizon)
+        return Chains(groups, parents, groups >= 0)
+
     def lesson_key(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,)
 
@@ -77,6 +81,22 @@ def departure_ends(visits: IntArray, length: int, horizon: int) -> IntArray:
             ends[found] = free
             found += 1
     return ends[:found][::-1].copy()
+
+
+@kernel
+def _departure_parents(tokens: IntArray, horizon: int) -> tuple[IntArray, IntArray]:
+    """Return which token the window departed from that ends at each time, and the one before it."""
+    length = len(tokens)
+    number = tokens.max() + 1 if length else 0
+    latest = np.full(number, -1, dtype=np.int64)
+    groups = np.full(length, -1, dtype=np.int64)
+    parents = np.full(length, -1, dtype=np.int64)
+    for visit in range(length - horizon):
+        token, end = tokens[visit], visit + horizon
+        if visit >= latest[token]:  # which ends the window before it
+            groups[end], parents[end] = token, latest[token]
+            latest[token] = end
+    return groups, parents
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion
-from definetti.symmetry.base import Generator, Reference, Symmetry
+from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ class Spaced(Symmetry, name="spaced"):
         visits = completion.history.visits(completion.last)
         return Reference.past(spaced_ends(visits, len(completion.history), completion.horizon))
 
+    def chains(self, tokens: IntArray, horizon: int) -> Chains:
+        parents = _spaced_parents(tokens, horizon)
+        # The earliest cut only ends the prefix.
+        return Chains(tokens, parents, parents >= 0)
+
 
 @kernel
 def spaced_ends(visits: IntArray, length: int, horizon: int) -> IntArray:
@@ -57,3 +62,16 @@ def spaced_ends(visits: IntArray, length: int, horizon: int) -> IntArray:
         bound = visits[k] - horizon
     # The earliest cut only ends the prefix: no block ends there.
     return ends[: max(found - 1, 0)]
+
+
+@kernel
+def _spaced_parents(tokens: IntArray, horizon: int) -> IntArray:
+    """Return for each time the latest visit to the same token at least a horizon before."""
+    number = tokens.max() + 1 if len(tokens) else 0
+    latest = np.full(number, -1, dtype=np.int64)  # up to a horizon before the present
+    parents = np.empty(len(tokens), dtype=np.int64)
+    for t in range(len(tokens)):
+        if t >= horizon:
+            latest[tokens[t - horizon]] = t - horizon
+        parents[t] = latest[tokens[t]]
+    return parents

@@ -1,0 +1,165 @@
+"""All windows of a stretch ranked at once under a model that no window changes.
+
+The windows of the past and the candidates of all windows are scored together, and ranked in one
+walk along the chains of what each is compared with. Where a new state comes up, which may change
+even a fixed model, all begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
+from definetti.data.candidates import all_candidates
+from definetti.data.history import Completion
+from definetti.data.labels import MISSING
+from definetti.data.windows import Windows, windows_at
+from definetti.judging.stretch import Stretch
+from definetti.memory.tokens import MOST
+from definetti.models.estimate import Estimate
+from definetti.ranks.growing import latest_ends, rank_growing
+from definetti.symmetry import Remembering
+from definetti.symmetry.base import PRESENT, Chains
+
+CANDIDATES = 2**22  # of all windows that are ranked at once: about 150 MB
+ROWS = 2**20  # candidates that are written out to be scored
+
+
+class Ranked(NamedTuple):
+    """The ranks of all candidates of some windows.
+
+    Attributes
+    ----------
+    first, last : which windows, the last excluded
+    size : how many states there are
+    candidates : (C, steps) their states
+    greater, equal : (W, C) as in `Rank`
+    total : (W, G) those of candidate ``c`` are in column ``c % G``
+    scores : (W, C) how strange each is
+    """
+
+    first: int
+    last: int
+    size: int
+    candidates: IntArray
+    greater: IntArray
+    equal: IntArray
+    total: IntArray
+    scores: FloatArray
+
+
+class Ways(NamedTuple):
+    """What each candidate of each window is compared with.
+
+    Attributes
+    ----------
+    chains : the windows of the past, and how they hang together
+    rows : (T, w) the tokens of the sequence; None where they are its states
+    tokens : (T,) their codes
+    """
+
+    chains: Chains
+    rows: IntArray | None
+    tokens: IntArray
+
+
+def find_ways(stretch: Stretch) -> Ways | None:
+    """Return what windows are compared with; None where it must be asked for one by one."""
+    symmetry, rows, tokens = stretch.question.symmetry, None, stretch.states
+    if isinstance(symmetry, Remembering):
+        rows = symmetry.memory.trace(stretch.states, stretch.codes)
+        _, tokens, number = distinct_rows(rows)
+        if len(number) > MOST:
+            return None  # it is refused, at its window
+        symmetry = symmetry.symmetry
+    chains = symmetry.chains(tokens, stretch.horizon)
+    return None if chains is None else Ways(chains, rows, tokens)
+
+
+def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[Ranked]:
+    """Yield the ranks of all candidates of all windows, some windows at a time."""
+    question, chains = stretch.question, ways.chains
+    for first, last, size in stretch.epochs():
+        length = int(stretch.lengths[last - 1])
+        labels = stretch.names[:size]
+        candidates = all_candidates(size, question.steps)
+        steps = np.zeros(stretch.horizon, dtype=np.int64)
+        completion = Completion(question.history, steps, steps + MISSING, size)
+        statistics = np.zeros((size, 0))
+        estimate = question.model.estimate(completion, stretch.table, statistics, labels)
+        counted = chains.counted[:length]
+        ends = np.flatnonzero(counted)
+        past = np.zeros(0)
+        if len(ends):
+            windows = windows_at(ends, stretch.states, stretch.codes, stretch.horizon)
+            past = question.score_windows(estimate, windows)
+        values, found = np.unique(past, return_inverse=True)
+        places = np.zeros(length, dtype=np.int64)
+        places[ends] = found
+        number = max(1, CANDIDATES // len(candidates))
+        for begin in range(first, last, number):
+            end = min(begin + number, last)
+            scores = _score_candidates(stretch, estimate, candidates, begin, end)
+            asked = _groups(stretch, ways, candidates, begin, end)
+            latest = latest_ends(chains.groups[:length], asked, stretch.lengths[begin:end])
+            ranks = rank_growing(
+                chains.parents[:length], counted, places, values, latest, scores
+            )
+            yield Ranked(begin, end, size, candidates, *ranks, scores)
+
+
+def _score_candidates(
+    stretch: Stretch, estimate: Estimate, candidates: IntArray, first: int, last: int
+) -> FloatArray:
+    """Score all candidates of some windows: (W, C)."""
+    question, number = stretch.question, len(candidates)
+    # Steps that are not asked about have some state, which no score looks at.
+    states = np.pad(candidates, [(0, 0), (question.lag, 0)])
+    scores = np.empty((last - first, number))
+    most = max(1, ROWS // (number * stretch.horizon))
+    for begin in range(first, last, most):
+        end = min(begin + most, last)
+        start = stretch.states[stretch.lengths[begin:end] - 1]
+        windows = Windows(
+            start.repeat(number),
+            np.tile(states, (end - begin, 1)),
+            stretch.new[begin:end].repeat(number, axis=0),
+        )
+        found = question.score_windows(estimate, windows)
+        scores[begin - first : end - first] = found.reshape(-1, number)
+    return scores
+
+
+def _groups(
+    stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int
+) -> IntArray:
+    """Return the tokens by which the candidates of some windows are compared: (W, G)."""
+    lengths = stretch.lengths[first:last]
+    if stretch.question.symmetry.given == PRESENT:
+        return np.asarray(ways.tokens[lengths - 1][:, None])
+    if ways.rows is None:
+        last_states = np.arange(candidates.max() + 1)
+        return np.asarray(np.broadcast_to(last_states, (len(lengths), len(last_states))).copy())
+    return _last_tokens(stretch, ways, candidates, first, last)
+
+
+def _last_tokens(
+    stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int
+) -> IntArray:
+    """Return the tokens that candidates end in, −1 for one that is nowhere in the sequence."""
+    symmetry, rows = stretch.question.symmetry, ways.rows
+    assert isinstance(symmetry, Remembering) and rows is not None
+    number = len(candidates)
+    tokens = rows[stretch.lengths[first:last] - 1].repeat(number, axis=0)
+    observed = stretch.new[first:last].repeat(number, axis=0)
+    for step in range(stretch.horizon):
+        states = np.tile(candidates[:, step], last - first)
+        tokens = symmetry.memory.follow(tokens, states, observed[:, step])
+    length = len(rows)
+    _, codes, _ = distinct_rows(np.concatenate([rows, tokens]))
+    known = np.full(codes.max() + 1, -1)
+    known[codes[:length]] = ways.tokens
+    return np.asarray(known[codes[length:]].reshape(-1, number))

@@ -1,0 +1,150 @@
+"""A labelled stretch that follows a fitted history, in codes: what all its windows share."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.seeding import first_uniforms
+from definetti.data.digest import running_digests, window_digests
+from definetti.data.labels import MISSING, piece
+from definetti.question import Question
+
+if TYPE_CHECKING:
+    from definetti.conformal import ConformalHMM
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """All windows of a stretch, each predicted from all that comes before it.
+
+    Attributes
+    ----------
+    predictor : fitted on what comes before the stretch
+    question : that of the first window
+    observations, labels : the stretch as it came
+    known : how many steps the history has; the stretch follows them
+    states, codes : (known + L,) of the history and the stretch
+    table : the observations known in the end
+    names : the labels of the states known in the end
+    begins : (W,) where windows begin in the stretch
+    sizes : (W,) how many states are known when each is predicted
+    """
+
+    predictor: ConformalHMM
+    question: Question
+    observations: Any
+    labels: Sequence[Any]
+    known: int
+    states: IntArray
+    codes: IntArray
+    table: Any
+    names: tuple[Hashable, ...]
+    begins: IntArray
+    sizes: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        predictor: ConformalHMM,
+        question: Question,
+        observations: Any,
+        labels: Sequence[Any],
+    ) -> Stretch | None:
+        """Take a stretch in at once; None where that must be done window by window."""
+        data, horizon = predictor._data, len(question.observations)
+        labels = list(labels)
+        length = len(labels)
+        alphabet, history = data.alphabet, data.history
+        try:
+            if not data.closed:
+                alphabet.check_kind(labels, "states")
+                alphabet = alphabet.extended(labels)
+            states = alphabet.encode(labels, "states")
+            came = [None] * length if observations is None else observations
+            table, codes = data.emission.encode(came, data.table, "observations")
+            question.symmetry.check_more(codes, data.emission.symbols)
+        except (TypeError, ValueError):
+            return None  # whoever goes window by window says where it is
+        if len(codes) != length:
+            return None
+        begins = np.arange(0, length - horizon + 1, horizon)
+        met = np.maximum.accumulate(np.append(len(data.alphabet) - 1, states))
+        return cls(
+            predictor,
+            question,
+            observations,
+            labels,
+            len(history),
+            np.concatenate([history.states, states]),
+            np.concatenate([history.observations, codes]),
+            table,
+            alphabet.labels,
+            begins,
+            met[begins] + 1,
+        )
+
+    @property
+    def horizon(self) -> int:
+        return len(self.question.observations)
+
+    @property
+    def lengths(self) -> IntArray:
+        """How long the history is when each window is predicted: (W,)."""
+        return self.known + self.begins
+
+    def epochs(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the windows between two new states: first, after the last, number of states."""
+        cuts = np.flatnonzero(np.diff(self.sizes)) + 1
+        edges = [0, *cuts.tolist(), len(self.begins)]
+        for first, last in zip(edges[:-1], edges[1:], strict=True):
+            yield first, last, int(self.sizes[first])
+
+    @cached_property
+    def times(self) -> IntArray:
+        """The times of the steps of each window: (W, h)."""
+        return np.asarray(self.lengths[:, None] + np.arange(self.horizon))
+
+    @cached_property
+    def new(self) -> IntArray:
+        """What is observed when each window is predicted: (W, h)."""
+        return np.where(self.question.unseen, MISSING, self.codes[self.times])
+
+    @cached_property
+    def truth(self) -> IntArray:
+        """The true states that are asked about, −1 for one unknown until then: (W, steps)."""
+        found = self.states[self.times[:, self.question.lag :]]
+        return np.where(found < self.sizes[:, None], found, -1)
+
+    @cached_property
+    def uniforms(self) -> FloatArray | None:
+        """What breaks the ties of each window, where ties are broken: as `Question.uniform`."""
+        question = self.question
+        if not question.smoothing:
+            return None
+        emission = question.model.emission_
+        past, _ = question._digest
+        stretch = slice(self.known, None)
+        each = running_digests(
+            emission, self.table, self.codes[stretch], self.states[stretch], past
+        )
+        keys = np.empty((len(self.begins), 5), dtype=np.uint64)
+        keys[:, 0], keys[:, 1], keys[:, 2] = self.lengths, self.horizon, 1
+        keys[:, 3] = each[self.begins]
+        keys[:, 4] = window_digests(emission, self.table, self.new)
+        return first_uniforms(question.entropy, keys)
+
+    def learner_at(self, window: int) -> ConformalHMM:
+        """Return a copy of the predictor that has learned all labels before a window."""
+        learner = copy.deepcopy(self.predictor)
+        end = int(self.begins[window])
+        if end:
+            seen = None if self.observations is None else piece(self.observations, 0, end)
+            learner.partial_fit(seen, self.labels[:end])
+        return learner
