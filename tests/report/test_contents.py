@@ -12,7 +12,7 @@ import pytest
 from definetti import ConformalHMM
 from definetti.baselines import Classical
 from definetti.check import check
-from definetti.judging.rolling import entry
+from definetti.judging.entering import entry
 from definetti.judging.summing import summary
 from definetti.report import make_report
 from definetti.report.page import embedded

@@ -255,6 +255,13 @@ class Labelled(Saved):
         self.emission.encode(observations, self.table, name)
         raise refused
 
+    def settled(self, observations: Any) -> bool:
+        """Tell whether no part of what comes could lead to the choice of another model."""
+        if self.kinds is None or self.model.fixed or observations is None or self.plain:
+            return True
+        found = self.rule.look(observations)
+        return found is not None and self.kinds.join(found) == self.kinds
+
     def _again(self, kinds: Kinds) -> Labelled:
         """Take in all that is there under another law, at once, as if it had come so."""
         self._parts = joined(self._parts)

@@ -42,6 +42,9 @@ class Emission(Named, ABC):
         super().__init_subclass__(**others)
         if "log_likelihood" in cls.__dict__ and "judge_rows" not in cls.__dict__:
             cls.judge_rows = Emission.judge_rows  # type: ignore[method-assign]  # not those of another
+        if "log_likelihood" in cls.__dict__ and "counting" not in cls.__dict__:
+            # What law a derived class has is its own affair.
+            cls.counting = Emission.counting  # type: ignore[method-assign]
 
     @abstractmethod
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
@@ -87,6 +90,14 @@ class Emission(Named, ABC):
         from definetti.emissions._alone import JudgedAlone
 
         return JudgedAlone(self, table)
+
+    def counting(self, table: Any) -> float | None:
+        """Return what is added to each count where the law is relative frequencies of symbols.
+
+        None where it is another law, as by default, or may become one as symbols of the table
+        come again.
+        """
+        return None
 
     def symbols_of(self, table: Any) -> tuple[Hashable, ...]:
         """Return the symbols of a table, in the order of their codes; none if there are none."""

@@ -82,6 +82,9 @@ class Categorical(Emission, name="categorical"):
         _, symbols = self.cells(table, codes)
         return judge_symbols(rows, float(self.prior), symbols)
 
+    def counting(self, table: Any) -> float | None:
+        return float(self.prior)
+
     def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
         """Return how many cells symbols are counted in, and the cell of each."""
         return len(table), codes
@@ -108,6 +111,9 @@ class FixedCategorical(Categorical):
     """
 
     known: tuple[int, ...] = ()
+
+    def counting(self, table: Any) -> float | None:
+        return None  # several symbols may share a cell
 
     def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
         number = len(self.known)

@@ -185,6 +185,9 @@ class Text(Words, name="text"):
             return super()._judge(table, rows, total, codes)
         return judge_symbols(rows, float(self.prior), codes)
 
+    def counting(self, table: Lexicon) -> float | None:
+        return float(self.prior) if len(table) <= self.few else None
+
     def fix(
         self, table: Lexicon, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> Words | FixedLabels:

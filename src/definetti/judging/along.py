@@ -8,9 +8,10 @@ even a fixed model, all begins anew.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti.data.candidates import all_candidates
@@ -39,16 +40,18 @@ class Ranked(NamedTuple):
     greater, equal : (W, C) as in `Rank`
     total : (W, G) those of candidate ``c`` are in column ``c % G``
     scores : (W, C) how strange each is
+    rounded : whether the scores are those of a single prediction but for the last digits
     """
 
     first: int
     last: int
     size: int
     candidates: IntArray
-    greater: IntArray
-    equal: IntArray
-    total: IntArray
+    greater: npt.NDArray[Any]
+    equal: npt.NDArray[Any]
+    total: npt.NDArray[Any]
     scores: FloatArray
+    rounded: bool = False
 
 
 class Ways(NamedTuple):
@@ -105,9 +108,7 @@ def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[Ranked]:
             scores = _score_candidates(stretch, estimate, candidates, begin, end)
             asked = _groups(stretch, ways, candidates, begin, end)
             latest = latest_ends(chains.groups[:length], asked, stretch.lengths[begin:end])
-            ranks = rank_growing(
-                chains.parents[:length], counted, places, values, latest, scores
-            )
+            ranks = rank_growing(chains.parents[:length], counted, places, values, latest, scores)
             yield Ranked(begin, end, size, candidates, *ranks, scores)
 
 
@@ -133,9 +134,7 @@ def _score_candidates(
     return scores
 
 
-def _groups(
-    stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int
-) -> IntArray:
+def _groups(stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int) -> IntArray:
     """Return the tokens by which the candidates of some windows are compared: (W, G)."""
     lengths = stretch.lengths[first:last]
     if stretch.question.symmetry.given == PRESENT:
@@ -151,7 +150,8 @@ def _last_tokens(
 ) -> IntArray:
     """Return the tokens that candidates end in, −1 for one that is nowhere in the sequence."""
     symmetry, rows = stretch.question.symmetry, ways.rows
-    assert isinstance(symmetry, Remembering) and rows is not None
+    assert isinstance(symmetry, Remembering)
+    assert rows is not None
     number = len(candidates)
     tokens = rows[stretch.lengths[first:last] - 1].repeat(number, axis=0)
     observed = stretch.new[first:last].repeat(number, axis=0)

@@ -16,6 +16,7 @@ from definetti.data.candidates import is_long
 from definetti.data.labelled import warn_of_gaps
 from definetti.data.labels import MISSING, piece
 from definetti.judging.along import Ranked, find_ways, rank_fixed_windows
+from definetti.judging.counted import find_way, rank_counted_windows
 from definetti.judging.reading import Read, Reader
 from definetti.judging.stretch import Stretch
 from definetti.levels import Levels, read_levels
@@ -78,15 +79,20 @@ def roll_at_once(
 
 def rank_windows(stretch: Stretch) -> Iterator[Ranked] | None:
     """Rank all candidates of all windows; None where each window must be ranked by itself."""
+    if not stretch.question.model.fixed:
+        way = find_way(stretch)
+        return rank_counted_windows(stretch, way) if way else None
     ways = find_ways(stretch)
     return None if ways is None else rank_fixed_windows(stretch, ways)
 
 
 def _answers(predictor: ConformalHMM, horizon: int) -> bool:
     """Tell, before anything is read, whether there may be a way to rank all windows at once."""
-    symmetry = predictor._remembering
+    symmetry, data = predictor._remembering, predictor._data
+    if not data.model.fixed:
+        return horizon == 1 and data.model.counting(data.table) is not None
     inner = symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry
-    return predictor._data.model.fixed and type(inner).chains is not Symmetry.chains
+    return type(inner).chains is not Symmetry.chains
 
 
 def _levels_fit(stretch: Stretch, levels: Sequence[Levels]) -> bool:
@@ -121,7 +127,7 @@ def _joined(
     question, size = stretch.question, int(stretch.sizes[-1])
     truth, p_values = stretch.truth, np.concatenate([part.p_values for part in parts])
     for window in np.flatnonzero((truth < 0).any(axis=1)).tolist():
-        p_values[window] = _p_value_alone(stretch, window)
+        p_values[window] = stretch.p_value_at(window)
     given = truth[:, -1]
     if question.symmetry.given == PRESENT:
         given = stretch.states[stretch.lengths - 1]
@@ -140,18 +146,6 @@ def _joined(
         None if best is None else np.concatenate(best),
         np.concatenate([part.filled for part in parts]),
     )
-
-
-def _p_value_alone(stretch: Stretch, window: int) -> float:
-    """Return the p-value of a truth that has a state never seen: that window by itself."""
-    question, learner = stretch.question, stretch.learner_at(window)
-    begin = int(stretch.begins[window])
-    end, observed = begin + stretch.horizon, int((~question.unseen).sum())
-    seen = None
-    if stretch.observations is not None and observed:
-        seen = piece(stretch.observations, begin, begin + observed)
-    asked = stretch.labels[begin + question.lag : end]
-    return learner.p_value(seen, asked, horizon=stretch.horizon, lag=question.lag)
 
 
 def _widened(table: Any, size: int, value: float) -> Any:

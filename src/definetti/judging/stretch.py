@@ -6,6 +6,7 @@ import copy
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,8 @@ class Stretch:
     ) -> Stretch | None:
         """Take a stretch in at once; None where that must be done window by window."""
         data, horizon = predictor._data, len(question.observations)
+        if data.choose_again(observations) is not data or not data.settled(observations):
+            return None  # another law may be chosen on the way
         labels = list(labels)
         length = len(labels)
         alphabet, history = data.alphabet, data.history
@@ -103,7 +106,7 @@ class Stretch:
         """Yield the windows between two new states: first, after the last, number of states."""
         cuts = np.flatnonzero(np.diff(self.sizes)) + 1
         edges = [0, *cuts.tolist(), len(self.begins)]
-        for first, last in zip(edges[:-1], edges[1:], strict=True):
+        for first, last in pairwise(edges):
             yield first, last, int(self.sizes[first])
 
     @cached_property
@@ -148,3 +151,23 @@ class Stretch:
             seen = None if self.observations is None else piece(self.observations, 0, end)
             learner.partial_fit(seen, self.labels[:end])
         return learner
+
+    def seen_in(self, window: int) -> Any:
+        """Return the observations of a window that are there when it is predicted."""
+        begin, number = int(self.begins[window]), int((~self.question.unseen).sum())
+        if self.observations is None or not number:
+            return None
+        return piece(self.observations, begin, begin + number)
+
+    def p_value_at(self, window: int) -> float:
+        """Return the p-value of the truth of a window, by itself: it may have unknown states."""
+        begin, lag = int(self.begins[window]), self.question.lag
+        asked = self.labels[begin + lag : begin + self.horizon]
+        how = {"horizon": self.horizon, "lag": lag}
+        return self.learner_at(window).p_value(self.seen_in(window), asked, **how)
+
+    def best_at(self, window: int) -> Hashable:
+        """Return the most plausible state of a window of one step, by itself."""
+        found = self.learner_at(window).predict_p(self.seen_in(window), horizon=1)
+        assert found.best is not None
+        return found.best[0]

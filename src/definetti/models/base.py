@@ -74,6 +74,20 @@ class Model(ABC):
         """
         return None
 
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if "estimate" in cls.__dict__ and "counting" not in cls.__dict__:
+            # What a derived class estimates is its own affair.
+            cls.counting = Model.counting  # type: ignore[method-assign]
+
+    def counting(self, table: Any) -> tuple[float, float] | None:
+        """Return what is added to the counts of transitions and of symbols, if that is all.
+
+        None where the estimate is not one hidden Markov model of relative frequencies, as by
+        default, or may become something else as symbols of the table come again.
+        """
+        return None
+
     @property
     def ordered(self) -> bool:
         """Whether states are known by the order of columns alone, and so must be declared."""

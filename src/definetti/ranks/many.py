@@ -28,7 +28,8 @@ def p_values_of(
 
     Parameters
     ----------
-    greater, equal, total : (B, C) the numbers of each rank, below ``2 ** 31``
+    greater, equal, total : (B, C) the numbers of each rank, below ``2 ** 31``; objects may
+        have any size
     uniforms : (B,) what breaks the ties of each row
 
     Examples
@@ -37,6 +38,8 @@ def p_values_of(
     >>> p_values_of(one, one, ten), p_values_of(one, one, ten, np.array([0.5]))
     (array([[0.2, 0.4]]), array([[0.15, 0.3 ]]))
     """
+    if greater.dtype == object:  # whole numbers of any size
+        return _any_size(greater, equal, np.broadcast_to(total, greater.shape), uniforms)
     if uniforms is None:
         return np.asarray((greater.astype(np.int64) + equal) / total)
     total = np.broadcast_to(total, greater.shape)
@@ -88,13 +91,24 @@ def _exceeds(greater: int, equal: int, total: int, alpha: Fraction, uniform: flo
     return Rank(greater, equal, total).exceeds(alpha, uniform)
 
 
+def _any_size(
+    greater: Whole, equal: Whole, total: Whole, uniforms: FloatArray | None
+) -> FloatArray:
+    ties = [None] * len(greater) if uniforms is None else uniforms.tolist()
+    rows = zip(greater.tolist(), equal.tolist(), total.tolist(), ties, strict=True)
+    return np.array([
+        [Rank(*one).p_value(tie) for one in zip(above, same, all_, strict=True)]
+        for above, same, all_, tie in rows
+    ])  # fmt: skip
+
+
 @kernel
 def _smoothed(greater: Whole, equal: Whole, total: Whole, uniforms: FloatArray) -> FloatArray:
     """Return (greater + uniform · equal) / total, rounded once."""
     rows, columns = greater.shape
     found = np.empty((rows, columns))
     digits = np.empty(4, dtype=np.int64)
-    base, mask = np.int64(1) << DIGIT, (np.int64(1) << DIGIT) - 1
+    mask = (np.int64(1) << DIGIT) - 1
     for b in range(rows):
         # A uniform number is a whole number of 53 bits over 2 ** 53; 54 bits are two digits.
         whole = np.int64(uniforms[b] * 9007199254740992.0) << 1
@@ -125,7 +139,7 @@ def _smoothed(greater: Whole, equal: Whole, total: Whole, uniforms: FloatArray) 
                     if quotient >= 1 << 53:
                         for j in range(k - 1, -1, -1):
                             if digit >> j & 1:
-                                rest = max(rest, 1)
+                                rest = max(rest, np.int64(1))
                         break
                 place += 1
             left = rest > 0

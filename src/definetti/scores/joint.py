@@ -23,6 +23,7 @@ class Joint(StepScore, name="joint"):
 
     order: int = 1
 
+    of_one_step = "rest"
     squares = False
 
     def __post_init__(self) -> None:

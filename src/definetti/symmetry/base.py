@@ -115,6 +115,8 @@ class Symmetry(Named, ABC):
         if "reference" in cls.__dict__ and "chains" not in cls.__dict__:
             # What a derived class compares with is its own affair.
             cls.chains = Symmetry.chains  # type: ignore[method-assign]
+        if "reference" in cls.__dict__ and "one_step" not in cls.__dict__:
+            cls.one_step = Symmetry.one_step  # type: ignore[method-assign]
 
     @property
     @abstractmethod
@@ -147,6 +149,19 @@ class Symmetry(Named, ABC):
         tokens : (T,) the codes of what the future depends on, the states or more
         """
         return None
+
+    def one_step(self, n_states: int, n_symbols: int) -> str:
+        """Tell what a single step is compared with, where counts of steps are all it takes.
+
+        "past" for the steps to the same state in the past, but the first, each counted once;
+        "class" for the last steps of all sequences of the same counts; nothing where it is
+        something else, or is drawn at random, as by default.
+
+        Parameters
+        ----------
+        n_states, n_symbols : how many there may be
+        """
+        return ""
 
     def check(self, history: History) -> None:
         """Refuse a history that it can do nothing with."""

@@ -46,6 +46,10 @@ class Full(Symmetry, name="full"):
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return candidate_key(completion) if _once(completion) else completion.counts_key
 
+    def one_step(self, n_states: int, n_symbols: int) -> str:
+        counted = n_states * (n_symbols + 1) <= self.max_windows
+        return "class" if counted and n_states**4 <= 10 * self.max_windows else ""
+
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:

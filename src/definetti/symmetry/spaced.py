@@ -39,6 +39,9 @@ class Spaced(Symmetry, name="spaced"):
         # The earliest cut only ends the prefix.
         return Chains(tokens, parents, parents >= 0)
 
+    def one_step(self, n_states: int, n_symbols: int) -> str:
+        return "past"
+
 
 @kernel
 def spaced_ends(visits: IntArray, length: int, horizon: int) -> IntArray:
