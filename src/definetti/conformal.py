@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from definetti._system.arrays import IntArray
+from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
 from definetti._system.checks import (
     checked_flag,
@@ -18,22 +19,24 @@ from definetti._system.checks import (
 )
 from definetti._system.saved import Saved
 from definetti.algorithm import rank
-from definetti.data.candidates import check_listing, check_size, is_long
+from definetti.data.candidates import all_candidates, check_listing, check_size, is_long
 from definetti.data.labelled import Labelled, New
-from definetti.data.labels import readable
+from definetti.data.labels import checked_states, readable
 from definetti.data.sound import require
 from definetti.emissions._choice import Kinds
 from definetti.exceptions import NotExactWarning
-from definetti.front_door import FrontDoor
+from definetti.front_door import FrontDoor, check_length
 from definetti.levels import ConfidenceLevel, Levels, read_levels
+from definetti.levels.by_state import several_levels
 from definetti.memory import Memory, Order
 from definetti.models.base import Model
 from definetti.question import Question
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Score, StepScore
-from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
+from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets, StepSets
 from definetti.sets._wording import LAST
-from definetti.sets.making import all_ranked, lattice_set, listed_set, step_sets
+from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
+from definetti.sets.windows import Ranked, rank_by_state, rank_each, read_windows, sets_of
 from definetti.symmetry import Full, Remembering, Symmetry, find_symmetry, remember
 
 if TYPE_CHECKING:
@@ -206,6 +209,7 @@ class ConformalHMM(FrontDoor, Saved):
             )
         return self
 
+    @overload
     def predict_set(
         self,
         new_observations: Any = None,
@@ -213,14 +217,34 @@ class ConformalHMM(FrontDoor, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
-    ) -> PredictionSet | LatticeSet | StepSets:
+    ) -> PredictionSet | LatticeSet | StepSets: ...
+
+    @overload
+    def predict_set(
+        self,
+        new_observations: Any = None,
+        *,
+        confidence_level: Sequence[ConfidenceLevel],
+        horizon: int | None = None,
+        lag: int = 0,
+    ) -> list[PredictionSet | LatticeSet | StepSets]: ...
+
+    def predict_set(
+        self,
+        new_observations: Any = None,
+        confidence_level: Any = None,
+        *,
+        horizon: int | None = None,
+        lag: int = 0,
+    ) -> Any:
         """Return the set of state sequences for new observations.
 
         Parameters
         ----------
         new_observations : (h,) the observations that follow the labelled ones
-        confidence_level : float or dict, optional
-            Another level than the estimator's, or others.
+        confidence_level : float or dict, or a list of several, optional
+            Another level than the estimator's, or others. Several give a list of sets, all from
+            the same p-values.
         horizon : int, optional
             How many steps to forecast where there are no observations. With a fixed model and
             "spaced" blocks or "departures" it may also reach beyond the new observations.
@@ -240,23 +264,78 @@ class ConformalHMM(FrontDoor, Saved):
         as in the history; for what is not observed *yet* use `horizon`.
         """
         level = self.confidence_level if confidence_level is None else confidence_level
-        levels = read_levels(level)
-        question = self._question(new_observations, horizon, lag)
-        if levels.named:
-            levels.check(question.labels)
-        if question.symmetry.given != LAST:
-            levels = levels.at(question.labels[question.history.last])
-        if self.guarantee == "all":
-            return self._set(question, levels)
-        if not question.by_last_state:
-            remedy = "use symmetry='departures', or memory=1"
-            if not (question.model.fixed and question.symmetry.recalls):
-                remedy = "set train_size=0.5"
-            raise ValueError(
-                f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
-                f"or 'departures' only; {remedy}, or guarantee='all'"
-            )
-        return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
+        several = several_levels(level)
+        if several is None:
+            read_levels(level)
+            return self._answers(self._question(new_observations, horizon, lag), [level])[0]
+        return self._answers(self._question(new_observations, horizon, lag), several)
+
+    @overload
+    def predict_sets(
+        self, windows: Any, confidence_level: ConfidenceLevel | None = None, *, lag: int = 0
+    ) -> PredictionSets: ...
+
+    @overload
+    def predict_sets(
+        self, windows: Any, confidence_level: Sequence[ConfidenceLevel], *, lag: int = 0
+    ) -> list[PredictionSets]: ...
+
+    def predict_sets(
+        self, windows: Any, confidence_level: Any = None, *, lag: int = 0
+    ) -> PredictionSets | list[PredictionSets]:
+        """Return the sets for many windows, each of which might follow the labelled history.
+
+        The same sets as `predict_set` has for each, as arrays. With a fixed model and "spaced"
+        blocks or "departures" all are worked out at once; else each by itself, equal ones once.
+
+        Parameters
+        ----------
+        windows : (B, h) or (B, h, d) observations, or a list of windows of equal length
+        confidence_level : float or dict, or a list of several, optional
+            Another level than the estimator's; several give a list of `PredictionSets`.
+        lag : int, default 0
+            As in `predict_set`.
+
+        Examples
+        --------
+        >>> from definetti.simulate import weather
+        >>> cp = ConformalHMM(train_size=0.5, random_state=0).fit(*weather(400, random_state=0))
+        >>> low, high = cp.predict_sets([["hat"], ["umbrella"]], [0.6, 0.95])
+        >>> low.sizes, high.sizes
+        (array([1, 1]), array([1, 2]))
+        """
+        level = self.confidence_level if confidence_level is None else confidence_level
+        several = several_levels(level)
+        question, ranked, candidates = self._rank_many(windows, None, lag)
+        found = []
+        for one in [level] if several is None else several:
+            levels = read_levels(one)
+            if levels.named:
+                levels.check(question.labels)
+            found.append(sets_of(question, ranked, candidates, levels, bool(self.allow_empty)))
+        return found[0] if several is None else found
+
+    def p_values(self, windows: Any, candidates: Any = None, *, lag: int = 0) -> FloatArray:
+        """Return the p-values of state sequences for many windows: ``(B, C)``.
+
+        Parameters
+        ----------
+        windows : as in `predict_sets`
+        candidates : (C, h) sequences of known states, optional
+            All there are if left out, in the order of `definetti.data.all_candidates`: one step
+            ahead a column for each of ``states_``.
+        lag : int, default 0
+            As in `predict_set`.
+
+        Examples
+        --------
+        >>> from definetti.simulate import weather
+        >>> cp = ConformalHMM(train_size=0.5, random_state=0).fit(*weather(400, random_state=0))
+        >>> cp.p_values([["hat"], ["umbrella"]], [["sun"]]).round(3)
+        array([[1.   ],
+               [0.086]])
+        """
+        return self._rank_many(windows, candidates, lag)[1].p_values
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
@@ -304,6 +383,7 @@ class ConformalHMM(FrontDoor, Saved):
         found, _ = rank(question, codes[None])
         return found[0].p_value(question.tie_breakers(found)[0])
 
+    @overload
     def evaluate(
         self,
         new_observations: Any,
@@ -312,14 +392,36 @@ class ConformalHMM(FrontDoor, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
-    ) -> Evaluation:
+    ) -> Evaluation: ...
+
+    @overload
+    def evaluate(
+        self,
+        new_observations: Any,
+        states: Any,
+        confidence_level: Sequence[float],
+        *,
+        horizon: int | None = None,
+        lag: int = 0,
+    ) -> list[Evaluation]: ...
+
+    def evaluate(
+        self,
+        new_observations: Any,
+        states: Any,
+        confidence_level: Any = None,
+        *,
+        horizon: int | None = None,
+        lag: int = 0,
+    ) -> Any:
         """Judge prediction sets by the truth.
 
         Parameters
         ----------
         new_observations, states : (L,) what follows the labelled sequence, and its true states
-        confidence_level : float or dict, optional
+        confidence_level : float or dict, or a list of numbers, optional
             Another level than the estimator's, or others: each state is judged by its own.
+            Several numbers give a list of evaluations, from one pass.
         horizon : int, optional
             Cut the stretch into windows of so many steps and predict each from all before it; the
             whole stretch is one window if left out. Steps left over at the end are not judged.
@@ -517,13 +619,78 @@ class ConformalHMM(FrontDoor, Saved):
         long = is_long(n_states, len(new.codes), min(FEW, self.max_candidates))
         return not (lag or partly or long or self.guarantee != "all")
 
-    def _set(self, question: Question, levels: Levels | None) -> PredictionSet | LatticeSet:
+    def _answers(self, question: Question, levels: Sequence[Any]) -> list[Any]:
+        """Return a set for each of several levels, from one ranking where candidates are ranked."""
+        found: list[Any] = []
+        ranked = None
+        for level in levels:
+            one = read_levels(level)
+            if one.named:
+                one.check(question.labels)
+            if question.symmetry.given != LAST:
+                one = one.at(question.labels[question.history.last])
+            if self.guarantee != "all":
+                found.append(self._step_sets(question, one))
+                continue
+            if len(levels) > 1 and ranked is None and not self._is_long(question):
+                ranked = all_ranked(question, self.max_candidates, self.verbose)
+            found.append(self._set(question, one, ranked))
+        return found
+
+    def _step_sets(self, question: Question, levels: Levels) -> StepSets:
+        if not question.by_last_state:
+            remedy = "use symmetry='departures', or memory=1"
+            if not (question.model.fixed and question.symmetry.recalls):
+                remedy = "set train_size=0.5"
+            raise ValueError(
+                f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
+                f"or 'departures' only; {remedy}, or guarantee='all'"
+            )
+        return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
+
+    def _rank_many(
+        self, windows: Any, candidates: Any, lag: int
+    ) -> tuple[Question, Ranked, IntArray]:
+        """Rank candidates of many windows: with a question that stands for all, and the codes."""
+        if self.guarantee != "all":
+            raise ValueError(
+                f"guarantee={self.guarantee!r} has no p-values, and sets of one window at a time; "
+                "use guarantee='all', or predict_set"
+            )
+        each, every = read_windows(windows)
+        question = self._question(each[0], None, lag, ranking=True)
+        check_listing(
+            len(question.labels), question.steps, question.model.fixed, question.by_last_state,
+            self.max_candidates,
+        )  # fmt: skip
+        codes = all_candidates(len(question.labels), question.steps)
+        if candidates is not None:
+            rows = [checked_states(one, "candidates") for one in candidates]
+            for row in rows:
+                check_length(row, question.steps)
+            codes = np.array([self._data.alphabet.encode(row, "candidates") for row in rows])
+        seen = None
+        if question.model.fixed or question.history.symbols:
+            new = self._data.read_new(every, None)
+            seen = new.codes.reshape(len(each), -1)
+        if question.by_last_state and seen is not None:
+            return question, rank_by_state(replace(question, table=new.table), seen, codes), codes
+        if not (question.history.symbols and self._data.settled(every)):
+            seen = None  # equal codes may mean different things
+        ask = lambda window: self._question(each[window], None, lag, ranking=True)  # noqa: E731
+        return question, rank_each(ask, len(each), seen, codes), codes
+
+    def _is_long(self, question: Question) -> bool:
+        most = self.max_candidates
+        return question.by_last_state and is_long(len(question.labels), question.steps, most)
+
+    def _set(
+        self, question: Question, levels: Levels | None, ranked: AllRanked | None = None
+    ) -> PredictionSet | LatticeSet:
         """List the set where that is feasible; else go by the lattice, if there is one."""
         allow_empty = bool(self.allow_empty)
-        if question.by_last_state and is_long(
-            len(question.labels), question.steps, self.max_candidates
-        ):
+        if ranked is None and self._is_long(question):
             found = lattice_set(question, levels, self.max_candidates, allow_empty)
             if found is not None:
                 return found
-        return listed_set(question, levels, self.max_candidates, self.verbose, allow_empty)
+        return listed_set(question, levels, self.max_candidates, self.verbose, allow_empty, ranked)

@@ -20,7 +20,6 @@ from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
 from definetti.question import Question
 from definetti.scores import OnWindows, Score
-from definetti.sets import Evaluation
 
 Self = TypeVar("Self", bound="Door")
 Following = TypeVar("Following", bound="FrontDoor")
@@ -246,7 +245,7 @@ class FrontDoor(Door, GivesModel):
         horizon: int | None,
         lag: int = 0,
         verbose: bool = False,
-    ) -> Evaluation:
+    ) -> Any:
         """Judge sets by the truth, window after window, each predicted from all before it."""
         from definetti.judging.rolling import judge_windows
 

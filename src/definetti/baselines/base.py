@@ -137,9 +137,10 @@ class Baseline(Named, FrontDoor):
             Show a progress bar when it takes more than two seconds; on a terminal or in a
             notebook only.
         """
-        return self._judge_windows(
+        found: Evaluation = self._judge_windows(
             new_observations, states, confidence_level, horizon, verbose=verbose
         )
+        return found
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`."""

@@ -55,6 +55,8 @@ def roll_at_once(
     stretch = Stretch.of(predictor, question, observations, states)
     if stretch is None or is_long(len(stretch.names), question.steps, predictor.max_candidates):
         return None
+    if predictor._over_few is not None and stretch.sizes[0] != stretch.sizes[-1]:
+        return None  # how candidates are compared may depend on how many there are
     found = rank_windows(stretch)
     if found is None:
         return None

@@ -21,6 +21,8 @@ from definetti.data.labels import piece
 from definetti.judging.batched import roll_at_once
 from definetti.judging.entering import entry
 from definetti.levels import ConfidenceLevel, read_levels
+from definetti.levels.by_state import several_levels
+from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 
 AnySet = PredictionSet | LatticeSet | StepSets
@@ -123,12 +125,22 @@ def judge_windows(
     predictor: Any,
     observations: Any,
     states: Sequence[Any],
-    confidence_level: ConfidenceLevel | None,
+    confidence_level: Any,
     horizon: int,
     lag: int = 0,
     verbose: bool = False,
-) -> Evaluation:
-    """Judge the sets of one level, as `roll_levels` does; that of the predictor itself if None."""
+) -> Any:
+    """Judge the sets of one level, as `roll_levels` does; that of the predictor itself if None.
+
+    Of several levels, which are numbers, each.
+    """
+    several = several_levels(confidence_level)
+    if several is not None:
+        if any(isinstance(one, Mapping) for one in several):
+            raise ValueError("confidence_level has a mapping among several levels; ask by itself")
+        rising = sorted({*several}, key=lambda level: -miscoverage(level))
+        judged = roll_levels(predictor, observations, states, rising, horizon, lag=lag)
+        return [judged.evaluation(rising.index(one)) for one in several]
     levels = [confidence_level]
     found = roll_levels(predictor, observations, states, levels, horizon, lag=lag, verbose=verbose)
     return found.evaluation(0)

@@ -115,6 +115,23 @@ def read_levels(confidence_level: Any) -> Levels:
     return Levels(found, other)
 
 
+def several_levels(confidence_level: Any) -> list[Any] | None:
+    """Return several levels one by one; None where it is one alone, a number or a mapping.
+
+    >>> several_levels((0.8, 0.9)), several_levels(0.9)
+    ([0.8, 0.9], None)
+    """
+    several = isinstance(confidence_level, (list, tuple))
+    if not several and not (isinstance(confidence_level, np.ndarray) and confidence_level.ndim):
+        return None
+    found = list(confidence_level)
+    if not found:
+        raise ValueError("confidence_level is an empty list; give one number, 0.9, or several")
+    for one in found:
+        read_levels(one)
+    return found
+
+
 def chances_by_state(
     ranks: list[Rank],
     states: npt.NDArray[Any],

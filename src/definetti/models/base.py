@@ -36,6 +36,8 @@ class Model(ABC):
         super().__init_subclass__(**others)
         if "estimate" in cls.__dict__ and "refits" not in cls.__dict__:
             cls.refits = Model.refits  # type: ignore[method-assign]  # not those of another
+        if "estimate" in cls.__dict__ and "counting" not in cls.__dict__:
+            cls.counting = Model.counting  # type: ignore[method-assign]
 
     @property
     @abstractmethod
@@ -73,12 +75,6 @@ class Model(ABC):
         asked : the codes of the observations that will be asked about
         """
         return None
-
-    def __init_subclass__(cls, **others: Any) -> None:
-        super().__init_subclass__(**others)
-        if "estimate" in cls.__dict__ and "counting" not in cls.__dict__:
-            # What a derived class estimates is its own affair.
-            cls.counting = Model.counting  # type: ignore[method-assign]
 
     def counting(self, table: Any) -> tuple[float, float] | None:
         """Return what is added to the counts of transitions and of symbols, if that is all.

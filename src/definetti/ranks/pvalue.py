@@ -147,7 +147,7 @@ def ranks(
     order = np.argsort(reference, kind="stable")  # at no cost where they are sorted already
     below = np.zeros(len(order) + 1, dtype=weights.dtype)
     np.cumsum(weights[order], out=below[1:])
-    low, high = _tied_stretches(reference[order], candidates)
+    low, high = tied_stretches(reference[order], candidates)
     own, total = int(joins), int(below[-1])
     return [
         Rank(total - int(below[j]), int(below[j] - below[i]) + own, total + own)
@@ -164,7 +164,7 @@ def ranks_among(scores: FloatArray, candidates: FloatArray) -> list[Rank]:
     [Rank(greater=1, equal=2, total=4, randomised=False)]
     """
     size = len(scores)
-    low, high = _tied_stretches(scores, candidates)
+    low, high = tied_stretches(scores, candidates)
     return [
         Rank(size - j, j - i + 1, size + 1)
         for i, j in zip(low.tolist(), high.tolist(), strict=True)
@@ -180,7 +180,7 @@ def tied(lower: float, upper: float) -> bool:
 
 
 @kernel
-def _tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
+def tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
     """Find, among sorted scores, where those tied with each candidate begin and end."""
     # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
     low = np.searchsorted(scores, candidates)

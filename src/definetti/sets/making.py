@@ -21,6 +21,8 @@ from definetti.scores import Band, Smoother
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 from definetti.sets._few import Few
 
+AllRanked = tuple[IntArray, list[Rank], FloatArray]
+
 
 def listed_set(
     question: Question,
@@ -28,13 +30,15 @@ def listed_set(
     max_candidates: Any,
     verbose: bool,
     allow_empty: bool = True,
+    ranked: AllRanked | None = None,
 ) -> PredictionSet:
     """Rank all candidates and keep those whose p-value exceeds alpha, most plausible first.
 
     Each is held to the alpha of its own last state. If there are none and the set may not be
-    empty, the most plausible is kept.
+    empty, the most plausible is kept. The ranks of `all_ranked` serve all levels.
     """
-    candidates, found, scores = all_ranked(question, max_candidates, verbose)
+    ranked = all_ranked(question, max_candidates, verbose) if ranked is None else ranked
+    candidates, found, scores = ranked
     broken = question.tie_breakers(found)
     note = ""
     if levels is None:
@@ -89,9 +93,7 @@ def plausible(
     return p_values, [k for k in order if found[k].exceeds(alphas[k], broken[k])]
 
 
-def all_ranked(
-    question: Question, max_candidates: Any, verbose: bool = False
-) -> tuple[IntArray, list[Rank], FloatArray]:
+def all_ranked(question: Question, max_candidates: Any, verbose: bool = False) -> AllRanked:
     """Return all candidates with their ranks and their scores."""
     n, steps, by_last_state = len(question.labels), question.steps, question.by_last_state
     check_listing(n, steps, question.model.fixed, by_last_state, max_candidates)
@@ -108,7 +110,7 @@ def lattice_set(
     trellis = question.score.trellis(estimate, window)
     if trellis is None:
         return None
-    past = _past(question, estimate)
+    past = past_by_state(question, estimate)
     uniform = question.uniform() if question.smoothing else None
     note = ""
     if levels is None:
@@ -160,7 +162,7 @@ def step_sets(
     method = replace(question, score=Smoother(), smoothing=False).describe()
     alphas = levels.alphas(question.labels)
     if guarantee == "errors":
-        past = _past(replace(question, score=band), estimate)
+        past = past_by_state(replace(question, score=band), estimate)
         numbers = list(map(len, past))
         limits = list(map(limit, past, alphas))
     else:
@@ -195,7 +197,7 @@ def step_sets(
     return replace(found, note=few.note(bool(found.nodes.all()), question.steps))
 
 
-def _past(question: Question, estimate: Estimate) -> list[FloatArray]:
+def past_by_state(question: Question, estimate: Estimate) -> list[FloatArray]:
     """Return the scores of the past for each last state, in rising order."""
     found: dict[tuple[int, ...], FloatArray] = {}
     orbits = [question.orbit_of(last) for last in range(len(question.labels))]

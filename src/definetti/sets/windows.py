@@ -1,0 +1,179 @@
+"""Many windows that might follow one history, ranked together where they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.seeding import first_uniforms
+from definetti.algorithm import rank
+from definetti.data.digest import window_digests
+from definetti.data.labels import plain
+from definetti.data.windows import Windows
+from definetti.levels import Levels
+from definetti.models.estimate import Estimate
+from definetti.question import Question
+from definetti.ranks.many import exceed, p_values_of
+from definetti.ranks.pvalue import Rank, tied_stretches
+from definetti.sets.making import past_by_state
+from definetti.sets.many import PredictionSets
+from definetti.symmetry.base import PRESENT
+
+ROWS = 2**20  # candidates that are written out to be scored
+
+
+class Ranked(NamedTuple):
+    """The ranks of the candidates of many windows, as `Rank` has them, with their scores.
+
+    Attributes
+    ----------
+    greater, equal, total, scores, p_values : (B, C)
+    uniforms : (B,) what breaks the ties of each window; None where they are not broken
+    """
+
+    greater: npt.NDArray[Any]
+    equal: npt.NDArray[Any]
+    total: npt.NDArray[Any]
+    scores: FloatArray
+    p_values: FloatArray
+    uniforms: FloatArray | None
+
+
+def read_windows(windows: Any) -> tuple[list[Any], Any]:
+    """Return windows one by one, and the observations of all of them one after the other.
+
+    Examples
+    --------
+    >>> read_windows([["hat", None], ["hat", "hat"]])
+    ([['hat', None], ['hat', 'hat']], ['hat', None, 'hat', 'hat'])
+    >>> read_windows(np.zeros((2, 3, 4)))[1].shape
+    (6, 4)
+    """
+    windows = plain(windows)
+    if isinstance(windows, np.ndarray) and windows.ndim >= 2:
+        return list(windows), windows.reshape(-1, *windows.shape[2:])
+    each = [] if isinstance(windows, (str, bytes, dict)) else list(windows)
+    if not each or any(not isinstance(one, (list, tuple, np.ndarray)) for one in each):
+        raise TypeError(
+            "windows must be a list of windows, each a list or an array of observations, or an "
+            f"array of shape (windows, steps), got {type(windows).__name__}; for one step each "
+            "write [[first], [second]]"
+        )
+    if len(set(map(len, each))) > 1:
+        raise ValueError("windows have different lengths; ask about those of each length at once")
+    if isinstance(each[0], np.ndarray):
+        return each, np.concatenate(each)
+    return each, [observation for one in each for observation in one]
+
+
+def rank_by_state(question: Question, codes: IntArray, candidates: IntArray) -> Ranked:
+    """Rank candidates of many windows that a fixed model compares with the same past.
+
+    Parameters
+    ----------
+    question : that of the first window, with a table that has the observations of all
+    codes : (B, h) the observations of all windows
+    candidates : (C, steps)
+    """
+    estimate = question.estimate(question.complete_with(0))
+    scores = _score(question, estimate, codes, candidates)
+    greater, equal, total = (np.empty(scores.shape, dtype=np.int64) for _ in range(3))
+    past = past_by_state(question, estimate)
+    for last in np.unique(candidates[:, -1]).tolist():
+        own, size = candidates[:, -1] == last, len(past[last])
+        low, high = tied_stretches(past[last], scores[:, own].ravel())
+        shape = len(codes), int(own.sum())
+        greater[:, own] = (size - high).reshape(shape)
+        equal[:, own] = (high - low + 1).reshape(shape)
+        total[:, own] = size + 1
+    uniforms = _uniforms(question, codes) if question.smoothing else None
+    p_values = p_values_of(greater, equal, total, uniforms)
+    return Ranked(greater, equal, total, scores, p_values, uniforms)
+
+
+def rank_each(
+    ask: Callable[[int], Question], number: int, codes: IntArray | None, candidates: IntArray
+) -> Ranked:
+    """Rank candidates of many windows by themselves, those that are equal once.
+
+    Parameters
+    ----------
+    ask : from the place of a window to its question
+    codes : (B, h) where equal codes mean equal windows
+    """
+    first, places = np.arange(number), np.arange(number)
+    if codes is not None:
+        _, first, places = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    every: list[list[Rank]] = []
+    strange, values, broken = [], [], []
+    for window in first.tolist():
+        question = ask(window)
+        ranks, scores = rank(question, candidates)
+        ties = question.tie_breakers(ranks)
+        every.append(ranks)
+        strange.append(scores)
+        values.append([one.p_value(tie) for one, tie in zip(ranks, ties, strict=True)])
+        broken.append(question.uniform() if question.smoothing else np.nan)
+    back = places.reshape(-1)
+    greater, equal, total = (
+        np.array([[one[k] for one in row] for row in every], dtype=object)[back] for k in range(3)
+    )
+    uniforms = None if np.isnan(broken).any() else np.array(broken)[back]
+    return Ranked(greater, equal, total, np.array(strange)[back], np.array(values)[back], uniforms)
+
+
+def sets_of(
+    question: Question, ranked: Ranked, candidates: IntArray, levels: Levels, allow_empty: bool
+) -> PredictionSets:
+    """Return the sets of all windows at a level, as `listed_set` makes one."""
+    if question.symmetry.given == PRESENT:
+        levels = levels.at(question.labels[question.history.last])
+    alphas = np.array(levels.alphas(question.labels), dtype=object)[candidates[:, -1]]
+    inside = exceed(*ranked[:3], ranked.p_values, alphas[None], ranked.uniforms)
+    filled = np.asarray(~inside.any(axis=1) & (not allow_empty))
+    for window in np.flatnonzero(filled).tolist():
+        order = np.lexsort((ranked.scores[window], -ranked.p_values[window]))
+        inside[window, order[0]] = True
+    return PredictionSets(
+        ranked.p_values,
+        inside,
+        question.labels,
+        question.steps,
+        levels.written,
+        question.describe(),
+        question.symmetry.exact,
+        ranked.scores,
+        filled,
+        question.symmetry.given,
+    )
+
+
+def _score(
+    question: Question, estimate: Estimate, codes: IntArray, candidates: IntArray
+) -> FloatArray:
+    number, steps = len(candidates), codes.shape[1]
+    states = np.pad(candidates, [(0, 0), (question.lag, 0)])
+    scores = np.empty((len(codes), number))
+    most = max(1, ROWS // (number * steps))
+    for begin in range(0, len(codes), most):
+        part = codes[begin : begin + most]
+        windows = Windows(
+            np.full(len(part) * number, question.history.last),
+            np.tile(states, (len(part), 1)),
+            part.repeat(number, axis=0),
+        )
+        scores[begin : begin + most] = question.score_windows(estimate, windows).reshape(-1, number)
+    return scores
+
+
+def _uniforms(question: Question, codes: IntArray) -> FloatArray:
+    """Return what `Question.uniform` is for each window."""
+    keys = np.empty((len(codes), 5), dtype=np.uint64)
+    keys[:, 0], keys[:, 1], keys[:, 2] = len(question.history), codes.shape[1], 1
+    keys[:, 3] = question._digest[0]
+    keys[:, 4] = window_digests(question.model.emission_, question.table, codes)
+    return first_uniforms(question.entropy, keys)
