@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
+from benchmarks import many
 from benchmarks.models import draw_states, random_model
 from benchmarks.tables import format_ratio, format_seconds, make_table, show_table
 from definetti import HMM, ConformalHMM
@@ -50,6 +51,7 @@ def run(console: Console) -> None:
             format_ratio(float(far / first)),
         )
     show_table(console, made, "Each is the median of its stretch. Growth of 1× is no growth.")
+    many.run(console)
 
 
 def _time_steps(

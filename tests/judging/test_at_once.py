@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -226,7 +227,8 @@ class Fewer(Spaced):
 class Flat(HMM):
     def estimate(self, completion, table, statistics, labels):
         found = super().estimate(completion, table, statistics, labels)
-        return found._replace(transition=np.full_like(found.transition, 1 / len(labels)))
+        flat = np.full_like(found.transition, 1 / len(labels))
+        return replace(found, transition=flat)
 
 
 @pytest.mark.parametrize(
