@@ -24,11 +24,12 @@ STATES, SYMBOLS, KNOWN = 5, 5, 20_000
 LENGTHS = (10_000, 100_000, 1_000_000)
 ALONE = 300  # windows that are predicted one by one, to tell what each costs
 TREES, FOREST_WINDOWS, FOREST_ALONE, FOREST_GOAL = 200, 1_000, 20, 30
+FIXED = {"train_size": 0.5, "symmetry": "spaced"}
 SIDES: dict[str, tuple[bool, dict[str, Any], float | None]] = {
-    "fixed, symbols": (False, {"train_size": 0.5}, 3.0),
-    "fixed, symbols, smoothed": (False, {"train_size": 0.5, "smoothing": True}, None),
-    "fixed, symbols, departures": (False, {"train_size": 0.5, "symmetry": "departures"}, None),
-    "fixed, numbers": (True, {"train_size": 0.5}, None),
+    "fixed, symbols": (False, FIXED, 3.0),
+    "fixed, symbols, smoothed": (False, {**FIXED, "smoothing": True}, None),
+    "fixed, symbols, departures": (False, {**FIXED, "symmetry": "departures"}, None),
+    "fixed, numbers": (True, FIXED, None),
     "refitted, symbols": (False, {}, 30.0),
 }
 
@@ -83,7 +84,7 @@ def _race_others(console: Console) -> None:
     """Others on the same windows: theirs promise nothing for a chain."""
     length = 100_000
     symbols, numbers, states = _draw(KNOWN + length)
-    cp = ConformalHMM(train_size=0.5, random_state=0).fit(symbols[:KNOWN], states[:KNOWN])
+    cp = ConformalHMM(**FIXED, random_state=0).fit(symbols[:KNOWN], states[:KNOWN])
     part = slice(KNOWN, KNOWN + length)
     ours = _timed(cp.evaluate, symbols[part], states[part], horizon=1)
     law = np.full((STATES, STATES, SYMBOLS), 0.5)
@@ -140,7 +141,7 @@ def _race_forest(console: Console) -> None:
     _, numbers, states = _draw(2_000 + FOREST_WINDOWS)
     rows = numbers[:, None] + np.random.default_rng(1).normal(size=(len(numbers), 10))
     forest = RandomForestClassifier(TREES, random_state=0, n_jobs=1)
-    cp = ConformalHMM(HMM(emission=Classifier(forest)), train_size=0.5, random_state=0)
+    cp = ConformalHMM(HMM(emission=Classifier(forest)), **FIXED, random_state=0)
     cp.fit(rows[:2_000], states[:2_000])
     seen, labels = rows[2_000:], states[2_000:].tolist()
     ours = _timed(cp.evaluate, seen, labels, horizon=1) / FOREST_WINDOWS

@@ -36,7 +36,7 @@ from definetti.scores import Score, StepScore
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets, StepSets
 from definetti.sets._wording import LAST
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
-from definetti.sets.windows import Ranked, rank_by_state, rank_each, read_windows, sets_of
+from definetti.sets.windows import RankedWindows, rank_by_state, rank_each, read_windows, sets_of
 from definetti.symmetry import Full, Remembering, Symmetry, find_symmetry, remember
 
 if TYPE_CHECKING:
@@ -650,7 +650,7 @@ class ConformalHMM(FrontDoor, Saved):
 
     def _rank_many(
         self, windows: Any, candidates: Any, lag: int
-    ) -> tuple[Question, Ranked, IntArray]:
+    ) -> tuple[Question, RankedWindows, IntArray]:
         """Rank candidates of many windows: with a question that stands for all, and the codes."""
         if self.guarantee != "all":
             raise ValueError(

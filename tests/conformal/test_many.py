@@ -16,6 +16,7 @@ Z = np.array([[float(state == "rain"), 0.0] for state in X]) + rng.normal(size=(
 WINDOWS = {h: [Y[k : k + h] for k in (0, 3, 7, 9, 20)] for h in (1, 2)}
 SETTINGS = [
     {"train_size": 0.5},
+    {"train_size": 0.5, "symmetry": "spaced"},
     {"train_size": 0.5, "smoothing": True, "score": "filter"},
     {"train_size": 0.5, "symmetry": "departures", "smoothing": True, "allow_empty": True},
     {"train_size": 0.5, "symmetry": "departures", "memory": 2},

@@ -138,8 +138,9 @@ def test_memories(symmetry, memory, horizon, levels):
 
 
 LATE = dict.fromkeys((50, 61, 62), "new") | {57: "newer"}
+FIXED_SPACED = {"train_size": 0.3, "symmetry": "spaced"}
 NEW_STATES = product(
-    ({"train_size": 0.3}, {"train_size": 0.3, "symmetry": "departures"}, {}, {"symmetry": "full"}),
+    (FIXED_SPACED, {"train_size": 0.3, "symmetry": "departures"}, {}, {"symmetry": "full"}),
     ((1, 0), (2, 0), (3, 1)),
     ("own", "several", "p-values"),
 )
@@ -163,7 +164,7 @@ def test_steps_that_are_not_observed_yet(symmetry, observed):
 
 
 def test_stretches_and_levels_by_state():
-    for how in ({}, {"train_size": 0.3}, {"symmetry": "full"}):
+    for how in ({}, FIXED_SPACED, {"symmetry": "full"}):
         cp = ConformalHMM(random_state=1, **how)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -180,7 +181,9 @@ EMISSIONS = [name for name, one in Emission.named.items() if one.example and not
 def test_emissions_that_are_fixed(name):
     example = Emission.named[name].example
     seen = [example[code % len(example)] for code in CODES]
-    cp = ConformalHMM(HMM(emission=name), train_size=0.5, smoothing=True, random_state=0)
+    cp = ConformalHMM(
+        HMM(emission=name), symmetry="spaced", train_size=0.5, smoothing=True, random_state=0
+    )
     check_same(*rolled(cp, seen, STATES, 2))
 
 
@@ -201,7 +204,7 @@ def test_predictors_trained_elsewhere_are_asked_about_all_windows_at_once():
     assert len(calls) == 2  # the past, and all candidates
     forest = HMM(emission=Classifier(GaussianNB()))
     seen = np.array(NUMBERS)[:, None]
-    check_same(*rolled(ConformalHMM(forest, train_size=0.4), seen, STATES, 2))
+    check_same(*rolled(ConformalHMM(forest, symmetry="spaced", train_size=0.4), seen, STATES, 2))
 
 
 @pytest.mark.parametrize("name", sorted(Symmetry.named))
@@ -258,12 +261,16 @@ def test_a_law_that_may_change_on_the_way_is_left_to_the_slow_way():
 
 
 def test_it_warns_of_what_the_slow_way_warns_of():
-    cp = ConformalHMM(train_size=0.5, confidence_level=0.97).fit(*weather(60, random_state=0))
+    cp = ConformalHMM(symmetry="spaced", train_size=0.5, confidence_level=0.97).fit(
+        *weather(60, random_state=0)
+    )
     y, x = weather(12, random_state=1)
     for way in (True, False):
         with pytest.warns(FewBlocksWarning, match="too few blocks of 1 steps"):
             roll_levels(cp, y, x, [None], 1, at_once=way)
-    cp = ConformalHMM(train_size=0.5, confidence_level=0.6).fit(*weather(60, random_state=0))
+    cp = ConformalHMM(symmetry="spaced", train_size=0.5, confidence_level=0.6).fit(
+        *weather(60, random_state=0)
+    )
     y[5] = None
     for way in (True, False):
         with pytest.warns(GapWarning):
@@ -271,7 +278,7 @@ def test_it_warns_of_what_the_slow_way_warns_of():
 
 
 def test_errors_come_where_they_come_one_by_one():
-    cp = ConformalHMM(train_size=0.5).fit(*weather(60, random_state=0))
+    cp = ConformalHMM(symmetry="spaced", train_size=0.5).fit(*weather(60, random_state=0))
     y, x = weather(12, random_state=1)
     x[7] = 3
     heard = []

@@ -88,8 +88,9 @@ def _rank_class(stream: Stream, stretch: Stretch, learned: int, first: int, last
         for time in range(learned, length):
             stream.learn(int(stretch.states[time]), int(stretch.codes[time]))
         learned = length
-        found, scores[row] = stream.all_ranks(int(stretch.codes[length]))
-        for state, (_, _, whole) in enumerate(found):
+        placed = stream.place_all(int(stretch.codes[length]))
+        scores[row] = placed.scores
+        for state, whole in enumerate(map(placed.whole, range(stream.n_states))):
             greater[row, state], equal[row, state] = whole.greater, whole.equal
             total[row, state] = whole.total
     return greater, equal, total, scores

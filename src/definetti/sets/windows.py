@@ -26,7 +26,7 @@ from definetti.symmetry.base import PRESENT
 ROWS = 2**20  # candidates that are written out to be scored
 
 
-class Ranked(NamedTuple):
+class RankedWindows(NamedTuple):
     """The ranks of the candidates of many windows, as `Rank` has them, with their scores.
 
     Attributes
@@ -70,7 +70,7 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
     return each, [observation for one in each for observation in one]
 
 
-def rank_by_state(question: Question, codes: IntArray, candidates: IntArray) -> Ranked:
+def rank_by_state(question: Question, codes: IntArray, candidates: IntArray) -> RankedWindows:
     """Rank candidates of many windows that a fixed model compares with the same past.
 
     Parameters
@@ -92,12 +92,12 @@ def rank_by_state(question: Question, codes: IntArray, candidates: IntArray) -> 
         total[:, own] = size + 1
     uniforms = _uniforms(question, codes) if question.smoothing else None
     p_values = p_values_of(greater, equal, total, uniforms)
-    return Ranked(greater, equal, total, scores, p_values, uniforms)
+    return RankedWindows(greater, equal, total, scores, p_values, uniforms)
 
 
 def rank_each(
     ask: Callable[[int], Question], number: int, codes: IntArray | None, candidates: IntArray
-) -> Ranked:
+) -> RankedWindows:
     """Rank candidates of many windows by themselves, those that are equal once.
 
     Parameters
@@ -123,11 +123,17 @@ def rank_each(
         np.array([[one[k] for one in row] for row in every], dtype=object)[back] for k in range(3)
     )
     uniforms = None if np.isnan(broken).any() else np.array(broken)[back]
-    return Ranked(greater, equal, total, np.array(strange)[back], np.array(values)[back], uniforms)
+    return RankedWindows(
+        greater, equal, total, np.array(strange)[back], np.array(values)[back], uniforms
+    )
 
 
 def sets_of(
-    question: Question, ranked: Ranked, candidates: IntArray, levels: Levels, allow_empty: bool
+    question: Question,
+    ranked: RankedWindows,
+    candidates: IntArray,
+    levels: Levels,
+    allow_empty: bool,
 ) -> PredictionSets:
     """Return the sets of all windows at a level, as `listed_set` makes one."""
     if question.symmetry.given == PRESENT:
