@@ -17,7 +17,7 @@ from definetti.data.labelled import warn_of_gaps
 from definetti.data.labels import MISSING, piece
 from definetti.judging.along import Ranked, find_ways, rank_fixed_windows
 from definetti.judging.counted import find_way, rank_counted_windows
-from definetti.judging.reading import Read, Reader
+from definetti.judging.reading import Read, WindowReader
 from definetti.judging.stretch import Stretch
 from definetti.levels import Levels, read_levels
 from definetti.symmetry import Remembering
@@ -65,7 +65,7 @@ def roll_at_once(
     if any(one.named for one in read) and not _levels_fit(stretch, read):
         return None
     _warn_of_gaps(stretch)
-    reader = Reader(stretch, read)
+    reader = WindowReader(stretch, read)
     parts = [
         reader.read_p_values(ranked, levels, filling)
         if by_p_values

@@ -43,7 +43,7 @@ class Read(NamedTuple):
     few: tuple[int, int, Few] | None = None
 
 
-class Reader:
+class WindowReader:
     """Reads windows of a stretch, at several levels.
 
     Parameters
