@@ -490,12 +490,17 @@ class ConformalHMM(FrontDoor, Saved):
         )
 
     def _saved(self) -> dict[str, Any]:
-        return self._saved_with("score_", "symmetry_", "_remembering")
+        return self._saved_with("score_", "symmetry_", "choice_", "_over_few", "_remembering")
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> ConformalHMM:
-        kinds = {"score_": Score, "symmetry_": Symmetry, "_remembering": Symmetry}
-        made = cls._restored_with(kept, _data=Labelled, **kinds)
+        from definetti.choosing import Choice
+
+        kept = {"choice_": None, "_over_few": None, **kept}  # files from before there was a choice
+        made = cls._restored_with(
+            kept, _data=Labelled, score_=Score, symmetry_=Symmetry, _remembering=Symmetry,
+            choice_=Choice | None, _over_few=Symmetry | None,
+        )  # fmt: skip
         data = made._data
         require(isinstance(data.rule, Model), "a model")
         require(data.kinds is None or isinstance(data.kinds, Kinds), "what is observed")

@@ -104,7 +104,7 @@ class Door(BaseEstimator):
         return {"params": params, **{name: getattr(self, name) for name in names}}
 
     @classmethod
-    def _restored_with(cls: type[Self], kept: dict[str, Any], **fitted: type) -> Self:
+    def _restored_with(cls: type[Self], kept: dict[str, Any], **fitted: Any) -> Self:
         """Make an estimator again, given what each thing of the fit has to be."""
         made = cls(**kept["params"])
         for name, kind in {"_entropy": int, **fitted}.items():

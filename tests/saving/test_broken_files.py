@@ -117,15 +117,16 @@ def test_a_thousand_mutated_and_truncated_files(whole, tmp_path):
     assert survived < 100
 
 
-def test_the_command_says_one_sentence(whole, tmp_path):
+@pytest.mark.parametrize("number", [100, pytest.param(1000, marks=pytest.mark.slow)])
+def test_the_command_says_one_sentence(number, whole, tmp_path):
     rng, runner, command = np.random.default_rng(21), CliRunner(), get_command(app)
     path, new = tmp_path / "model.definetti", tmp_path / "new.csv"
     new.write_text("carried\nhat\n")
     failed = 0
-    for number in range(200):
+    for turn in range(number):
         path.write_bytes(mutate(whole[0], rng))
         asked = ["predict", str(new), "--observation-columns", "carried", "--model", str(path)]
-        done = runner.invoke(command, asked if number % 2 else ["inspect", str(path)])
+        done = runner.invoke(command, asked if turn % 2 else ["inspect", str(path)])
         assert done.exit_code in (0, 2), done.exception
         if done.exit_code:
             failed += 1
@@ -133,7 +134,7 @@ def test_the_command_says_one_sentence(whole, tmp_path):
             lines = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
             assert len(lines) == 1
             assert lines[0].startswith(f"definetti: {path}")
-    assert failed > 150
+    assert failed > 0.8 * number
 
 
 def repacked(content, change):

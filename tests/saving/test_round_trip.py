@@ -144,6 +144,15 @@ def test_a_model_that_may_choose_again(tmp_path):
     assert answers(again, [[1, 2]]) == answers(cp, [[1, 2]])
 
 
+@pytest.mark.parametrize("how", [{"memory": "auto"}, {"symmetry": "auto"}], ids=str)
+def test_what_was_chosen_by_tests_stays_chosen(how, tmp_path):
+    y, x = weather(400, random_state=2)
+    cp = fitted(y, x, train_size=0.5, **how)
+    again = check_same(cp, tmp_path, [NEW], MORE)
+    assert again.choice_.words == cp.choice_.words
+    assert again.choice_.diagnosis == cp.choice_.diagnosis
+
+
 def test_lengths_declared_states_and_levels(tmp_path):
     cp = fitted(
         lengths=[50, 30, 40], states=iter(["rain", "sun", "snow"]), symmetry="full",
