@@ -173,6 +173,7 @@ def test_more_of_them(score, symbols, stretches, horizon):
         assert off_by(chance(law, x, y, starts), ends)[0] <= CLOSE
 
 
+@pytest.mark.slow
 def test_not_so_for_all_symmetries():
     """Each p-value of "returns" is uniform, but not given the ones before; those of "full" are."""
     for symmetry in ("full", "returns"):
