@@ -10,6 +10,7 @@ from definetti.cli.compare import compare
 from definetti.cli.demo import demo
 from definetti.cli.fit import fit
 from definetti.cli.inspect import inspect
+from definetti.cli.monitor import monitor
 from definetti.cli.predict import predict
 from definetti.cli.report import report
 from definetti.cli.reproduce import reproduce
@@ -23,7 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 COMMANDS = (
-    predict, fit, inspect, backtest, check, report, simulate, demo, verify, reproduce, compare,
+    predict, fit, inspect, backtest, check, monitor, report, simulate, demo, verify, reproduce,
+    compare,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -18,3 +18,11 @@ class SimulatedWorld(StrEnum):
 
     weather = "weather"
     sensors = "sensors"
+
+
+class OnAlarm(StrEnum):
+    """What a monitor does after an alarm."""
+
+    warn = "warn"
+    restart = "restart"
+    adapt = "adapt"

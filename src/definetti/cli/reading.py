@@ -69,16 +69,19 @@ def read_table(source: str, state: str | None = None) -> pl.DataFrame:
     if content[:4] == PARQUET:
         table = _read_parquet(content, name)
     else:
-        text = decode_text(content, name)
-        if text.lstrip()[:1] == "{":
-            table = read_lines(text, name, state)
-        elif LIST.match(text):
-            table = read_list(text, name, state)
-        else:
-            table = _read_csv(text, name, state)
+        table = parse_table(decode_text(content, name), name, state)
     if not len(table):
         raise BadTable(f"{name} has no rows; give at least one below the header")
     return table
+
+
+def parse_table(text: str, name: str, state: str | None = None) -> pl.DataFrame:
+    """Read a table from text: JSON lines, a JSON list, or CSV."""
+    if text.lstrip()[:1] == "{":
+        return read_lines(text, name, state)
+    if LIST.match(text):
+        return read_list(text, name, state)
+    return _read_csv(text, name, state)
 
 
 def _read_bytes(source: str) -> bytes:

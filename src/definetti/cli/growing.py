@@ -1,0 +1,108 @@
+"""Lines of a file, of one that grows, or of standard input: whole ones, and each once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from definetti.cli.fields import BadTable
+from definetti.cli.reading import name_source
+
+PIECE = 2**20  # bytes read at once
+MOST = 500  # lines that are handed on together
+PAUSE = 0.1  # seconds between two looks at a file that grows
+
+
+class Interrupts:
+    """Ctrl-C and a request to end, put off while there is work and heard at once while waiting."""
+
+    def __init__(self) -> None:
+        self.heard = self.idle = False
+
+    def __enter__(self) -> Interrupts:
+        self._before = [(one, signal.signal(one, self._hear)) for one in _signals()]
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for one, handler in self._before:
+            signal.signal(one, handler)
+
+    def _hear(self, _: int, __: FrameType | None) -> None:
+        self.heard = True
+        if self.idle:
+            raise KeyboardInterrupt
+
+    def wait(self, action: Callable[[], Any]) -> Any:
+        """Do something that may be broken off; None if it was."""
+        self.idle = True
+        try:
+            return None if self.heard else action()
+        except KeyboardInterrupt:
+            return None
+        finally:
+            self.idle = False
+
+
+def _signals() -> list[signal.Signals]:
+    return [signal.SIGINT, signal.SIGTERM]
+
+
+def follow_lines(
+    source: str, offset: int, follow: bool, interrupts: Interrupts
+) -> Iterator[tuple[list[bytes], int]]:
+    """Yield whole lines, some at a time, and the number of bytes up to their end.
+
+    Parameters
+    ----------
+    source : a file; ``-`` is standard input
+    offset : how many bytes were read before
+    follow : whether to wait for more where a file ends, until interrupted
+    """
+    rest = b""
+    with _open(source, offset) as file:
+        while not interrupts.heard:
+            piece = interrupts.wait(lambda: os.read(file.fileno(), PIECE))
+            if piece is None:
+                return
+            *lines, rest = (rest + piece).split(b"\n")
+            ended = not piece and (source == "-" or not follow)
+            if ended and rest:
+                lines, rest = [*lines, rest], b""
+            for begin in range(0, len(lines), MOST):
+                some = lines[begin : begin + MOST]
+                last = ended and begin + MOST >= len(lines)
+                offset += sum(map(len, some)) + len(some) - last
+                yield some, offset
+                if interrupts.heard:
+                    return
+            if ended:
+                return
+            if not piece:
+                if source != "-" and os.fstat(file.fileno()).st_size < offset:
+                    raise BadTable(f"{source} has become shorter while it was followed")
+                interrupts.wait(lambda: time.sleep(PAUSE))
+
+
+def _open(source: str, offset: int) -> Any:
+    if source == "-":
+        if sys.stdin is None:
+            raise BadTable("standard input is closed; pipe rows into it, or name a file")
+        return os.fdopen(os.dup(0), "rb", buffering=0)
+    try:
+        file = Path(source).open("rb", buffering=0)  # noqa: SIM115 (whoever asked closes it)
+    except OSError as error:
+        raise BadTable(f"{name_source(source)} cannot be read: {error.strerror}") from None
+    if os.fstat(file.fileno()).st_size < offset:
+        file.close()
+        raise BadTable(
+            f"{source} is shorter than what was read of it before; it is another file, or was "
+            "written anew: begin with another --save"
+        )
+    file.seek(offset)
+    return file

@@ -1,0 +1,172 @@
+"""Rows of a stream, read as they come, for a monitor whose state is kept in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from definetti.cli.fields import BadTable
+from definetti.cli.growing import Interrupts, follow_lines
+from definetti.cli.reading import import_polars, name_source, parse_table
+from definetti.cli.saved import known_rows
+
+if TYPE_CHECKING:
+    from definetti.monitor import Monitor, Step
+
+Told = tuple[int, "tuple[Hashable, ...] | None", "Step | None"]
+
+
+class Living:
+    """A monitor, and what is known of the rows that it has lived with.
+
+    Attributes
+    ----------
+    monitor : None until there are enough rows to begin with
+    rows, offset : how many rows, and bytes, were taken in
+    columns : the observed columns
+    notes : what a person should know of how the rows were read
+    """
+
+    def __init__(
+        self,
+        source: str,
+        save: Path | None,
+        state: str,
+        observed: str | None,
+        confidence: str,
+        first: int,
+        settings: dict[str, Any],
+        watching: dict[str, Any],
+    ) -> None:
+        self.source, self.save = source, save
+        self.state, self.observed = state, observed
+        self.confidence, self.first = confidence, first
+        self.settings, self.watching = settings, watching
+        self.monitor: Monitor | None = None
+        self.rows = self.offset = 0
+        self.columns: list[str] = []
+        self.notes: list[str] = []
+        self._header = b""
+        self._early: list[bytes] = []  # lines that came before there were enough
+        if save is not None and save.exists():
+            self._load(save)
+
+    def run(self, follow: bool, interrupts: Interrupts) -> Iterator[list[Told]]:
+        """Take rows in as they come, and tell of them, some at a time.
+
+        The state is in its file before they are told of.
+        """
+        import_polars()
+        for lines, offset in follow_lines(self.source, self.offset, follow, interrupts):
+            told = self._take(lines, offset)
+            if self.save is not None and self.monitor is not None:
+                self._save(self.save)
+            if told:
+                yield told
+
+    def _take(self, lines: list[bytes], offset: int) -> list[Told]:
+        if not self._header and lines and not lines[0].lstrip().startswith(b"{"):
+            self._header, *lines = lines
+        lines = [line for line in lines if line.strip()]
+        self.offset = offset
+        if self.monitor is None:
+            self._early += lines
+            if len(self._early) < self.first:
+                return []
+            lines, self._early = self._early[self.first :], self._early[: self.first]
+            self._begin(self._early)
+        return self._live(lines) if lines else []
+
+    def _parse(self, lines: list[bytes]) -> Any:
+        text = b"\n".join([self._header, *lines] if self._header else lines)
+        name = name_source(self.source)
+        try:
+            return parse_table(text.decode("utf-8"), name, self.state)
+        except UnicodeDecodeError:
+            raise BadTable(f"{name} is not UTF-8; write it so") from None
+
+    def _begin(self, lines: list[bytes]) -> None:
+        """Fit on the first rows."""
+        from definetti.cli.columns import split_labelled_rows
+        from definetti.cli.levels import read_confidence
+        from definetti.conformal import ConformalHMM
+        from definetti.martingales import Ville
+        from definetti.monitor import Monitor
+
+        name = name_source(self.source)
+        table = split_labelled_rows(
+            self._parse(lines), name, state=self.state, observed=self.observed
+        )
+        if table.new_rows:
+            raise BadTable(
+                f"{name}: {table.new_rows} of the first {self.first} rows have no state, and these "
+                "are what all begins with; lower --first"
+            )
+        level = read_confidence(self.confidence, table.states)
+        cp = ConformalHMM(confidence_level=level, **self.settings)
+        cp.fit(table.observations, table.states)
+        how = dict(self.watching)
+        alarm, seed = Ville(how.pop("alpha")), how.pop("seed")
+        self.monitor = Monitor(cp, alarm=alarm, random_state=seed, **how)
+        self.columns, self.notes = list(table.columns), table.notes
+        self.rows = len(lines)
+
+    def _live(self, lines: list[bytes]) -> list[Told]:
+        """Observe and label rows."""
+        from definetti.cli.columns import check_columns, read_states, take_columns
+        from definetti.cli.new_rows import match_new_rows
+        from definetti.monitor._arguments import each_row
+        from definetti.monitor._present import last_states
+
+        assert self.monitor is not None
+        name, table = name_source(self.source), self._parse(lines)
+        check_columns(table, name, [self.state, *self.columns])
+        states, _ = read_states(table, name, self.state)
+        past = known_rows(self.monitor._follower.known, self.columns)
+        rows, _ = match_new_rows(
+            table.drop(self.state), name, past, "the first rows", columns=self.columns,
+            state=self.state,
+        )  # fmt: skip
+        observed = take_columns(rows, self.columns)
+        told: list[Told] = []
+        each = [None] * len(states) if observed is None else each_row(observed)
+        for observation, state in zip(each, states, strict=True):
+            if state is not None:
+                while self.monitor.n_waiting:
+                    self.monitor.skip()  # their labels would have come before this one
+            found = self.monitor.observe(observation)
+            learned = self.monitor.label(state)[0] if state is not None else None
+            self.rows += 1
+            told.append((self.rows, None if found is None else last_states(found), learned))
+        return told
+
+    def _save(self, path: Path) -> None:
+        from definetti.saving import save
+
+        assert self.monitor is not None
+        notes = {
+            "rows": self.rows, "offset": self.offset, "columns": self.columns,
+            "state_column": self.state, "header": self._header.decode("utf-8"),
+            "source": self.source,
+        }  # fmt: skip
+        save(self.monitor, path, notes)
+
+    def _load(self, path: Path) -> None:
+        from definetti.monitor import Monitor
+        from definetti.saving.files import load_with_notes
+
+        found, notes = load_with_notes(path)
+        if not isinstance(found, Monitor) or "offset" not in notes:
+            raise BadTable(
+                f"{path} is not the state of a stream; name another file with --save, or remove it"
+            )
+        if notes["source"] != self.source or notes["state_column"] != self.state:
+            raise BadTable(
+                f"{path} is the state of {notes['source']!r} with the column "
+                f"{notes['state_column']!r}; name another file with --save"
+            )
+        self.monitor, self.rows = found, int(notes["rows"])
+        # What comes from standard input comes once: there is nothing to pass over.
+        self.offset = 0 if self.source == "-" else int(notes["offset"])
+        self.columns, self._header = list(notes["columns"]), str(notes["header"]).encode()

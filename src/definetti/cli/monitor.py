@@ -1,0 +1,114 @@
+"""`definetti monitor`: live with a stream of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from definetti.cli import options
+from definetti.cli.choices import OnAlarm
+from definetti.cli.mistakes import report_mistakes
+from definetti.cli.printing import print_json, print_notes, tell
+
+if TYPE_CHECKING:
+    from definetti.monitor import Monitor, Step
+
+
+def monitor(
+    data: Annotated[str, typer.Argument(help="rows in the order of time; - for standard input")],
+    state_column: options.StateColumn = "state",
+    observation_columns: options.ObservationColumns = None,
+    confidence: options.Levels = "0.9",
+    first: Annotated[int, typer.Option(min=2, help="labelled rows to begin with")] = 100,
+    symmetry: options.Symmetry = "auto",
+    memory: options.Memory = "1",
+    train_size: options.TrainSize = None,
+    smoothing: options.Smoothing = False,
+    on_alarm: Annotated[OnAlarm, typer.Option(help="what to do after an alarm")] = OnAlarm.warn,
+    alpha: Annotated[float, typer.Option(help="probability of a false alarm, ever")] = 0.05,
+    follow: Annotated[bool, typer.Option("--follow", help="wait for rows to come")] = False,
+    save: Annotated[
+        Path | None, typer.Option(help="where to keep the state, and to go on from: .definetti")
+    ] = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Predict row after row, learn the labels, and say when the law has changed.
+
+    The first rows are the history that all begins with. Then each row is observed, its set is made,
+    and its state, if it has one, is learned and judged. A row without a state is predicted, and its
+    label taken never to come once a later row has one. With --json a line is printed for every row.
+    Ctrl-C and the end of the rows end it; with --save the next call goes on where this one ended,
+    with no row lost or counted twice. Exit code 2: something is wrong with what was given.
+
+    Example: definetti monitor sensors.csv --follow --save state.definetti --json
+    """
+    with report_mistakes():
+        from definetti.cli.estimators import check_share, read_memory
+        from definetti.cli.growing import Interrupts
+        from definetti.cli.living import Living
+
+        check_share(train_size)
+        settings = {"symmetry": symmetry, "memory": read_memory(memory), "train_size": train_size,
+                    "smoothing": smoothing, "random_state": seed}  # fmt: skip
+        stream = Living(
+            data, save, state_column, observation_columns, confidence, first, settings,
+            {"on_alarm": on_alarm.value, "alpha": alpha, "seed": seed},
+        )  # fmt: skip
+        with Interrupts() as interrupts:
+            for steps in stream.run(follow, interrupts):
+                for step in steps:
+                    _tell_step(step, stream, json)
+        print_notes(stream.notes)
+        if stream.monitor is None:
+            raise ValueError(
+                f"{data}: fewer than {first} labelled rows have come, which --first asks for; give "
+                "more rows, or lower it"
+            )
+        if not json:
+            print_summary(stream.monitor, stream.rows)
+
+
+def _tell_step(step: tuple[int, Any, Step | None], stream: Any, json: bool) -> None:
+    row, found, learned = step
+    if json:
+        print_json({"row": row, "set": None if found is None else list(found), **_learned(learned)})
+        return
+    for alert in learned.alerts if learned else ():
+        tell(f"row {row}: the law of the {alert.part} has changed; {alert.done}")
+
+
+def _learned(step: Step | None) -> dict[str, Any]:
+    if step is None:
+        return {"state": None}
+    return {
+        "state": step.state,
+        "covered": step.covered,
+        "p_values": dict(step.p_values),
+        "alarms": [alert.part for alert in step.alerts],
+    }
+
+
+def print_summary(monitor: Monitor, rows: int) -> None:
+    """Print how a stream fared."""
+    from rich.table import Table
+
+    from definetti.cli.printing import console, format_label
+
+    table = Table(title=f"{rows:,} rows, {monitor.n_labels:,} labels judged", title_justify="left")
+    for column in ("", "covered", "at all times", "sets"):
+        table.add_column(column, justify="left" if not column else "right")
+    shares = {"all": monitor.coverage.overall}
+    shares |= {format_label(state): one for state, one in monitor.coverage.by_state.items()}
+    for name, one in shares.items():
+        table.add_row(
+            name, f"{one.share:.3f}", f"[{one.low:.3f}, {one.high:.3f}]", f"{one.judged:,}"
+        )
+    table.caption = f"95 % intervals that hold whenever one looks; {monitor.promise}"
+    screen = console()
+    screen.print(table)
+    for part, bet in monitor.martingales.items():
+        screen.print(f"capital against {part}: {bet.capital:.3g}")
+    screen.print(f"alarms: {len(monitor.alarms)} ({monitor.alarm.promise})")

@@ -1,0 +1,134 @@
+"""`definetti monitor`: rows of a file, of one that grows, and of standard input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import definetti
+from definetti.simulate import weather
+
+pytest.importorskip("polars")
+Y, X = weather(260, random_state=7)
+COMMAND = [sys.executable, "-m", "definetti", "monitor"]
+
+
+def write(path: Path, begin: int, end: int, mode: str = "a") -> None:
+    with path.open(mode) as file:
+        if mode == "w":
+            file.write("gear,state\n")
+        file.writelines(f"{y},{x}\n" for y, x in zip(Y[begin:end], X[begin:end], strict=True))
+
+
+def run(*arguments: Any, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False, **more
+    )
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def wait_for(path: Path, rows: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until the state has so many rows; as long as it takes, while the process lives."""
+    while process.poll() is None:
+        if path.exists() and definetti.saving.read_manifest(path)["notes"]["rows"] >= rows:
+            return
+        time.sleep(0.02)
+    raise AssertionError("the command ended")
+
+
+@pytest.mark.slow
+def test_a_file_row_by_row(tmp_path: Path) -> None:
+    data = tmp_path / "rows.csv"
+    write(data, 0, 130, "w")
+    found = run(data, "--json", "--first", 100)
+    assert (found.returncode, found.stderr) == (0, "")
+    told = lines(found.stdout)
+    assert [one["row"] for one in told] == list(range(101, 131))
+    assert told[0].keys() == {"row", "set", "state", "covered", "p_values", "alarms"}
+    assert [one["state"] for one in told] == X[100:130]
+    piped = run("-", "--json", "--first", 100, input=data.read_text())
+    assert piped.stdout == found.stdout
+    table = run(data, "--first", 100)
+    assert "30 labels judged" in table.stdout
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_nothing_is_lost_or_counted_twice(tmp_path: Path) -> None:
+    data, state, whole = tmp_path / "rows.csv", tmp_path / "state.definetti", tmp_path / "whole.csv"
+    arguments = [*COMMAND, data, "--follow", "--save", state, "--json", "--first", "100"]
+    write(data, 0, 140, "w")
+    for end in (170, 200):
+        with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as process:
+            write(data, end - 30, end - 15)
+            with data.open("a") as file:
+                file.write(f"{Y[end - 15]},")  # half a row is none yet
+            wait_for(state, end - 15, process)
+            os.kill(process.pid, signal.SIGKILL)
+        with data.open("a") as file:
+            file.write(f"{X[end - 15]}\n")
+        write(data, end - 14, end)
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as process:
+        wait_for(state, 200, process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0  # ends cleanly
+    write(whole, 0, 200, "w")
+    straight = tmp_path / "straight.definetti"
+    assert run(whole, "--save", straight, "--first", 100).returncode == 0
+    mine, theirs = definetti.load(state), definetti.load(straight)
+    assert mine.n_labels == theirs.n_labels == 100
+    assert mine.coverage.overall == theirs.coverage.overall
+    for part, values in theirs.p_values.items():
+        assert mine.p_values[part].tolist() == values.tolist()
+
+
+def test_a_row_without_a_state(tmp_path: Path) -> None:
+    data = tmp_path / "rows.csv"
+    write(data, 0, 110, "w")
+    with data.open("a") as file:
+        file.write("hat,\nhat,sun\nhat,sun\numbrella,\n")
+    told = lines(run(data, "--json", "--first", 100).stdout)
+    assert [one["state"] for one in told[-4:]] == [None, "sun", "sun", None]
+    assert told[-3]["p_values"] == {}  # after a gap
+    assert told[-1]["set"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("gear,state\nhat,sun\n", [], "--first"),
+        ("gear,state\nhat,sun\nhat,\n", ["--first", "2"], "no state"),
+        ("gear,weather\nhat,sun\nhat,sun\n", ["--first", "2"], "--state-column"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    text: str, arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    data = tmp_path / "rows.csv"
+    data.write_text(text)
+    found = run(data, *arguments)
+    assert found.returncode == 2
+    assert message in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+@pytest.mark.slow
+def test_the_state_of_another_stream_is_refused(tmp_path: Path) -> None:
+    data, other, state = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "s.definetti"
+    write(data, 0, 110, "w")
+    write(other, 0, 110, "w")
+    assert run(data, "--save", state).returncode == 0
+    assert "name another file" in run(other, "--save", state).stderr
+    data.write_text("gear,state\n")
+    assert "shorter" in run(data, "--save", state).stderr
