@@ -53,9 +53,14 @@ def test_predict_and_backtest_say_it_once_or_not_at_all(folder, ask_all):
         assert {**said[one], "check": None} == said[other]
 
 
-def test_the_rows_that_a_model_was_fixed_on_are_not_tested(folder, ask):
-    done = ask("predict", "days.csv", "--train-size", "0.5", "--json")
-    assert json.loads(done.out)["check"]["rows"] == 59
+def test_the_rows_that_a_model_was_fixed_on_are_not_tested(folder, ask_all):
+    found = ask_all({
+        "predict": ("predict", "days.csv", "--train-size", "0.5", "--json"),
+        "backtest": ("backtest", "days.csv", "--train-size", "0.5", "--windows", 5, "--json"),
+        "chosen": ("backtest", "days.csv", "--memory", "auto", "--windows", 5, "--json"),
+        "page": ("report", "days.csv", "--memory", "auto", "--windows", 5, "--json"),
+    })  # fmt: skip
+    assert [json.loads(done.out)["check"]["rows"] for done in found.values()] == [59] * 4
 
 
 def test_a_remedy_that_is_the_default_is_left_out():

@@ -45,7 +45,7 @@ def backtest(
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
     """
     with report_mistakes():
-        from definetti.cli.checking import check_rows, note_broken
+        from definetti.cli.checking import check_rows, find_memory, note_broken
         from definetti.cli.estimators import check_share, choose_share, read_both, read_memory
         from definetti.cli.levels import name_levels, read_confidence
         from definetti.cli.reading import name_source
@@ -78,7 +78,9 @@ def backtest(
             cp, table.observations, table.states, horizon, start=start, windows=windows
         )
         found = test.evaluations()
-        checked = check_rows(table, read_memory(memory), seed, skip=no_check)
+        checked = check_rows(
+            table, find_memory(cp, table), seed, train_size=cp.train_size, skip=no_check
+        )
         if output is not None:
             write_rows(_list_windows(found[OURS], test.begin, horizon), output)
         result = {

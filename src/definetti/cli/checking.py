@@ -46,6 +46,17 @@ def check_rows(
         return None
 
 
+def find_memory(cp: Any, data: LabelledTable) -> Any:
+    """Return what the future is taken to depend on, found by a fit where that is to be chosen."""
+    import copy
+
+    from definetti._system.checks import is_auto
+
+    if not is_auto(cp.memory):
+        return cp.memory
+    return copy.deepcopy(cp).fit(data.observations, data.states).memory_
+
+
 def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
     """Return one sentence where the assumption is clearly broken, with a remedy; else none."""
     if found is None or not found.rejected:

@@ -104,7 +104,7 @@ def predict(
         rows = list_steps(found)
         if output is not None:
             write_rows(rows, output)
-        print_notes([*data.notes, *note_broken(checked, symmetry)])
+        print_notes([*data.notes, *note_broken(checked, settings["symmetry"])])
         if json:
             settings["check"] = None if checked is None else checked.to_dict()
             print_json({**settings, "steps": rows, "sequences": _list_members(found)})

@@ -50,14 +50,8 @@ def report(
     Example: definetti report history.csv tonight.csv --state-column stage -o report.html
     """
     with report_mistakes():
-        from definetti.cli.checking import check_rows, note_broken
-        from definetti.cli.estimators import (
-            check_share,
-            cut_new,
-            make_estimator,
-            read_both,
-            read_memory,
-        )
+        from definetti.cli.checking import check_rows, find_memory, note_broken
+        from definetti.cli.estimators import check_share, cut_new, make_estimator, read_both
         from definetti.cli.levels import read_confidence
         from definetti.cli.printing import print_json, print_notes
         from definetti.cli.writing import check_output
@@ -82,8 +76,9 @@ def report(
             seed=seed,
         )
         checked = check_rows(
-            found, read_memory(memory), seed, train_size=cp.train_size, skip=no_check, pictures=True
-        )
+            found, find_memory(cp, found), seed,
+            train_size=cp.train_size, skip=no_check, pictures=True,
+        )  # fmt: skip
         made = make_report(
             cp, found.observations, found.states, seen if steps else None,
             horizon=ahead if steps else None, start=start, windows=windows,
