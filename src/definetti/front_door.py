@@ -8,11 +8,9 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
+from definetti._system.estimator import Estimator
 from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states, readable
 from definetti.data.sound import require
@@ -25,7 +23,7 @@ Self = TypeVar("Self", bound="Door")
 Following = TypeVar("Following", bound="FrontDoor")
 
 
-class Door(BaseEstimator):
+class Door(Estimator):
     """How all estimators take in labelled data, and refuse what they cannot use.
 
     Whatever data an estimator makes of them knows its ``model``, its ``alphabet``, and whether
@@ -120,6 +118,8 @@ class Door(BaseEstimator):
 
     def _check_fitted(self) -> None:
         if not self._is_fitted():
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError(
                 f"This {type(self).__name__} is not fitted yet; call {self._fitting}"
             )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import event
 from numba.core.registry import CPUDispatcher
 
 from definetti._system.signals import hold_signals
@@ -30,12 +32,44 @@ class Kernel(CPUDispatcher):
         return hold_signals(super().__call__, arguments)
 
 
+class Notice(event.Listener):
+    """Says on a terminal, for as long as it takes, that a kernel is being compiled.
+
+    That happens once on a machine, and takes a second or so each; a file or a pipe hears nothing.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0  # kernels compile the kernels that they call
+
+    def on_start(self, event: Any) -> None:
+        if not isinstance(event.data["dispatcher"], Kernel):
+            return
+        self.depth += 1
+        if self.depth == 1:
+            self._write("definetti: compiling for this machine, once; a few seconds")
+
+    def on_end(self, event: Any) -> None:
+        if not isinstance(event.data["dispatcher"], Kernel):
+            return
+        self.depth -= 1
+        if self.depth == 0:
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
 def kernel(function: F) -> F:
     """Compile a function of arrays and scalars, keep the result on disk, release the GIL."""
     compiled = numba.njit(cache=True, nogil=True)(function)
     if isinstance(compiled, CPUDispatcher):  # the function itself, where compiling is turned off
         compiled.__class__ = Kernel  # numba has no way to ask for another kind
     return cast(F, compiled)
+
+
+event.register("numba:compile", Notice())  # type: ignore[no-untyped-call,unused-ignore]
 
 
 def cut_pieces(size: int, each: int) -> Iterator[slice]:

@@ -71,7 +71,9 @@ def backtest(
         cp = ConformalHMM(
             symmetry=symmetry, memory=read_memory(memory),
             confidence_level=level,
-            train_size=choose_share(table, horizon, train_size, memory == "auto"),
+            train_size=choose_share(
+                table, horizon, train_size, memory == "auto", symmetry, memory
+            ),
             allow_empty=allow_empty, random_state=seed, verbose=is_watched(),
         )  # fmt: skip
         test = run_backtest(

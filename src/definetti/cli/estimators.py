@@ -53,7 +53,8 @@ def make_estimator(
     return ConformalHMM(
         symmetry=symmetry, memory=read_memory(memory),
         confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
-        train_size=choose_share(data, steps, train_size, needed), smoothing=smoothing,
+        train_size=choose_share(data, steps, train_size, needed, symmetry, memory),
+        smoothing=smoothing,
         allow_empty=allow_empty, random_state=seed, verbose=True,
     )  # fmt: skip
 
@@ -105,20 +106,61 @@ def check_share(train_size: float | None) -> None:
 
 
 def choose_share(
-    data: LabelledTable, steps: int, train_size: float | None, needed: bool = False
+    data: LabelledTable,
+    steps: int,
+    train_size: float | None,
+    needed: bool = False,
+    symmetry: str = "",
+    memory: str = "1",
 ) -> float | None:
     """Return the share of rows to fix the model on, and note it where nobody asked for it.
+
+    It goes by what all rearrangements share: how many states, steps and rows there are, and what
+    is observed; never by a clock.
 
     Parameters
     ----------
     needed : whether a fixed model is needed however few candidates there are
+    symmetry, memory : what candidates are compared with; whether fixing the model saves the list
     """
-    from definetti.data.candidates import is_long
+    from definetti.data.candidates import is_long, is_slow
 
-    if train_size is None and (needed or is_long(len(set(data.states)), steps, MOST)):
+    if train_size is not None:
+        return train_size
+    n, rows = len(set(data.states)), len(data.states)
+    if needed or is_long(n, steps, MOST):
         data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
         return 0.5
-    return train_size
+    listless = symmetry == "departures" or (symmetry in ("auto", "spaced") and memory == "1")
+    if listless and is_slow(n, steps, rows, _shares(data)):
+        data.notes.append(
+            "the model is fixed on the first half of the rows (--train-size 0.5): to refit it for "
+            f"each of {n**steps:,} sequences would take seconds"
+        )
+        return 0.5
+    return None
+
+
+def _shares(data: LabelledTable) -> bool:
+    """Tell whether refitted candidates share likelihoods, under the law of what is observed."""
+    import numpy as np
+
+    from definetti.emissions import Mixed
+    from definetti.emissions._choice import kinds_of
+
+    seen = [kinds_of(part) for part in (data.observations, data.new) if part is not None]
+    if not seen:
+        return True
+    emission = seen[0].join(seen[-1]).emission()
+    laws = [emission]
+    if isinstance(emission, Mixed):
+        laws = [*emission.columns.values()] if emission.columns != "auto" else []
+    for law in laws:
+        table, codes = law.encode([None], None, "observations")
+        rows = law.statistics(table, codes, np.zeros(1, dtype=np.int64), 1)
+        if law.judge_rows(table, rows, rows.sum(axis=0), codes) is None:
+            return False
+    return True
 
 
 def check_errors(guarantee: str, max_errors: int, steps: int) -> None:

@@ -106,6 +106,7 @@ def predict(
             write_rows(rows, output)
         print_notes([*data.notes, *note_broken(checked, settings["symmetry"])])
         if json:
+            settings["model"] = repr(settings["model"])  # for which scikit-learn is loaded
             settings["check"] = None if checked is None else checked.to_dict()
             print_json({**settings, "steps": rows, "sequences": _list_members(found)})
         else:
@@ -132,7 +133,7 @@ def _predict(cp: Any, data: LabelledTable, steps: int) -> tuple[Any, dict[str, A
         "confidence_level": name_levels(cp.confidence_level, cp.states_),
         "guarantee": cp.guarantee, "max_errors": cp.max_errors,
         "horizon": steps, "labelled_rows": len(data.states), "states": list(cp.states_),
-        "observed": data.columns, "model": repr(cp.model_), "method": found.method,
+        "observed": data.columns, "model": cp.model_, "method": found.method,
         "symmetry": cp.symmetry_.known_as, "memory": write_memory(cp.memory), "given": found.given,
         "exact": found.exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
         "filled": found.filled, "train_size": cp.train_size, "seed": cp.random_state,

@@ -11,6 +11,7 @@ from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_number
 
 PER_WINDOW = 20_000  # candidates that may be listed for each of many windows
+SECOND = 10**9  # operations
 # Cells of a trellis, a square of states for each step: 4 GB at eight bytes each. A sequence asked
 # about by itself has a row of them.
 MOST_CELLS = 2**29
@@ -27,6 +28,32 @@ def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
     if horizon > most or n_states == 1:
         return horizon > most
     return horizon >= most.bit_length() or n_states**horizon > most
+
+
+def is_slow(n_states: int, horizon: int, length: int, shared: bool) -> bool:
+    """Tell whether to rank all candidates, refitted, takes more than about a second.
+
+    By the number of operations, a nanosecond each on the machine that they were measured on
+    (`python -m benchmarks refitted`): what is decided is the same on every machine. One step ahead
+    never is.
+
+    Parameters
+    ----------
+    length : how many steps are labelled
+    shared : whether candidates share their likelihoods, so that bounds decide for most
+
+    Examples
+    --------
+    >>> is_slow(11, 3, 20_000, True), is_slow(11, 3, 20_000, False), is_slow(40, 3, 2_000, True)
+    (False, True, True)
+    """
+    if horizon == 1:
+        return False
+    # A candidate by itself takes most of a millisecond, however short the history.
+    each = 15_000 + 20 * n_states**2 + 20 * length // n_states
+    if not shared:
+        each = 800_000 + 2_000 * length // n_states
+    return bool(n_states**horizon * each + n_states * 1_500_000 > SECOND)
 
 
 def check_budget(

@@ -214,7 +214,8 @@ def _left(
     rows = np.zeros((found, n_states))
     for k in range(found):
         if left[k] < len(counts):
-            rows[k, : len(counts)] = counts[left[k]]
+            for j in range(len(counts)):
+                rows[k, j] = counts[left[k], j]
     for k in range(len(states)):
         rows[place[states[k - 1] if k else last], states[k]] += 1
     return left[:found], rows

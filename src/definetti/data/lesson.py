@@ -49,7 +49,8 @@ def _gather(
     found = np.empty(old + some + new, dtype=np.int64)
     seen = np.empty(old + some + new, dtype=np.int64)
     counts = counts.copy()
-    found[:old], seen[:old] = old_states, old_observations
+    for k in range(old):
+        found[k], seen[k] = old_states[k], old_observations[k]
     for k in range(some):
         time = times[k]
         found[old + k], seen[old + k] = states[time], observations[time]

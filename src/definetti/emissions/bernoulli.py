@@ -70,5 +70,7 @@ def _picked(values: FloatArray, log_on: FloatArray, log_off: FloatArray) -> Floa
     for r in range(len(values)):
         for k in range(values.shape[1]):
             if not np.isnan(values[r, k]):
-                logs[r] += log_on[:, k] if values[r, k] else log_off[:, k]
+                log = log_on if values[r, k] else log_off
+                for i in range(len(log)):
+                    logs[r, i] += log[i, k]
     return logs

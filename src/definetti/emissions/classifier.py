@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone, is_regressor
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
@@ -75,6 +74,8 @@ class Classifier(KeptOrRead, name="classifier"):
                 "estimator must be an instance of a scikit-learn classifier, such as "
                 f"LogisticRegression(), got {self.estimator!r}"
             )
+        from sklearn.base import is_regressor  # no classifier without it being there already
+
         if is_regressor(self.estimator):
             raise TypeError(f"estimator {self.estimator!r} is a regressor; give a classifier")
         checked_prior(self.floor, "floor")
@@ -83,6 +84,8 @@ class Classifier(KeptOrRead, name="classifier"):
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> TrainedClassifier:
         """Train the classifier on a labelled stretch."""
+        from sklearn.base import clone
+
         seen = codes != MISSING
         counts = np.bincount(states[seen], minlength=len(labels)).astype(np.float64)
         never = np.flatnonzero(counts == 0)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_choice, checked_prior
+from definetti._system.estimator import Estimator
 from definetti.data.history import Completion, History, padded
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
@@ -63,7 +63,7 @@ class Parameters(Chain):
         return self.transition, coded, windows.start
 
 
-class HMM(BaseEstimator, Model):
+class HMM(Estimator, Model):
     """A hidden Markov model estimated by counting, Step 2 of Algorithm 1.
 
     Parameters

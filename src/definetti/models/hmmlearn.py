@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
@@ -82,6 +81,8 @@ class FromHmmlearn(Model):
                 "observations are all missing in the training stretch, so that there is nothing "
                 "to match the states of the hmmlearn model by; raise train_size"
             )
+        from scipy.optimize import linear_sum_assignment
+
         guessed = self.model.predict(self.emission_.rows(table, history.observations[seen]))
         agreement = np.zeros((n, n))
         np.add.at(agreement, (history.states[seen], guessed), 1)

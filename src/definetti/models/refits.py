@@ -213,7 +213,8 @@ def _rows_left(counts: FloatArray, left: IntArray, candidates: IntArray) -> Floa
     rows = np.empty((size, steps, len(counts)))
     for g in range(size):
         for k in range(steps):
-            rows[g, k] = counts[left[g, k]]
+            for j in range(len(counts)):
+                rows[g, k, j] = counts[left[g, k], j]
             for step in range(steps):
                 if left[g, step] == left[g, k]:
                     rows[g, k, candidates[g, step]] += 1.0

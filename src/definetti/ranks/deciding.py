@@ -89,7 +89,6 @@ def _decide(
     return models, places, begins, above
 
 
-@kernel
 def place(
     scores: FloatArray, begins: IntArray, own: FloatArray, total: int
 ) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
@@ -109,21 +108,36 @@ def place(
     >>> place(np.array([0.5, 0.1, 0.5]), np.array([0, 3]), np.array([0.5]), 3)
     (array([0]), array([2]), array([False]))
     """
+    owners = np.repeat(np.arange(len(own)), np.diff(begins))
+    ordered = scores[np.lexsort((scores, owners))]  # those of each candidate in rising order
+    return _place(ordered, begins, own, total)
+
+
+@kernel
+def _place(
+    scores: FloatArray, begins: IntArray, own: FloatArray, total: int
+) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
     greater = np.zeros(len(own), dtype=np.int64)
     equal = np.zeros(len(own), dtype=np.int64)
     open_ended = np.zeros(len(own), dtype=np.bool_)
     for g in range(len(own)):
-        mine = np.sort(scores[begins[g] : begins[g + 1]])
-        low = np.searchsorted(mine, own[g])
-        high, least, most = low, own[g], own[g]
-        while low > 0 and tied(mine[low - 1], least):
+        begin, end = begins[g], begins[g + 1]
+        low, high = begin, end
+        while low < high:
+            middle = (low + high) // 2
+            if scores[middle] < own[g]:
+                low = middle + 1
+            else:
+                high = middle
+        least, most = own[g], own[g]
+        while low > begin and tied(scores[low - 1], least):
             low -= 1
-            least = mine[low]
-        while high < len(mine) and tied(most, mine[high]):
-            most = mine[high]
+            least = scores[low]
+        while high < end and tied(most, scores[high]):
+            most = scores[high]
             high += 1
-        greater[g], equal[g] = len(mine) - high, high - low
-        if len(mine) < total:
+        greater[g], equal[g] = end - high, high - low
+        if end - begin < total:
             margin = 0.99 * MARGIN * max(1.0, abs(own[g]))
             open_ended[g] = most > own[g] + margin or least < own[g] - margin
     return greater, equal, open_ended

@@ -179,13 +179,20 @@ def tied(lower: float, upper: float) -> bool:
     return lower == upper
 
 
-@kernel
 def tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
     """Find, among sorted scores, where those tied with each candidate begin and end."""
     # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
     low = np.searchsorted(scores, candidates)
     high = low.copy()
-    order = np.argsort(candidates)
+    _stretch(scores, candidates, np.argsort(candidates), low, high)
+    return low, high
+
+
+@kernel
+def _stretch(
+    scores: FloatArray, candidates: FloatArray, order: IntArray, low: IntArray, high: IntArray
+) -> None:
+    """Let stretches, empty where each candidate belongs, grow as far as ties lead."""
     # Candidates in rising order, then in falling order, so that no stretch is walked twice.
     known, bound = 0, 0
     for c in order:
@@ -205,4 +212,3 @@ def tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray
                 at += 1
             bound = bound if at == known else at + 1
             known, high[c] = place, bound
-    return low, high

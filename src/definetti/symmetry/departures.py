@@ -131,7 +131,8 @@ def _in_any_order(states: IntArray, present: int, horizon: int, last: int) -> np
             end = t + horizon
             if end >= length:
                 break
-            kept[t + 1 : end + 1] = True
+            for step in range(t + 1, end + 1):
+                kept[step] = True
             ended[states[end]] = True
             ways[states[end]] += 1
             t = end

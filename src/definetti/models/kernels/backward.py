@@ -118,7 +118,11 @@ def log_backward_kernel(
     array([[0.333, 0.75 ]])
     """
     windows, steps, n = filtered.shape
-    log_transition = np.log(transition if logarithmic.any() else transition[:0])
+    log_transition = np.empty((n, n))
+    if logarithmic.any():
+        for i in range(n):
+            for j in range(n):
+                log_transition[i, j] = math.log(transition[i, j]) if transition[i, j] else -np.inf
     backward = np.full((windows, steps), -np.inf)
     for b in range(windows):
         end = filtered[b, steps - 1, states[b, steps - 1]]

@@ -150,7 +150,9 @@ def _scaled_forward(
     unsafe = np.full(windows, tiny)
     into = np.empty((n, n))
     if steps > 1:
-        into[:] = transition.T
+        for i in range(n):
+            for j in range(n):
+                into[j, i] = transition[i, j]
     weights = np.empty((2, n))
     for b in range(windows):
         for k in range(steps):
