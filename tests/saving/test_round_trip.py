@@ -39,7 +39,7 @@ def test_scores(score, train_size, tmp_path):
     check_same(fitted(score=score, train_size=train_size), tmp_path, [NEW], MORE)
 
 
-@pytest.mark.parametrize("train_size", [None, 0.5])
+@pytest.mark.parametrize("train_size", [None, pytest.param(0.5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "symmetry",
     [
@@ -54,7 +54,7 @@ def test_symmetries(symmetry, train_size, tmp_path):
     check_same(fitted(symmetry=symmetry, train_size=train_size), tmp_path, [NEW[:1], NEW], MORE)
 
 
-@pytest.mark.parametrize("symmetry", ["full", "departures"])
+@pytest.mark.parametrize("symmetry", ["full", pytest.param("departures", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("memory", [2, Age(3), *(set(Memory.named) - {"order"})], ids=str)
 def test_memories(memory, symmetry, tmp_path):
     check_same(fitted(memory=memory, symmetry=symmetry), tmp_path, [NEW], MORE)
