@@ -333,7 +333,7 @@ class ConformalHMM(FrontDoor, Saved):
         >>> cp = ConformalHMM(train_size=0.5, random_state=0).fit(*weather(400, random_state=0))
         >>> cp.p_values([["hat"], ["umbrella"]], [["sun"]]).round(3)
         array([[1.   ],
-               [0.086]])
+               [0.081]])
         """
         return self._rank_many(windows, candidates, lag)[1].p_values
 
