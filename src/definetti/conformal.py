@@ -322,7 +322,7 @@ class ConformalHMM(FrontDoor, Saved):
         ----------
         windows : as in `predict_sets`
         candidates : (C, h) sequences of known states, optional
-            All there are if left out, in the order of `definetti.data.all_candidates`: one step
+            All there are if left out, in the order of `PredictionSets.candidates`: one step
             ahead a column for each of ``states_``.
         lag : int, default 0
             As in `predict_set`.
