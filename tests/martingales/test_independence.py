@@ -158,7 +158,7 @@ def test_windows_of_two_steps():
 @pytest.mark.parametrize(
     ("symbols", "stretches", "horizon"),
     [
-        ("ab", (6,), 1),
+        ("ab", (5,), 1),
         ("ab", (5,), 2),
         (("a", "b", None), (4,), 1),
         (("a", None), (5,), 2),
