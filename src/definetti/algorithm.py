@@ -28,7 +28,9 @@ FEW = 8  # candidates, for fewer of which it does not pay to share work
 
 def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidate state sequences, ``(C, h)``; return their ranks and their scores."""
-    found = rank_fixed if question.model.fixed else rank_refitted
+    if question.model.fixed:
+        return rank_fixed(question, candidates, verbose)
+    found = rank_each if len(candidates) < FEW else rank_refitted
     return found(question, candidates, verbose)
 
 
@@ -108,24 +110,33 @@ def _parted(members: list[int], windows: Windows, n_states: int) -> Iterable[lis
 
 def rank_each(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidates one estimate after the other: what every model can do."""
+    symmetry = question.symmetry
     start, states, observations = question.windows(candidates)
     completions = list(map(question.complete, states))  # Step 1
     # Those of one estimate after each other, so that one at a time is enough.
     groups: dict[tuple[int, ...], dict[tuple[int, ...], list[int]]] = {}
     for index, completion in enumerate(completions):
-        orbit = question.symmetry.orbit(completion)
-        taught = *completion.counts_key, *question.symmetry.lesson_key(completion)
+        orbit, taught = symmetry.orbit(completion), completion.counts_key
+        if not symmetry.learns_all:
+            taught = *taught, *symmetry.lesson_key(completion)
         groups.setdefault(taught, {}).setdefault(orbit, []).append(index)
-    todo = [(key, members) for key, alike in groups.items() for members in alike.values()]
+    todo = [(key, *one) for key, alike in groups.items() for one in alike.items()]
     found, scores = [Rank(0, 0, 1)] * len(candidates), np.empty(len(candidates))
     known = None
-    for key, members in _watch(todo, verbose):
+    kept: dict[tuple[int, ...], tuple[Reference, Windows]] = {}
+    for key, orbit, members in _watch(todo, verbose):
         completion = completions[members[0]]
         if key != known:
             estimate, known = question.estimate(completion), key  # Step 2
-        reference = question.rearrange(completion)  # Steps 3 and 4
+        if orbit in kept:
+            reference, others = kept[orbit]
+        else:
+            reference = question.rearrange(completion)  # Steps 3 and 4
+            others = question.windows_of(reference)
+            if symmetry.by_last_state:  # as few as there are last states
+                kept[orbit] = reference, others
         own = Windows(start[members], states[members], observations[members])
-        values = question.score_windows(estimate, own, question.windows_of(reference))
+        values = question.score_windows(estimate, own, others)
         scores[members] = values[: len(members)]
         placed = ranks(  # Step 5
             values[len(members) :], reference.weights, scores[members], reference.joins

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -536,7 +536,6 @@ class ConformalHMM(FrontDoor, Saved):
             )
         data = Labelled(model, observations, states, self.states, self.train_size, lengths)
         symmetry = find_symmetry(self.symmetry)
-        levels = read_levels(self.confidence_level)
         choice = self._choose(data, entropy)
         memory = self.memory if choice is None else choice.memory or self.memory
         found = {
@@ -545,8 +544,8 @@ class ConformalHMM(FrontDoor, Saved):
         }  # fmt: skip
         if choice is not None and choice.symmetry == Full.known_as:
             found |= {"symmetry_": Full(), "_over_few": remember(Full(), memory, data.history)}
-        if levels.named:
-            levels.check(data.alphabet.labels)
+        if isinstance(self.confidence_level, Mapping):
+            read_levels(self.confidence_level).check(data.alphabet.labels)
         return found
 
     def _choose(self, data: Labelled, entropy: int) -> Choice | None:

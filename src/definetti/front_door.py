@@ -47,9 +47,9 @@ class Door(Estimator):
         """Take in labelled data; an estimator that is fitted stays so if anything is wrong."""
         chosen = self._resolve()
         self._check_parameters()
+        entropy = entropy_of(self.random_state, ahead=True)
         observations = readable(observations)
         model = resolve_model(self.model, observations)
-        entropy = entropy_of(self.random_state, ahead=True)
         fitted = self._take_in(model, observations, states, *how, entropy)
         # Only now, with nothing left that could fail, does the new fit replace an old one, and
         # draw from the user's own generator.

@@ -190,7 +190,9 @@ class Question:
         """Tell how strange windows are, each under a model of its own, in rising order of these."""
         found = self.score.each(refits, models, windows)
         if found is not None:
-            return _refuse_nan(found)
+            if np.isnan(found).any():
+                raise _blame_nan(found)
+            return found
         values = np.empty(len(models))
         begins = np.searchsorted(models, np.arange(len(refits) + 1))
         for which, (begin, end) in enumerate(pairwise(begins.tolist())):
@@ -315,13 +317,13 @@ def evaluate(score: Score, estimate: Estimate, *batches: Windows) -> FloatArray:
             f"score returned shape {values.shape} for {len(windows.start)} windows; "
             f"return one number per window, shape {windows.start.shape}"
         )
-    return _refuse_nan(values)
-
-
-def _refuse_nan(values: FloatArray) -> FloatArray:
     if np.isnan(values).any():
-        raise ValueError(
-            f"score returned NaN for window {int(np.isnan(values).argmax())}; "
-            "return a number, or infinity for the strangest"
-        )
+        raise _blame_nan(values)
     return values
+
+
+def _blame_nan(values: FloatArray) -> ValueError:
+    return ValueError(
+        f"score returned NaN for window {int(np.isnan(values).argmax())}; "
+        "return a number, or infinity for the strangest"
+    )

@@ -329,7 +329,7 @@ class Labelled(Saved):
 
     def read_new(self, observations: Any, horizon: int | None) -> New:
         """Take in observations without labels; those up to the horizon are not there yet."""
-        if not len(self.history):
+        if not self.history.length:
             raise ValueError(
                 "nothing is labelled since the gap, so that there is no state to go on from; label "
                 "a step first"

@@ -142,10 +142,7 @@ class Alphabet:
         self.codes: dict[Hashable, int] = {}
         for label in labels:
             self.codes.setdefault(label, len(self.codes))
-
-    @property
-    def labels(self) -> tuple[Hashable, ...]:
-        return tuple(self.codes)
+        self.labels: tuple[Hashable, ...] = tuple(self.codes)
 
     def __len__(self) -> int:
         return len(self.codes)

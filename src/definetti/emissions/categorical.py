@@ -17,8 +17,25 @@ from definetti.data.labels import MISSING, Alphabet, all_hashable, hashable, lis
 from definetti.emissions.base import Emission
 
 
+class Counted(Emission):
+    """A law of symbols that is known by how often each of them occurs in each state."""
+
+    symbols = True
+
+    def statistics(
+        self, table: Any, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        """Return how often each symbol occurs in each state, ``(n_states, number of cells)``."""
+        width, symbols = self.cells(table, codes)
+        return count_symbols(symbols, width, states, n_states)
+
+    def cells(self, table: Any, codes: IntArray) -> tuple[int, IntArray]:
+        """Return how many cells symbols are counted in, and the cell of each."""
+        return len(table.labels), codes
+
+
 @dataclass(frozen=True)
-class Categorical(Emission, name="categorical"):
+class Categorical(Counted, name="categorical"):
     """Relative frequencies of symbols in each state, with ``prior`` added to every count.
 
     The symbols are those of the completed sequence, so a symbol never seen in a state has a
@@ -39,7 +56,6 @@ class Categorical(Emission, name="categorical"):
 
     prior: float = 0.5
 
-    symbols = True
     law = "frequencies"
     example = ("a", "b", None)
 
@@ -64,12 +80,6 @@ class Categorical(Emission, name="categorical"):
     def decode(self, table: Alphabet, codes: IntArray) -> npt.NDArray[Any]:
         return decode_symbols(table, codes)
 
-    def statistics(
-        self, table: Alphabet, codes: IntArray, states: IntArray, n_states: int
-    ) -> FloatArray:
-        width, symbols = self.cells(table, codes)
-        return count_symbols(symbols, width, states, n_states)
-
     def log_likelihood(
         self, table: Alphabet, statistics: FloatArray, codes: IntArray
     ) -> FloatArray:
@@ -84,10 +94,6 @@ class Categorical(Emission, name="categorical"):
 
     def counting(self, table: Any) -> float | None:
         return float(self.prior)
-
-    def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
-        """Return how many cells symbols are counted in, and the cell of each."""
-        return len(table), codes
 
     def fix(
         self, table: Alphabet, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]

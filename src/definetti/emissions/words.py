@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,22 +12,115 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
-from definetti.emissions._lexicon import EMPTY, MATERIALS, Lexicon
+from definetti._system.saved import Saved
+from definetti.data.labels import Alphabet, is_missing, listed
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import (
     Categorical,
+    Counted,
     FixedCategorical,
-    count_symbols,
     decode_symbols,
     judge_symbols,
     log_frequencies,
 )
 
 BoolArray = npt.NDArray[np.bool_]
+MATERIALS = ("lower", "capital", "upper", "number", "sign")
+LETTERS = 3  # of a word's end
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon(Saved):
+    """The distinct words of a text and their shapes; adding words makes a new lexicon.
+
+    Attributes
+    ----------
+    words, shapes : the words, and the shapes that they have
+    labels : the words, in the order of their codes
+    shape_of : (number of words,) the code of each word's shape
+    material_of : (number of shapes,) what each shape is made of, as a place in `MATERIALS`
+
+    Examples
+    --------
+    >>> lexicon, codes = Lexicon().encoded(["Walking", "and", "running", "and"], "observations")
+    >>> codes
+    array([0, 1, 2, 1])
+    >>> lexicon.shapes.labels
+    (('capital', 'ing'), ('lower', 'and'), ('lower', 'ing'))
+    """
+
+    words: Alphabet = field(default_factory=Alphabet)
+    shapes: Alphabet = field(default_factory=Alphabet)
+    shape_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    material_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    labels: tuple[Hashable, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.shape_of)
+
+    def _saved(self) -> dict[str, Any]:
+        return {"words": self.words}  # of which all else follows
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Lexicon:
+        return EMPTY._grown(kept["words"])
+
+    def encoded(self, observations: Any, name: str) -> tuple[Lexicon, IntArray]:
+        """Return a lexicon that also holds a text, and the codes of its words."""
+        found = listed(observations, name)
+        for row, word in enumerate(found):
+            if not isinstance(word, str) and not is_missing(word):
+                raise TypeError(
+                    f"{name}[{row}] is {word!r}, which is not a word; use Categorical() for "
+                    "symbols that are not text"
+                )
+        words = self.words.extended(found)
+        lexicon = self if words is self.words else self._grown(words)
+        return lexicon, lexicon.words.encode_missing(found)
+
+    def _grown(self, words: Alphabet) -> Lexicon:
+        """Take in an alphabet that goes on where this one ends; only new words are looked at."""
+        new = [shape(str(word)) for word in islice(words.codes, len(self), None)]
+        shapes = self.shapes.extended(new)
+        shape_of = np.concatenate([self.shape_of, shapes.encode(new, "shapes")])
+        material_of = np.zeros(len(shapes), dtype=np.int64)
+        material_of[: len(self.shapes)] = self.material_of
+        for material, end in set(new):
+            material_of[shapes.codes[material, end]] = MATERIALS.index(material)
+        return Lexicon(words, shapes, shape_of, material_of, words.labels)
+
+
+EMPTY = Lexicon()
+
+
+def shape(word: str) -> tuple[str, str]:
+    """Return what a word is made of and, where that is letters, its end.
+
+    >>> shape("Running"), shape("1984")
+    (('capital', 'ing'), ('number', ''))
+    """
+    material = made_of(word)
+    return material, "" if material in ("number", "sign") else word[-LETTERS:].lower()
+
+
+def made_of(word: str) -> str:
+    """Tell what a word is made of.
+
+    >>> [made_of(word) for word in ("cat", "Rome", "UN", "1,000", "…")]
+    ['lower', 'capital', 'upper', 'number', 'sign']
+    """
+    if any(letter.isdigit() for letter in word):
+        return "number"
+    if not any(letter.isalpha() for letter in word):
+        return "sign"
+    if len(word) > 1 and word.isupper():
+        return "upper"
+    return "capital" if word[0].isupper() else "lower"
 
 
 @dataclass(frozen=True)
-class Words(Emission, name="words"):
+class Words(Counted, name="words"):
     """Relative frequencies of words in each state, with a rule for words that are rare.
 
     A word met once in a state tells of it no more than the word's shape does: its last three
@@ -65,7 +159,6 @@ class Words(Emission, name="words"):
     prior: float = 0.5
     weight: float = 1.0
 
-    symbols = True
     law = "frequencies of words"
     example = ("walking", "the", None)
 
@@ -82,12 +175,6 @@ class Words(Emission, name="words"):
 
     def decode(self, table: Lexicon, codes: IntArray) -> npt.NDArray[Any]:
         return decode_symbols(table.words, codes)
-
-    def statistics(
-        self, table: Lexicon, codes: IntArray, states: IntArray, n_states: int
-    ) -> FloatArray:
-        """Return how often each word occurs in each state, ``(n_states, number of words)``."""
-        return count_symbols(codes, len(table.shape_of), states, n_states)
 
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]

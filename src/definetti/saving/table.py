@@ -16,13 +16,12 @@ from definetti.emissions._centred import Centred
 from definetti.emissions._choice import Kinds
 from definetti.emissions._chunks import Chunks
 from definetti.emissions._columns import Column, Columns
-from definetti.emissions._lexicon import Lexicon
 from definetti.emissions._raw import Raw
 from definetti.emissions._rows import Rows
 from definetti.emissions.categorical import FixedCategorical
 from definetti.emissions.classifier import TrainedClassifier
 from definetti.emissions.mixed import FixedMixed
-from definetti.emissions.words import FixedLabels
+from definetti.emissions.words import FixedLabels, Lexicon
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.memory import Memory
 from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM
