@@ -405,9 +405,9 @@ LEVELS = [
     b"0.9",
     True,
     np.True_,
-    [0.9],
 ]
-LEVELS += [(0.9,), {}, 0.9j, np.array([0.9]), np.array([0.8, 0.9]), pd.Series([0.9]), object, pd.NA]
+LEVELS += [{}, 0.9j, pd.Series([0.9]), object, pd.NA]
+SEVERAL = [[0.9], (0.9,), np.array([0.9]), np.array([0.8, 0.9])]
 LEVELS += [Decimal("nan"), Decimal("inf"), Decimal("-inf"), Decimal(1), 10**400]
 
 
@@ -417,6 +417,13 @@ def test_levels_that_are_none(old, level):
     refuses(lambda: old.predict_set(NEW, level), *parts, kind=ValueError)
     refuses(lambda: old.evaluate(NEW, ["sun", "sun"], level), *parts, kind=ValueError)
     refuses(lambda: fitted(confidence_level=level), *parts, kind=ValueError)
+
+
+@pytest.mark.parametrize("levels", SEVERAL, ids=repr)
+def test_several_levels_are_for_a_call_alone(old, levels):
+    assert len(old.predict_set(NEW, levels)) == len(levels)
+    parts = ("confidence_level", "between 0 and 1", repr(levels)[:40], "0.9")
+    refuses(lambda: fitted(confidence_level=levels), *parts, kind=ValueError)
 
 
 def test_no_level_is_none():
