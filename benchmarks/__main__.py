@@ -23,6 +23,7 @@ MODULES = {
     "sizes": "sizes",
     "imports": "imports",
     "check": "checking",
+    "stream": "stream",
     "walk": "walk",
 }
 LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes")

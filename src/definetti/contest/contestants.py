@@ -27,6 +27,7 @@ class Contestant:
     each : whether every candidate costs work of its own: a refit, or a past that moves with it
     symbols : whether it needs observations that occur again
     rounds : whether it learns from the misses of its own sets, and so needs to be fed by windows
+    restart : where it begins anew after an alarm, the "alarm" or the "change"; not at all if empty
     """
 
     name: str
@@ -37,6 +38,7 @@ class Contestant:
     each: bool = False
     symbols: bool = False
     rounds: bool = False
+    restart: str = ""
 
     @classmethod
     def of(cls, baseline: type[Baseline]) -> Contestant:
@@ -90,6 +92,11 @@ class Contestant:
             shared["train_size"] = train_size
         if self.by == "others":
             return Baseline.named[self.name](**shared)
+        if self.restart:
+            from definetti.contest.restarting import Restarting, RestartingAtChange
+
+            kind_of = {"alarm": Restarting, "change": RestartingAtChange}[self.restart]
+            return kind_of(**shared, allow_empty=True, **dict(self.settings))
         # Like with like: nobody's sets have a best guess where nothing is plausible.
         return ConformalHMM(**shared, allow_empty=True, **dict(self.settings))
 
@@ -140,6 +147,12 @@ CONTESTANTS = {
     for one in (
         Contestant("full+path", **_full()),
         Contestant("full+path+smoothed", **_full(smoothing=True)),
+        Contestant("full+path+smoothed+restart", **_full(smoothing=True), restart="alarm"),
+        Contestant(
+            "full+path+smoothed+change",
+            **{**_full(smoothing=True), "exact": False},
+            restart="change",
+        ),
         Contestant("spaced+path+split", "ours", True, (("symmetry", "spaced"), ("score", "path"))),
         Contestant(
             "departures+path+split", "ours", True, (("symmetry", "departures"), ("score", "path"))

@@ -97,7 +97,12 @@ class Alarm(Named, Saved, ABC):
 
     def update(self, log_capitals: Any) -> npt.NDArray[np.bool_]:
         """Take in the log of each part's capital after a step, and tell which parts are raised."""
-        self.update_many(np.reshape(np.asarray(log_capitals, dtype=np.float64), (1, -1)))
+        logs = np.asarray(log_capitals, dtype=np.float64)
+        if logs.shape != (self.parts,) or np.isnan(logs).any():
+            self.update_many(np.reshape(logs, (1, -1)))
+            return self.raised
+        carried = self.carry(np.array([self.state, logs]))  # as `update_many` has it, for one step
+        self.state, self.statistics = carried[1], logs - carried[0]
         return self.raised
 
     def update_many(self, log_capitals: Any) -> FloatArray:

@@ -17,6 +17,7 @@ from definetti._system.arrays import FloatArray
 from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_choice, checked_number, entropy_of
 from definetti._system.saved import Saved
+from definetti._system.signals import hold_signals
 from definetti.adaptive import AdaptiveLevel
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import hashable, is_missing, listed
@@ -394,7 +395,8 @@ class Monitor(Saved):
         learned = []
         for step in self._queue.settled():
             if step.labelled:
-                learned.append(self._learn(step))
+                # Whole or not at all, as far as Ctrl-C goes.
+                learned.append(hold_signals(self._learn, (step,)))
                 continue
             self.n_skipped += 1
             self._gap, self._begun = True, False

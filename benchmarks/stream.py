@@ -1,0 +1,110 @@
+"""Living with a stream: observe and label, a step at a time, however long the past is."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+from crepes import ConformalClassifier
+from rich.console import Console
+
+from benchmarks.models import draw_sample, random_model
+from benchmarks.tables import format_memory, make_table, show_table
+from benchmarks.timing import time_once
+from definetti import HMM, ConformalHMM, Monitor
+
+STATES, SYMBOLS, STEPS, ROUNDS = 5, 5, 2_000, 3
+LENGTHS = (1_000, 10_000, 100_000, 1_000_000)
+FEW = 10  # steps of the others, each of which goes through the whole past
+GOAL = 5_000  # steps a second
+
+
+def run(console: Console) -> None:
+    made = make_table(
+        f"observe and label, {STATES} states, {SYMBOLS} symbols, refitted: steps a second",
+        "labelled steps before",
+        "full",
+        "spaced",
+        "goal",
+        "memory of a step",
+        "crepes, one p-value a state",
+    )
+    data = draw_sample(random_model(STATES, SYMBOLS, seed=3), max(LENGTHS) + STEPS, seed=4)
+    for length in LENGTHS:
+        full = _steps_a_second(data, length, "full")
+        spaced = _steps_a_second(data, length, "spaced")
+        reached = "✓" if min(full, spaced) >= GOAL else "✗"
+        made.add_row(
+            f"{length:,}",
+            f"{full:,.0f}",
+            f"{spaced:,.0f}",
+            f"≥ {GOAL:,} {reached}",
+            format_memory(_memory(data, length)),
+            f"{_crepes(data, length):,.0f}",
+        )
+    show_table(
+        console,
+        made,
+        f"definetti: the set, three exact p-values, three martingales, coverage; {STEPS:,} steps",
+        f"memory: what {STEPS:,} steps add with keep=100",
+        "crepes: class-conditional p-values from the scores of all steps before, no refitting, no "
+        "martingale; not valid for a chain",
+    )
+
+
+def _monitor(data: object, length: int, symmetry: str, keep: int | None) -> Monitor:
+    observations, states = data.observations[:length], data.states[:length]  # type: ignore[attr-defined]
+    cp = ConformalHMM(HMM(), symmetry=symmetry, states=range(STATES), random_state=0)
+    return Monitor(cp.fit(observations, states), keep=keep, alarm="cusum", random_state=0)
+
+
+def _rest(data: object, length: int) -> tuple[list[int], list[int]]:
+    part = slice(length, length + STEPS)
+    return data.observations[part].tolist(), data.states[part].tolist()  # type: ignore[attr-defined]
+
+
+def _live(monitor: Monitor, observations: list[int], states: list[int]) -> None:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a false alarm now and then is what CUSUM promises
+        for observation, state in zip(observations, states, strict=True):
+            monitor.observe(observation)
+            monitor.label(state)
+
+
+def _steps_a_second(data: object, length: int, symmetry: str) -> float:
+    rest = _rest(data, length)
+    best = np.inf
+    for _ in range(ROUNDS):
+        monitor = _monitor(data, length, symmetry, keep=100)
+        monitor.observe(rest[0][0])  # compiled, and the trees of the past counted
+        monitor.label(rest[1][0])
+        best = min(best, time_once(lambda monitor=monitor: _live(monitor, *rest)))  # type: ignore[misc]
+    return STEPS / best
+
+
+def _memory(data: object, length: int) -> int:
+    monitor, rest = _monitor(data, length, "full", keep=100), _rest(data, length)
+    _live(monitor, rest[0][:200], rest[1][:200])
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    _live(monitor, *rest)
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return max(after - before, 0)
+
+
+def _crepes(data: object, length: int) -> float:
+    rng = np.random.default_rng(0)
+    scores, states = rng.random(length), data.states[:length]  # type: ignore[attr-defined]
+    new = rng.random((FEW, STATES))
+
+    def theirs() -> None:
+        for k in range(FEW):
+            classifier = ConformalClassifier().fit(scores, bins=states)
+            for state in range(STATES):
+                classifier.predict_p(new[k : k + 1, state], bins=np.array([state]), smoothing=True)
+
+    theirs()
+    return FEW / time_once(theirs)
