@@ -54,8 +54,23 @@ def test_all_baselines_and_ours_take_part():
         Baseline.named
     )
     exact = {c.name for c in CONTESTANTS.values() if c.exact}
-    assert exact == {"full+path", "full+path+smoothed", "spaced+path+split",
+    assert exact == {"full+path", "full+path+smoothed", "full+path+smoothed+restart",
+                     "spaced+path+split",
                      "departures+path+split", "pairs+filter"}  # fmt: skip
+
+
+@pytest.mark.parametrize("restart", ["alarm", "change"])
+def test_a_monitored_contestant_begins_anew_after_a_change(restart):
+    worlds, _ = selected(["change"], None, (1,), 10)
+    name = {"alarm": "full+path+smoothed+restart", "change": "full+path+smoothed+change"}[restart]
+    history = worlds[0].history(np.random.default_rng(0))
+    cp = CONTESTANTS[name].make("symbols", [0, 1, 2], 100, 0)
+    cp.fit(history.observations[:200], history.states[:200])
+    assert 80 < 200 - cp.n_steps_ < 200
+    before = cp.n_steps_
+    cp.partial_fit(history.observations[200:], history.states[200:])
+    assert cp.n_steps_ <= before + 1
+    assert len(cp.predict_set([1]).states) == 3
 
 
 def test_a_row_per_world_and_method_in_files_and_a_picture(tmp_path):
