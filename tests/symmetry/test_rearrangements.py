@@ -225,8 +225,8 @@ def test_published_takes_blocks_without_the_last_pair():
 @pytest.mark.parametrize("symmetry", [Full(max_windows=0), Returns(0), Pairs(0)])
 def test_draws_follow_the_counts(symmetry):
     """Pearson's statistic over all problems; the bound is passed with probability below 1e-5."""
-    draws, statistic, freedom = 2000, 0.0, 0
-    for k, (sequence, horizon) in enumerate(problems(75, seed=9, longest=10)):
+    draws, statistic, freedom = 4000, 0.0, 0
+    for k, (sequence, horizon) in enumerate(problems(150, seed=9, longest=10)):
         if not seen_elsewhere(sequence):
             continue
         counted = type(symmetry)(10**6)
