@@ -60,6 +60,9 @@ def distinct_numbers(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return first[: found + 1], inverse, count[: found + 1]
 
 
+SIGNED = (np.int8, np.int16, np.int32, np.int64)
+
+
 def narrowed(numbers: IntArray) -> npt.NDArray[Any]:
     """Return whole numbers in as few bytes as hold them all.
 
@@ -68,8 +71,9 @@ def narrowed(numbers: IntArray) -> npt.NDArray[Any]:
     """
     if not numbers.size:
         return numbers.astype(np.int8)
-    ends = (np.min_scalar_type(numbers.min()), np.min_scalar_type(numbers.max()))
-    return numbers.astype(np.promote_types(*ends))
+    low, high = int(numbers.min()), int(numbers.max())
+    fits = (kind for kind in SIGNED if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+    return numbers.astype(next(fits))
 
 
 def widened(numbers: Any) -> IntArray:
