@@ -47,3 +47,18 @@ def test_where_there_is_no_table(params, message):
     cp = ConformalHMM(**params).fit(*weather(40, random_state=0))
     with pytest.raises(ValueError, match=message):
         p_value_table(cp)
+
+
+@pytest.mark.parametrize("chosen", ["full", "spaced"])
+def test_of_a_chosen_symmetry_the_table_is_that_of_the_estimator_or_there_is_none(chosen):
+    y, x = weather(800, random_state=0)
+    if chosen == "spaced":
+        x = ["sun", "sun", "rain", "rain"] * 200  # which no chain does
+    cp = ConformalHMM(train_size=0.7, random_state=0).fit(y, x)
+    assert cp.choice_.symmetry == chosen
+    if chosen == "full":
+        with pytest.raises(ValueError, match="got 'full', which was chosen by tests; set symm"):
+            p_value_table(cp)
+        return
+    for symbol, row in zip(cp.symbols_, p_value_table(cp), strict=True):
+        assert row.tolist() == [cp.p_value([symbol], [state]) for state in cp.states_]

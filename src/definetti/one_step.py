@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.checks import is_auto
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
@@ -103,8 +102,8 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
 
     Parameters
     ----------
-    predictor : fitted `ConformalHMM` with a fixed model and symmetry "spaced" or "returns"; of
-        "auto" the table is that of "spaced"
+    predictor : fitted `ConformalHMM` with a fixed model and symmetry "spaced" or "returns", or
+        with "auto" where that is "spaced"
 
     Returns
     -------
@@ -125,14 +124,16 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
         raise ValueError(
             "predictor must have a fixed model and symbols for observations; set train_size=0.5"
         )
-    if not (is_auto(predictor.symmetry) or isinstance(predictor.symmetry_, (Spaced, Returns))):
-        raise ValueError(
-            f"symmetry must be 'spaced' or 'returns', which agree one step ahead, got "
-            f"{type(predictor.symmetry_).__name__.lower()!r}"
-        )
     if predictor.memory_ != Order(1):
         raise ValueError(
             f"memory must be 1 for a table by the previous state, got {predictor.memory!r}"
+        )
+    question = predictor._question([predictor.symbols_[0]], None)
+    if not isinstance(question.symmetry, (Spaced, Returns)):
+        chosen = ", which was chosen by tests; set symmetry='spaced'" if question.chosen else ""
+        raise ValueError(
+            f"symmetry must be 'spaced' or 'returns', which agree one step ahead, got "
+            f"{type(question.symmetry).__name__.lower()!r}{chosen}"
         )
     n, m = len(data.alphabet), len(data.table)
     start, state, code = (axis.ravel() for axis in np.indices((n, n, m + 1)))
