@@ -6,7 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from definetti.check.sample import Draws, read_sample
-from definetti.memory import Order
+from definetti.memory import Observation, Order
 
 
 def signature(stretches):
@@ -70,6 +70,7 @@ def as_draws(sample, pairs, members, memory=1, lengths=None):
     """Write members of the class of a sample as draws."""
     edge = {ends: k for k, ends in enumerate(zip(sample.sources, sample.targets, strict=True))}
     row = {tuple(row): k for k, row in enumerate(sample.rows.tolist())}
+    symbols = [*dict.fromkeys(y for _, y in pairs)]  # in the order of their codes
     tokens, edges, times = [], [], []
     for member in members:
         other = as_sample(member, lengths, memory)
@@ -82,6 +83,8 @@ def as_draws(sample, pairs, members, memory=1, lengths=None):
                 sample.labels.index(other.labels[code]) if k < states and code >= 0 else code
                 for k, code in enumerate(coded)
             ]
+            if isinstance(sample.memory, Observation):
+                own[1] = symbols.index([*dict.fromkeys(y for _, y in member)][own[1]])
             path.append(row[tuple(own)])
         shelves = defaultdict(list)
         for time, (token, (_, y)) in enumerate(zip(sample.tokens, pairs, strict=True)):

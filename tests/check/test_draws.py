@@ -84,6 +84,11 @@ def of_order_two(pairs):
     return tuple(((x, str(b)), y) for b, (x, y) in zip(before, pairs, strict=True))
 
 
+def with_observation(pairs):
+    """States with what is observed in them."""
+    return tuple(((x, y), y) for x, y in pairs)
+
+
 def with_age(pairs):
     """States with how long they have lasted, and whether since the beginning."""
     rows, age, first = [], 0, True

@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from tests.check.classes import all_classes, as_draws, as_sample, columns_signature, signature
-from tests.check.test_draws import of_order_two, up_to_two, with_age
+from tests.check.test_draws import of_order_two, up_to_two, with_age, with_observation
 
 from definetti.check import CannotTest, Statistic
 from definetti.check.judging import judge_all
@@ -25,6 +25,8 @@ MODELS = {
     "order two": ("ab", [None], [9], 2),
     "age": ("ab", [None], [8], "age"),
     "age up to two, two sequences": ("ab", [None], [6, 4], Age(2)),
+    "observation": ("ab", "01", [6], "observation"),
+    "observation, two sequences": ("ab", "01", [4, 2], "observation"),
     "order two, two sequences": ("ab", [None], [6, 4], 2),
 }
 SEVERAL = {
@@ -60,8 +62,13 @@ def assert_exact(found: Strangeness):
 
 def classes_of(model, name):
     states, symbols, lengths, memory = model
-    tokens = {1: None, 2: of_order_two, "age": with_age, Age(2): up_to_two}[memory]
+    tokens = {
+        1: None, 2: of_order_two, "age": with_age, Age(2): up_to_two,
+        "observation": with_observation,
+    }[memory]  # fmt: skip
     found = all_classes(states, symbols, lengths, name, tokens)
+    if memory == "observation":  # of which there is none where all are alike
+        found = [one for one in found if len({y for _, y in one[0]}) > 1]
     # Labels are alike: of classes that begin with any state, those of the first tell all.
     return [one for one in found if len(one) > 1 and one[0][0][0] == "a"]
 
