@@ -18,7 +18,8 @@ def test_a_step_is_placed_among_those_of_its_group_before_it():
     begins = np.array([0, 0, 0, 3, 4, 4])
     cells = rng.integers(-1, 6, size=(4, 60))
     coins = rng.random((4, 60))
-    found = place_among_earlier(cells, begins, coins)
+    names = np.arange(cells.size).reshape(cells.shape)
+    found = place_among_earlier(names, cells.ravel(), begins, names, coins.ravel())
     for row, place, coin in zip(cells, found, coins, strict=True):
         for t, cell in enumerate(row):
             if cell < 0:

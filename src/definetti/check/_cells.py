@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import IntArray
+from definetti._system.arrays import CodeArray, IntArray
 from definetti._system.compiled import kernel
 
 UNIT = 2.0**30
@@ -25,7 +25,44 @@ def entropy_table(most: int) -> IntArray:
     return np.rint(n * np.log(np.maximum(n, 1.0)) * UNIT).astype(np.int64)
 
 
-def sum_cells(keys: IntArray, room: int, table: IntArray) -> IntArray:
+def hold_names(like: CodeArray, room: int) -> CodeArray:
+    """Return an array that holds a name below `room` for each entry of another, −1 for now."""
+    return np.full(like.shape, -1, dtype=np.int32 if room < 2**31 else np.int64)
+
+
+def name_by_stretch(names: CodeArray, cells: CodeArray, begins: IntArray) -> CodeArray:
+    """Name cells in each stretch by itself.
+
+    Parameters
+    ----------
+    names : (B, T) which of the cells each is, −1 for none
+    cells : what each name stands for, −1 for nothing
+    begins : (S + 1,) where stretches begin, and the last ends
+
+    Examples
+    --------
+    >>> name_by_stretch(np.array([[0, 1, -1, 1]]), np.array([0, 2]), np.array([0, 2, 4]))
+    array([[ 0,  2, -1,  5]], dtype=int32)
+    """
+    size = int(cells.max()) + 1
+    found = hold_names(names, size * (len(begins) - 1))
+    _name_by_stretch(found, names, cells, begins, size)
+    return found
+
+
+@kernel
+def _name_by_stretch(
+    found: CodeArray, names: CodeArray, cells: CodeArray, begins: IntArray, size: int
+) -> None:
+    for b in range(len(names)):
+        for s in range(len(begins) - 1):
+            for t in range(begins[s], begins[s + 1]):
+                name = names[b, t]
+                if name >= 0 and cells[name] >= 0:
+                    found[b, t] = s * size + cells[name]
+
+
+def sum_cells(keys: CodeArray, room: int, table: IntArray) -> IntArray:
     """Add up ``n log n`` over the counts of each row's keys; those below 0 do not count.
 
     Parameters
@@ -46,7 +83,7 @@ def sum_cells(keys: IntArray, room: int, table: IntArray) -> IntArray:
 
 
 @kernel
-def _tabled(keys: IntArray, room: int, table: IntArray) -> IntArray:
+def _tabled(keys: CodeArray, room: int, table: IntArray) -> IntArray:
     counts = np.zeros(room, dtype=np.int64)
     sums = np.zeros(len(keys), dtype=np.int64)
     for b in range(len(keys)):
@@ -62,7 +99,7 @@ def _tabled(keys: IntArray, room: int, table: IntArray) -> IntArray:
 
 
 @kernel
-def _sorted(keys: IntArray, table: IntArray) -> IntArray:
+def _sorted(keys: CodeArray, table: IntArray) -> IntArray:
     sums = np.zeros(len(keys), dtype=np.int64)
     for b in range(len(keys)):
         row = np.sort(keys[b])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from definetti._system.arrays import IntArray, distinct_numbers
+from definetti._system.arrays import CodeArray, IntArray, as_codes, distinct_numbers
 from definetti._system.compiled import kernel
 from definetti._system.drawing import draw_below
 
@@ -35,20 +35,20 @@ class Graph(NamedTuple):
     target, edge : where each arc leads, and what it is called in draws
     """
 
-    node: IntArray
-    token: IntArray
+    node: CodeArray
+    token: CodeArray
     begins: IntArray
-    shelf: IntArray
+    shelf: CodeArray
     shelves: IntArray
-    deck: IntArray
+    deck: CodeArray
     decks: IntArray
-    outward: IntArray
+    outward: CodeArray
     outwards: IntArray
-    target: IntArray
-    edge: IntArray
+    target: CodeArray
+    edge: CodeArray
 
 
-def graph_of(tokens: IntArray, edges: IntArray, begins: IntArray) -> Graph:
+def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     """Return the graph of a sequence.
 
     Parameters
@@ -61,18 +61,25 @@ def graph_of(tokens: IntArray, edges: IntArray, begins: IntArray) -> Graph:
     --------
     >>> graph = graph_of(np.array([0, 0, 1]), np.array([0, 1, -1]), np.array([0, 3]))
     >>> graph.deck, graph.target, graph.outward
-    (array([0, 1]), array([0, 1]), array([1]))
+    (array([0, 1], dtype=int32), array([0, 1], dtype=int32), array([1], dtype=int32))
     """
-    stretch = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
-    first, node, _ = distinct_numbers(stretch * (int(tokens.max()) + 1) + tokens)
-    size = len(first)
-    shelf = np.argsort(node, kind="stable")
-    goes_on = np.ones(len(tokens), dtype=bool)
+    length = len(tokens)
+    names = np.repeat(np.arange(len(begins) - 1) * (int(tokens.max()) + 1), np.diff(begins))
+    names += tokens
+    first, names, _ = distinct_numbers(names)
+    node, size = as_codes(names, length), len(first)
+    del names  # of a long sequence all that is not needed goes at once
+    shelf = as_codes(np.argsort(node, kind="stable"), length)
+    goes_on = np.ones(length, dtype=bool)
     goes_on[begins[1:] - 1] = False
     leaves = shelf[goes_on[shelf]]
-    after = node[leaves + 1]
-    first_arc, deck, _ = distinct_numbers(node[leaves] * size + after)
-    outward = np.flatnonzero(node[leaves] != after)
+    before, after = node[leaves], node[leaves + 1]
+    arcs = before * np.int64(size)
+    arcs += after
+    first_arc, arcs, _ = distinct_numbers(arcs)
+    deck = as_codes(arcs, length)
+    del arcs
+    outward = as_codes(np.flatnonzero(before != after), length)
     return Graph(
         node,
         tokens[first],
@@ -80,22 +87,22 @@ def graph_of(tokens: IntArray, edges: IntArray, begins: IntArray) -> Graph:
         shelf,
         _bounds(node, size),
         deck,
-        _bounds(node[leaves], size),
+        _bounds(before, size),
         outward,
-        _bounds(node[leaves][outward], size),
+        _bounds(before[outward], size),
         after[first_arc],
-        edges[leaves][first_arc],
+        edges[leaves[first_arc]],
     )
 
 
-def _bounds(nodes: IntArray, size: int) -> IntArray:
+def _bounds(nodes: CodeArray, size: int) -> IntArray:
     """Return where the entries of each node begin in a list that is sorted by node."""
     counts = np.bincount(nodes, minlength=size)
     return np.concatenate([[0], counts.cumsum()]).astype(np.int64)
 
 
 @kernel
-def shuffle(rng: np.random.Generator, cards: IntArray, begin: int, end: int) -> None:
+def shuffle(rng: np.random.Generator, cards: CodeArray, begin: int, end: int) -> None:
     """Put a part of a list into random order."""
     for k in range(end - 1, begin, -1):
         j = begin + draw_below(rng, k - begin + 1)
@@ -126,16 +133,16 @@ def _grow_tree(rng: np.random.Generator, graph: Graph) -> IntArray:
 @kernel
 def draw_members(
     rng: np.random.Generator, graph: Graph, size: int
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[CodeArray, CodeArray, CodeArray]:
     """Draw members of the class: tokens, edges and times, each ``(size, T)``.
 
     An edge is the name of the transition out of a time, −1 where a stretch ends. The observation
     at a time is that which the history has at the time given here.
     """
     length = len(graph.node)
-    tokens = np.empty((size, length), dtype=np.int64)
-    edges = np.full((size, length), -1, dtype=np.int64)
-    times = np.empty((size, length), dtype=np.int64)
+    tokens = np.empty((size, length), dtype=graph.node.dtype)
+    edges = np.full((size, length), -1, dtype=graph.node.dtype)
+    times = np.empty((size, length), dtype=graph.node.dtype)
     for b in range(size):
         tree = _grow_tree(rng, graph)
         deck, shelf = graph.deck.copy(), graph.shelf.copy()

@@ -4,36 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
 
 
 @kernel
-def place_among_earlier(cells: IntArray, begins: IntArray, coins: FloatArray) -> FloatArray:
+def place_among_earlier(
+    names: CodeArray, cells: CodeArray, begins: CodeArray, times: CodeArray, coins: FloatArray
+) -> FloatArray:
     """Place each cell of a row among those of its group before it, ties by a coin.
 
     Parameters
     ----------
-    cells : (B, T) names in order, group after group; −1 for nothing
+    names : (B, T) which of the cells each is, −1 for none
+    cells : what each name stands for, numbers in order, group after group; −1 for nothing
     begins : (C,) the first cell of each cell's group
-    coins : (B, T) between 0 and 1
+    times : (B, T) whose coin each has
+    coins : (T,) between 0 and 1
 
     Returns
     -------
     (B, T) between 0 and 1, NaN for nothing
     """
-    rows, length = cells.shape
+    rows, length = names.shape
     found = np.full((rows, length), np.nan)
     room = len(begins)
-    ends = np.empty(room, dtype=np.int64)
+    ends = np.empty(room, dtype=begins.dtype)
     for c in range(room - 1, -1, -1):
         ends[c] = ends[c + 1] if c + 1 < room and begins[c + 1] == begins[c] else c + 1
     for b in range(rows):
-        tree = np.zeros(room, dtype=np.int64)  # of each group, sums over its cells (Fenwick 1994)
-        same = np.zeros(room, dtype=np.int64)
-        total = np.zeros(room, dtype=np.int64)
+        tree = np.zeros(room, dtype=begins.dtype)  # of each group, sums over cells (Fenwick 1994)
+        same = np.zeros(room, dtype=begins.dtype)
+        total = np.zeros(room, dtype=begins.dtype)
         for t in range(length):
-            c = cells[b, t]
+            c = cells[names[b, t]] if names[b, t] >= 0 else -1
             if c < 0:
                 continue
             g = begins[c]
@@ -41,7 +45,7 @@ def place_among_earlier(cells: IntArray, begins: IntArray, coins: FloatArray) ->
             while j > 0:
                 less += tree[g + j - 1]
                 j -= j & -j
-            found[b, t] = (less + coins[b, t] * (same[c] + 1)) / (total[g] + 1)
+            found[b, t] = (less + coins[times[b, t]] * (same[c] + 1)) / (total[g] + 1)
             same[c] += 1
             total[g] += 1
             j, wide = c - g + 1, ends[c] - g
@@ -61,12 +65,17 @@ def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatA
     begins : (S + 1,) where stretches begin, and the last ends
     """
     found = np.zeros((len(residuals), lags))
+    off = np.empty(residuals.shape[1])
     for b in range(len(residuals)):
-        there = ~np.isnan(residuals[b])
-        off = np.where(there, residuals[b], 0.0)
-        mean = off.sum() / max(there.sum(), 1)
-        off = np.where(there, off - mean, 0.0)
-        spread = (off * off).sum()
+        mean, spread, size = 0.0, 0.0, 0
+        for one in residuals[b]:
+            if not np.isnan(one):
+                mean += one
+                size += 1
+        mean /= max(size, 1)
+        for t in range(len(off)):
+            off[t] = 0.0 if np.isnan(residuals[b, t]) else residuals[b, t] - mean
+            spread += off[t] * off[t]
         if spread <= 0:
             continue
         for s in range(len(begins) - 1):
@@ -76,3 +85,14 @@ def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatA
                     total += off[t] * off[t + k]
                 found[b, k - 1] += total / spread
     return found
+
+
+@kernel
+def count_bins(places: FloatArray, bins: int) -> IntArray:
+    """Count the places of each row, between 0 and 1, in bins of equal width; NaN is left out."""
+    counts = np.zeros((len(places), bins), dtype=np.int64)
+    for b in range(len(places)):
+        for place in places[b]:
+            if not np.isnan(place):
+                counts[b, min(int(place * bins), bins - 1)] += 1
+    return counts

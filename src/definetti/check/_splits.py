@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
 
 EDGE = 20  # of a stretch, the first and the last twentieth are too short for a law of their own
@@ -17,13 +17,21 @@ EDGE = 20  # of a stretch, the first and the last twentieth are too short for a 
 
 @kernel
 def split_cells(
-    cells: IntArray, groups: IntArray, begins: IntArray, table: IntArray, room: int, wide: int
+    names: CodeArray,
+    cells: CodeArray,
+    groups: CodeArray,
+    begins: IntArray,
+    table: IntArray,
+    room: int,
+    wide: int,
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Split counts: in each part cells have shares of their group.
 
     Parameters
     ----------
-    cells, groups : (B, T) what is counted at each time, −1 for nothing, and what it is a share of
+    names, cells : (B, T) which of the cells is counted at each time, −1 for none; and what each
+        of these stands for, −1 for nothing
+    groups : (B, T) what it is a share of
     begins : (S + 1,) where stretches begin, and the last ends
     table : as of `definetti.check._cells.entropy_table`, up to T
     room, wide : above all cells, and all groups
@@ -33,22 +41,23 @@ def split_cells(
     (B,) the log-likelihood ratio in units, summed over stretches; where the best split of the
     stretch with the largest lies; and that largest
     """
-    total = np.zeros(len(cells), dtype=np.int64)
-    where = np.zeros(len(cells), dtype=np.int64)
-    largest = np.full(len(cells), -1, dtype=np.int64)
+    total = np.zeros(len(names), dtype=np.int64)
+    where = np.zeros(len(names), dtype=np.int64)
+    largest = np.full(len(names), -1, dtype=np.int64)
     left, right = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
     own, rest = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
-    for b in range(len(cells)):
+    for b in range(len(names)):
         for s in range(len(begins) - 1):
             for t in range(begins[s], begins[s + 1]):
-                if cells[b, t] >= 0:
-                    right[cells[b, t]] += 1
+                c = cells[names[b, t]] if names[b, t] >= 0 else -1
+                if c >= 0:
+                    right[c] += 1
                     rest[groups[b, t]] += 1
             ratio, best, place = 0, 0, begins[s]
             edge = (begins[s + 1] - begins[s]) // EDGE
             low, high = begins[s] + edge, begins[s + 1] - edge
             for t in range(begins[s], begins[s + 1]):
-                c, g = cells[b, t], groups[b, t]
+                c, g = cells[names[b, t]] if names[b, t] >= 0 else -1, groups[b, t]
                 if c >= 0:
                     ratio += table[left[c] + 1] - table[left[c]]
                     ratio += table[right[c] - 1] - table[right[c]]
@@ -61,8 +70,9 @@ def split_cells(
                     if ratio > best and low <= t + 1 <= high:
                         best, place = ratio, t + 1
             for t in range(begins[s], begins[s + 1]):
-                if cells[b, t] >= 0:
-                    left[cells[b, t]] = 0
+                c = cells[names[b, t]] if names[b, t] >= 0 else -1
+                if c >= 0:
+                    left[c] = 0
                     own[groups[b, t]] = 0
             total[b] += best
             if best > largest[b]:
@@ -72,38 +82,44 @@ def split_cells(
 
 @kernel
 def split_scores(
-    scores: IntArray, seen: IntArray, groups: IntArray, begins: IntArray, wide: int
+    times: CodeArray,
+    scores: CodeArray,
+    seen: CodeArray,
+    groups: CodeArray,
+    begins: IntArray,
+    wide: int,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Split numbers: in each part each group has a mean of its own, all with variance one.
 
     Parameters
     ----------
-    scores, seen : (B, T) numbers, and whether they are there, 1 or 0
+    times : (B, T) from where numbers come
+    scores, seen : (T,) numbers, and whether they are there, 1 or 0
     groups, begins, wide : as of `split_cells`
 
     Returns
     -------
     (B,) twice the log-likelihood ratio, place and largest, as of `split_cells`
     """
-    total = np.zeros(len(scores))
-    where = np.zeros(len(scores), dtype=np.int64)
-    largest = np.full(len(scores), -1.0)
+    total = np.zeros(len(times))
+    where = np.zeros(len(times), dtype=np.int64)
+    largest = np.full(len(times), -1.0)
     all_sum, sums = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
     all_size, sizes = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
     parts = np.zeros(wide)
-    for b in range(len(scores)):
+    for b in range(len(times)):
         for s in range(len(begins) - 1):
             for t in range(begins[s], begins[s + 1]):
-                g = groups[b, t]
-                all_sum[g] += scores[b, t] * seen[b, t]
-                all_size[g] += seen[b, t]
+                g, time = groups[b, t], times[b, t]
+                all_sum[g] += scores[time] * seen[time]
+                all_size[g] += seen[time]
             ratio, best, place = 0.0, 0.0, begins[s]
             edge = (begins[s + 1] - begins[s]) // EDGE
             low, high = begins[s] + edge, begins[s + 1] - edge
             for t in range(begins[s], begins[s + 1]):
-                g = groups[b, t]
-                if seen[b, t]:
-                    sums[g] += scores[b, t]
+                g, time = groups[b, t], times[b, t]
+                if seen[time]:
+                    sums[g] += scores[time]
                     sizes[g] += 1
                     n, m = sizes[g], all_size[g] - sizes[g]
                     part = 0.0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from definetti._system.arrays import IntArray
+from definetti._system.arrays import CodeArray, IntArray, as_codes
 from definetti._system.compiled import kernel
 from definetti.check._engine import shuffle
 
@@ -30,43 +30,47 @@ class Tails(NamedTuple):
     shelf, shelves : (T,) times sorted by state, and where those of a state begin
     """
 
-    tokens: IntArray
-    edges: IntArray
-    row: IntArray
+    tokens: CodeArray
+    edges: CodeArray
+    row: CodeArray
     ends: IntArray
-    order: IntArray
-    groups: IntArray
-    shelf: IntArray
+    order: CodeArray
+    groups: CodeArray
+    shelf: CodeArray
     shelves: IntArray
 
 
-def tails_of(tokens: IntArray, edges: IntArray, begins: IntArray) -> Tails:
+def tails_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Tails:
     """Lay sequences out from their ends; parameters as of `definetti.check._engine.graph_of`.
 
     >>> tails_of(np.array([0, 1, 0]), np.array([0, -1, -1]), np.array([0, 2, 3])).order
-    array([0, 2, 1])
+    array([0, 2, 1], dtype=int32)
     """
+    length = len(tokens)
     size = np.diff(begins)
-    row = np.repeat(np.arange(len(size)), size)
+    row = as_codes(np.repeat(np.arange(len(size)), size), length)
     ends = begins[1:].copy()
-    left = ends[row] - 1 - np.arange(len(tokens))
-    order = np.lexsort((tokens, -left))
+    left = ends[row] - 1 - np.arange(length)
+    order = as_codes(np.lexsort((tokens, -left)), length)
     changed = (np.diff(left[order]) != 0) | (np.diff(tokens[order]) != 0)
-    groups = np.concatenate([[0], np.flatnonzero(changed) + 1, [len(tokens)]])
+    groups = np.concatenate([[0], np.flatnonzero(changed) + 1, [length]])
     shelves = np.concatenate([[0], np.bincount(tokens).cumsum()])
-    shelf = np.argsort(tokens, kind="stable")
-    return Tails(tokens, edges, row, ends, order, groups, shelf, shelves)
+    shelf = as_codes(np.argsort(tokens, kind="stable"), length)
+    return Tails(
+        as_codes(tokens, length), as_codes(edges, length), row, ends, order,
+        as_codes(groups, length), shelf, shelves,
+    )  # fmt: skip
 
 
 @kernel
 def draw_tails(
     rng: np.random.Generator, tails: Tails, size: int
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[CodeArray, CodeArray, CodeArray]:
     """Draw rearrangements of all sequences together, in the form of `draw_members`."""
     length = len(tails.tokens)
-    tokens = np.empty((size, length), dtype=np.int64)
-    edges = np.empty((size, length), dtype=np.int64)
-    times = np.empty((size, length), dtype=np.int64)
+    tokens = np.empty((size, length), dtype=tails.tokens.dtype)
+    edges = np.empty((size, length), dtype=tails.tokens.dtype)
+    times = np.empty((size, length), dtype=tails.tokens.dtype)
     here = np.empty(len(tails.ends), dtype=np.int64)
     for b in range(size):
         slot = np.arange(len(tails.ends))  # which sequence has what each one was up to here

@@ -9,14 +9,15 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore]
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray
 from definetti.check._engine import draw_members, graph_of
 from definetti.check._tails import draw_tails, tails_of
 from definetti.check.sample import Draws, Sample
 
-STEPS, MOST = 2**19, 50  # steps and draws of a piece
+STEPS, MOST = 2**19, 50  # steps and draws of a piece, which has random numbers of its own
+AT_ONCE = 2**16  # steps that are held in memory at once, if a draw has no more
 
-Drawer = Callable[[np.random.Generator, int], tuple[IntArray, IntArray, IntArray]]
+Drawer = Callable[[np.random.Generator, int], tuple[CodeArray, CodeArray, CodeArray]]
 
 
 class Measure(Protocol):
@@ -31,7 +32,7 @@ def drawer_of(sample: Sample, across: bool) -> Drawer:
     >>> from definetti.check.sample import read_sample
     >>> draw = drawer_of(read_sample(None, list("aab"), None, 1), across=False)
     >>> draw(np.random.default_rng(0), 1)[0]
-    array([[0, 0, 1]])
+    array([[0, 0, 1]], dtype=int32)
     """
     if across:
         tails = tails_of(sample.tokens, sample.edges, sample.begins)
@@ -57,8 +58,13 @@ def measure_draws(
 
     def measure(begin: int) -> list[FloatArray]:
         rng = np.random.default_rng([entropy, int(across), begin])
-        draws = Draws(*draw(rng, min(each, n_resamples - begin)))
-        return [one.measure(sample, draws) for one in statistics]
+        size, few = min(each, n_resamples - begin), max(1, AT_ONCE // len(sample))
+        found = []
+        for k in range(0, size, few):
+            draws = Draws(*draw(rng, min(few, size - k)))
+            found.append([one.measure(sample, draws) for one in statistics])
+            del draws  # before there are others
+        return [np.concatenate(values) for values in zip(*found, strict=True)]
 
     begins = range(0, n_resamples, each)
     jobs = _count_jobs(n_jobs)

@@ -37,14 +37,13 @@ class Drift(Statistic, name="drift"):
         if column.symbols is not None:
             cells = column.cells
             ratio, where, _ = split_cells(
-                cells[draws.times], draws.tokens, sample.begins, sample.table,
+                draws.times, cells, draws.tokens, sample.begins, sample.table,
                 int(cells.max()) + 1, len(sample.rows),
             )  # fmt: skip
             return 2 * ratio / UNIT, where
         scores = column.scores[side == "spread"]
         total, where, _ = split_scores(
-            scores[draws.times], column.seen[draws.times], draws.tokens, sample.begins,
-            len(sample.rows),
+            draws.times, scores, column.seen, draws.tokens, sample.begins, len(sample.rows)
         )  # fmt: skip
         return total / ONE**2, where
 

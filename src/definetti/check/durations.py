@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.sample import Draws, Sample
@@ -31,7 +31,7 @@ class Durations(Statistic, name="durations"):
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         few = len(sample.labels) if len(sample.labels) <= FEW else 0
-        found = np.log(_square_runs(sample.heads[draws.tokens], sample.begins, few))
+        found = np.log(_square_runs(draws.tokens, sample.heads, sample.begins, few))
         return np.concatenate([found, -found], axis=1)
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
@@ -51,17 +51,18 @@ class Durations(Statistic, name="durations"):
 
 
 @kernel
-def _square_runs(states: IntArray, begins: IntArray, few: int) -> IntArray:
+def _square_runs(tokens: CodeArray, heads: IntArray, begins: IntArray, few: int) -> IntArray:
     """Sum squares of run lengths, over all runs and over those of each of the first few states."""
-    sums = np.zeros((len(states), 1 + few), dtype=np.int64)
-    for b in range(len(states)):
+    sums = np.zeros((len(tokens), 1 + few), dtype=np.int64)
+    for b in range(len(tokens)):
         for s in range(len(begins) - 1):
             run = 0
             for t in range(begins[s], begins[s + 1]):
                 run += 1
-                if t + 1 == begins[s + 1] or states[b, t + 1] != states[b, t]:
+                state = heads[tokens[b, t]]
+                if t + 1 == begins[s + 1] or heads[tokens[b, t + 1]] != state:
                     sums[b, 0] += run * run
-                    if states[b, t] < few:
-                        sums[b, 1 + states[b, t]] += run * run
+                    if state < few:
+                        sums[b, 1 + state] += run * run
                     run = 0
     return sums

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import UNIT, sum_cells
+from definetti.check._cells import UNIT, hold_names, sum_cells
 from definetti.check.base import Effect, Statistic
 from definetti.check.observed import Column
 from definetti.check.sample import Draws, Sample
@@ -36,11 +36,12 @@ class Lingering(Statistic, name="lingering"):
             return np.abs(_correlate(scores, column.seen, draws.edges, draws.times))
         cells, size = column.cells, int(column.cells.max()) + 1
         wide, n = int(column.symbols.max()) + 1, len(sample.rows)
-        triples = _name_pairs(column.symbols, cells, wide, draws.edges, draws.times)
+        keys = hold_names(draws.times, max(size, n) * wide)
+        _name_pairs(keys, column.symbols, cells, wide, draws.edges, draws.times)
+        told = sum_cells(keys, size * wide, sample.table)
         there = np.where(column.seen == 1, sample.tokens, -1)
-        pairs = _name_pairs(column.symbols, there, wide, draws.edges, draws.times)
-        told = sum_cells(triples, size * wide, sample.table)
-        return 2 * (told - sum_cells(pairs, n * wide, sample.table)) / UNIT
+        _name_pairs(keys, column.symbols, there, wide, draws.edges, draws.times)
+        return 2 * (told - sum_cells(keys, n * wide, sample.table)) / UNIT
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
@@ -62,7 +63,9 @@ class Lingering(Statistic, name="lingering"):
 
 
 @kernel
-def _correlate(scores: IntArray, seen: IntArray, edges: IntArray, times: IntArray) -> FloatArray:
+def _correlate(
+    scores: CodeArray, seen: CodeArray, edges: CodeArray, times: CodeArray
+) -> FloatArray:
     """Return the correlation of scores with the ones before; 0 where none vary."""
     found = np.zeros(len(times))
     for b in range(len(times)):
@@ -79,13 +82,17 @@ def _correlate(scores: IntArray, seen: IntArray, edges: IntArray, times: IntArra
 
 @kernel
 def _name_pairs(
-    first: IntArray, second: IntArray, wide: int, edges: IntArray, times: IntArray
-) -> IntArray:
+    keys: CodeArray,
+    first: CodeArray,
+    second: CodeArray,
+    wide: int,
+    edges: CodeArray,
+    times: CodeArray,
+) -> None:
     """Name pairs of what is at a time and what is at the next, −1 where there is none."""
-    keys = np.full(times.shape, -1, dtype=np.int64)
+    keys[:] = -1
     for b in range(len(times)):
         for t in range(times.shape[1] - 1):
             now, then = first[times[b, t]], second[times[b, t + 1]]
             if edges[b, t] >= 0 and now >= 0 and then >= 0:
                 keys[b, t] = then * wide + now
-    return keys

@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from definetti._system.arrays import FloatArray, IntArray, as_float, distinct_rows
+from definetti._system.arrays import (
+    CodeArray,
+    FloatArray,
+    IntArray,
+    as_codes,
+    as_float,
+    distinct_rows,
+)
 from definetti.data.labels import MISSING, Alphabet, all_hashable, is_missing, listed
 from definetti.emissions._choice import kinds_of
 from definetti.emissions._columns import read_columns
@@ -48,7 +55,7 @@ class Column:
     name: str
     values: FloatArray | None = None
     symbols: IntArray | None = None
-    tokens: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    tokens: CodeArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     places: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
@@ -65,10 +72,10 @@ class Column:
         return np.unique(self.values, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
-    def seen(self) -> IntArray:
+    def seen(self) -> CodeArray:
         """Whether each is there, 1 or 0."""
         there = self.symbols != MISSING if self.values is None else ~np.isnan(self.values)
-        return np.asarray(there, dtype=np.int64)
+        return np.asarray(there, dtype=np.int8)
 
     @property
     def distinct(self) -> int:
@@ -78,14 +85,14 @@ class Column:
         return len(np.unique(self.values[self.seen == 1]))
 
     @cached_property
-    def cells(self) -> IntArray:
+    def cells(self) -> CodeArray:
         """The name of each pair of token and symbol, −1 where it is missing."""
         assert self.symbols is not None
         _, cells, _ = distinct_rows(np.column_stack([self.tokens, self.symbols]))
-        return np.where(self.seen == 1, cells, -1)
+        return as_codes(np.where(self.seen == 1, cells, -1), len(cells))
 
     @cached_property
-    def scores(self) -> tuple[IntArray, IntArray]:
+    def scores(self) -> tuple[CodeArray, CodeArray]:
         """Each number's place among those of its token, and how far that is from the middle."""
         tokens = self.tokens
         assert self.values is not None
@@ -105,10 +112,10 @@ class Column:
         scores = np.rint(found * ONE).astype(np.int64)
         spread = np.zeros(len(tokens), dtype=np.int64)
         spread[there] = _centred(scores[there] ** 2 // ONE, tokens[there])
-        return scores, spread
+        return as_codes(scores, 40 * ONE), as_codes(spread, 40 * ONE)  # none is that far off
 
 
-def _centred(numbers: IntArray, tokens: IntArray) -> IntArray:
+def _centred(numbers: IntArray, tokens: CodeArray) -> IntArray:
     """Take from each number the mean of its token."""
     size = np.maximum(np.bincount(tokens), 1)
     return np.asarray(numbers - np.rint(np.bincount(tokens, numbers) / size).astype(int)[tokens])

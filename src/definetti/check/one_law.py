@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import UNIT, sum_cells
+from definetti.check._cells import UNIT, name_by_stretch, sum_cells
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.observed import ONE, Column
 from definetti.check.sample import Draws, Sample
@@ -26,12 +26,8 @@ class OneChain(Statistic, name="one_chain"):
         return ("",)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        there = draws.edges >= 0
-        size, n = len(sample.sources), len(sample.rows)
-        edges = np.where(there, sample.stretch * size + draws.edges, -1)
-        tokens = np.where(there, sample.stretch * n + draws.tokens, -1)
-        told = sum_cells(edges, sample.stretches * size, sample.table)
-        told = told - sum_cells(tokens, sample.stretches * n, sample.table)
+        told = _sum_by_stretch(sample, draws.edges, np.arange(len(sample.sources)))
+        told = told - _sum_by_stretch(sample, draws.edges, sample.sources)
         return (2 * (told - _known(sample.edges, sample)) / UNIT)[:, None]
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
@@ -58,17 +54,12 @@ class OneEmission(Statistic, name="one_emission"):
         return np.stack(found, axis=1)
 
     def _column(self, sample: Sample, column: Column, draws: Draws) -> FloatArray:
-        n = len(sample.rows)
-        groups = sample.stretch * n + draws.tokens
-        seen = column.seen[draws.times]
+        own = np.where(column.seen == 1, sample.tokens, -1)
         if column.symbols is None:
             scores, _ = column.scores
-            return _part_means(scores[draws.times], seen, groups, n * sample.stretches) / ONE**2
-        cells, size = column.cells, int(column.cells.max()) + 1
-        keys = np.where(seen == 1, sample.stretch * size + cells[draws.times], -1)
-        told = sum_cells(keys, sample.stretches * size, sample.table)
-        own = np.where(seen == 1, groups, -1)
-        return 2 * (told - sum_cells(own, sample.stretches * n, sample.table)) / UNIT
+            return _part_means(draws.times, scores, own, sample.begins, len(sample.rows)) / ONE**2
+        told = _sum_by_stretch(sample, draws.times, column.cells)
+        return 2 * (told - _sum_by_stretch(sample, draws.times, own)) / UNIT
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
@@ -84,7 +75,13 @@ def _need_several(sample: Sample) -> None:
         raise CannotTest("there is one sequence only")
 
 
-def _known(edges: IntArray, sample: Sample) -> int:
+def _sum_by_stretch(sample: Sample, names: CodeArray, cells: CodeArray) -> IntArray:
+    """Add up ``n log n`` over the counts of cells in each stretch, in units."""
+    room = sample.stretches * (int(cells.max()) + 1)
+    return sum_cells(name_by_stretch(names, cells, sample.begins), room, sample.table)
+
+
+def _known(edges: CodeArray, sample: Sample) -> int:
     """Return the log-likelihood of transitions that all have in common, in units."""
     moves = np.bincount(edges[edges >= 0], minlength=len(sample.sources))
     leaves = np.bincount(sample.sources, moves, len(sample.rows)).astype(np.int64)
@@ -92,18 +89,28 @@ def _known(edges: IntArray, sample: Sample) -> int:
 
 
 @kernel
-def _part_means(scores: IntArray, seen: IntArray, groups: IntArray, room: int) -> FloatArray:
-    """Add up how far the mean of each group is from nought, in units of its variance."""
-    found = np.zeros(len(scores))
-    sums, sizes = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-    for b in range(len(scores)):
-        for t in range(scores.shape[1]):
-            if seen[b, t]:
-                sums[groups[b, t]] += scores[b, t]
-                sizes[groups[b, t]] += 1
-        for t in range(scores.shape[1]):  # by the steps there are: of many groups few have any
-            g = groups[b, t]
-            if sizes[g]:
-                found[b] += float(sums[g]) * float(sums[g]) / sizes[g]
-                sums[g], sizes[g] = 0, 0
+def _part_means(
+    times: CodeArray, scores: CodeArray, groups: CodeArray, begins: IntArray, wide: int
+) -> FloatArray:
+    """Add up how far the mean of each group of a stretch is from nought, in units of its variance.
+
+    Parameters
+    ----------
+    times : (B, T) from where scores come
+    scores, groups : (T,) and whose each is, −1 where there is none
+    begins, wide : where stretches begin, and the last ends; above all groups
+    """
+    found = np.zeros(len(times))
+    sums, sizes = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
+    for b in range(len(times)):
+        for s in range(len(begins) - 1):
+            for time in times[b, begins[s] : begins[s + 1]]:
+                if groups[time] >= 0:
+                    sums[groups[time]] += scores[time]
+                    sizes[groups[time]] += 1
+            for time in times[b, begins[s] : begins[s + 1]]:
+                g = groups[time]  # by the steps there are: of many groups few have any
+                if g >= 0 and sizes[g]:
+                    found[b] += float(sums[g]) * float(sums[g]) / sizes[g]
+                    sums[g], sizes[g] = 0, 0
     return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import UNIT, sum_cells
+from definetti.check._cells import UNIT, hold_names, sum_cells
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.sample import Draws, Sample
 from definetti.memory import Order as Memory
@@ -31,7 +31,8 @@ class Order(Statistic, name="order"):
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         wide = np.diff(sample.exits)[sample.targets]
         ahead = np.concatenate([[0], wide.cumsum()])
-        keys = _name_pairs(draws.edges, ahead[:-1] - sample.exits[sample.targets])
+        keys = hold_names(draws.edges, int(ahead[-1]))
+        _name_pairs(keys, draws.edges, ahead[:-1] - sample.exits[sample.targets])
         found = sum_cells(keys, int(ahead[-1]), sample.table)
         moves = np.bincount(sample.edges[sample.edges >= 0], minlength=len(sample.sources))
         leaves = np.bincount(sample.sources, moves, len(sample.rows)).astype(np.int64)
@@ -52,11 +53,9 @@ class Order(Statistic, name="order"):
 
 
 @kernel
-def _name_pairs(edges: IntArray, ahead: IntArray) -> IntArray:
-    """Name each pair of successive edges, −1 where there is none."""
-    keys = np.full(edges.shape, -1, dtype=np.int64)
+def _name_pairs(keys: CodeArray, edges: CodeArray, ahead: IntArray) -> None:
+    """Name each pair of successive edges; where there is none, nothing is written."""
     for b in range(len(edges)):
         for t in range(edges.shape[1] - 1):
             if edges[b, t] >= 0 and edges[b, t + 1] >= 0:
                 keys[b, t] = ahead[edges[b, t]] + edges[b, t + 1]
-    return keys

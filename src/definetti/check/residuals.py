@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from definetti._system.arrays import FloatArray, IntArray, distinct_rows
-from definetti.check._places import correlate_lags, place_among_earlier
+from definetti._system.arrays import CodeArray, FloatArray, as_codes, distinct_rows
+from definetti.check._places import correlate_lags, count_bins, place_among_earlier
 from definetti.check.bands import Curve, draw_bands
 from definetti.check.drawing import measure_draws
 from definetti.check.observed import rank_labels
@@ -85,8 +85,8 @@ class Series:
 
     name: str
     moves: bool
-    cells: IntArray
-    begins: IntArray
+    cells: CodeArray
+    begins: CodeArray
     coins: FloatArray
     size: int
 
@@ -101,26 +101,24 @@ class Series:
 
     def place(self, sample: Sample, draws: Draws) -> FloatArray:
         """Return the place of each step, between 0 and 1, NaN where there is none: (B, T)."""
+        names = draws.times
         if self.moves:
-            into = np.full(draws.edges.shape, -1, dtype=np.int64)
-            into[:, 1:] = draws.edges[:, :-1]
-            keys = np.where(into >= 0, self.cells[into], -1)
-        else:
-            keys = self.cells[draws.times]
-        return place_among_earlier(keys, self.begins, self.coins[draws.times])
+            names = np.full_like(draws.edges, -1)
+            names[:, 1:] = draws.edges[:, :-1]
+        return place_among_earlier(names, self.cells, self.begins, draws.times, self.coins)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         """Return, for each draw, quantiles, shares of bins and autocorrelations in one row."""
         places = self.place(sample, draws)
+        counts = count_bins(places, self.bins)
         uniform = places[~np.isnan(places)].reshape(len(places), self.size)  # as many in each
-        bins = np.minimum((uniform * self.bins).astype(np.int64), self.bins - 1)
-        offset = np.arange(len(bins))[:, None] * self.bins
-        counts = np.bincount((bins + offset).ravel(), minlength=len(bins) * self.bins)
+        quantiles = np.quantile(uniform, self.shares, axis=1, overwrite_input=True).T
+        del uniform
         return np.concatenate(
             [
-                ndtri(np.quantile(uniform, self.shares, axis=1).T),
-                counts.reshape(len(bins), self.bins) * (self.bins / self.size),
-                correlate_lags(ndtri(places), sample.begins, _lags(sample)),
+                ndtri(quantiles),
+                counts * (self.bins / self.size),
+                correlate_lags(ndtri(places, out=places), sample.begins, _lags(sample)),
             ],
             axis=1,
         )
@@ -142,13 +140,14 @@ class Series:
 def _list_series(sample: Sample, generator: np.random.Generator) -> Iterator[Series]:
     """Yield what has residuals: the states, where there are several, and the first columns."""
 
-    def make(name: str, groups: IntArray, ranks: IntArray, seen: Any, size: int) -> Series:
+    def make(name: str, groups: CodeArray, ranks: CodeArray, seen: Any, size: int) -> Series:
         first, names, _ = distinct_rows(np.column_stack([groups[seen], ranks[seen]]))
-        cells = np.full(len(groups), -1, dtype=np.int64)
+        cells = np.full(len(groups), -1, dtype=sample.tokens.dtype)
         cells[seen] = names
         own = groups[seen][first]
         coins = np.clip(generator.random(len(sample)), SMALLEST, 1 - SMALLEST)
-        return Series(name, name == NEXT, cells, np.searchsorted(own, own), coins, size)
+        begins = as_codes(np.searchsorted(own, own), len(sample))
+        return Series(name, name == NEXT, cells, begins, coins, size)
 
     moves = int((sample.edges >= 0).sum())
     if len(sample.rows) > 1 and moves > 1:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from definetti._system.arrays import IntArray, distinct_numbers, distinct_rows
+from definetti._system.arrays import CodeArray, IntArray, as_codes, distinct_numbers, distinct_rows
 from definetti.check._cells import entropy_table
 from definetti.check.observed import Column, read_observations
 from definetti.data.history import History
@@ -29,9 +29,9 @@ class Draws(NamedTuple):
     times : (B, T) the time from which each observation comes
     """
 
-    tokens: IntArray
-    edges: IntArray
-    times: IntArray
+    tokens: CodeArray
+    edges: CodeArray
+    times: CodeArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +53,13 @@ class Sample:
     """
 
     labels: tuple[Hashable, ...]
-    states: IntArray
-    tokens: IntArray
+    states: CodeArray
+    tokens: CodeArray
     rows: IntArray
     begins: IntArray
-    edges: IntArray
-    sources: IntArray
-    targets: IntArray
+    edges: CodeArray
+    sources: CodeArray
+    targets: CodeArray
     columns: tuple[Column, ...]
     others: dict[str, str]
     memory: Memory
@@ -71,7 +71,7 @@ class Sample:
     @property
     def heads(self) -> IntArray:
         """The state of each token."""
-        return self.rows[:, 0]
+        return np.ascontiguousarray(self.rows[:, 0])
 
     @property
     def stretches(self) -> int:
@@ -84,18 +84,14 @@ class Sample:
         return np.concatenate([[0], counts.cumsum()])
 
     @cached_property
-    def stretch(self) -> IntArray:
-        """The stretch of each time."""
-        return np.repeat(np.arange(self.stretches), np.diff(self.begins))
-
-    @cached_property
     def table(self) -> IntArray:
         return entropy_table(len(self))
 
     @property
     def itself(self) -> Draws:
         """The sample, as if it was a draw."""
-        return Draws(self.tokens[None], self.edges[None], np.arange(len(self))[None])
+        times = np.arange(len(self), dtype=self.tokens.dtype)
+        return Draws(self.tokens[None], self.edges[None], times[None])
 
     def name(self, token: int) -> str:
         """Write a token for a person: its state, and those before it where they belong to it."""
@@ -109,8 +105,8 @@ def read_sample(observations: Any, states: Any, lengths: Any, memory: Any) -> Sa
     """Take in a labelled sequence.
 
     >>> sample = read_sample(None, ["sun", "sun", "rain"], None, 1)
-    >>> sample.tokens, sample.edges, sample.others
-    (array([0, 0, 1]), array([ 0,  1, -1]), {'observations': 'there are none'})
+    >>> sample.tokens.tolist(), sample.edges.tolist(), sample.others
+    ([0, 0, 1], [0, 1, -1], {'observations': 'there are none'})
     """
     labels = checked_states(states)
     if not labels:
@@ -119,10 +115,13 @@ def read_sample(observations: Any, states: Any, lengths: Any, memory: Any) -> Sa
     begins = np.concatenate([[0], each.cumsum()])
     alphabet = Alphabet().extended(labels)
     codes = alphabet.encode(labels, "states")
+    del labels
     observations = readable(observations)
-    columns, others = read_observations(observations, len(labels))
+    columns, others = read_observations(observations, len(codes))
     chosen = resolve_memory(memory)
     tokens, rows = _tokens(codes, columns, begins, chosen)
+    tokens = as_codes(tokens, len(codes))
+    codes = tokens if chosen == Order(1) else as_codes(codes, len(codes))
     edges, sources, targets = _edges(tokens, begins)
     return Sample(
         alphabet.labels, codes, tokens, rows, begins, edges, sources, targets,
@@ -152,12 +151,13 @@ def _tokens(
     return tokens, traced[first]
 
 
-def _edges(tokens: IntArray, begins: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def _edges(tokens: CodeArray, begins: IntArray) -> tuple[CodeArray, CodeArray, CodeArray]:
     goes_on = np.ones(len(tokens), dtype=bool)
     goes_on[begins[1:] - 1] = False
-    leaves = np.flatnonzero(goes_on)
-    size = int(tokens.max()) + 1
-    first, names, _ = distinct_numbers(tokens[leaves] * size + tokens[leaves + 1])
-    edges = np.full(len(tokens), -1, dtype=np.int64)
+    leaves = as_codes(np.flatnonzero(goes_on), len(tokens))
+    names = tokens[leaves] * np.int64(int(tokens.max()) + 1)
+    names += tokens[leaves + 1]
+    first, names, _ = distinct_numbers(names)
+    edges = np.full(len(tokens), -1, dtype=tokens.dtype)
     edges[leaves] = names
-    return edges, tokens[leaves][first], tokens[leaves + 1][first]
+    return edges, tokens[leaves[first]], tokens[leaves[first] + 1]
