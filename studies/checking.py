@@ -19,17 +19,20 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from scipy.stats import chi2
+from scipy.stats import binom, chi2
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.check import check
 
 ALPHA = 0.05
-DRAWS, MORE = 199, 999  # of tests by themselves, and of all together
+DRAWS, MORE = 199, 999  # of tests by themselves; of all together, whose ranks need more
 LENGTHS, STATES = (50, 200, 1_000), (2, 5, 10)
-POWER_LENGTHS = (50, 100, 300, 1_000)
+POWER_LENGTHS = (50, 100, 200, 500, 1_000)
+TRUE, SURE = 1_000, 0.99  # chains that tell whether a level is held, and how surely
 FAILURES = ("order", "durations", "transitions", "drift", "lingering")
 CHI_SQUARE = {"order": 0, "transitions": 1}  # which of the chi-square tests is for a failure
+OTHERS = ("chi-square", "PyDTMC")
+NAMED = [f"{test}, {what}" for test in OTHERS for what in ("order", "change")]
 KINDS = ("sticky", "rare")
 
 
@@ -158,21 +161,52 @@ def measure_sizes(repetitions: int) -> Iterator[list[str]]:
 
 
 def measure_power(repetitions: int) -> Iterator[list[str]]:
-    """Yield a row a failure and length: the share found by all tests, its own, and chi-square."""
-    for k, name in enumerate(FAILURES):
-        for length in POWER_LENGTHS:
+    """Yield a curve a row, over lengths: the share of histories in which a test finds a failure.
+
+    First what all tests reject where nothing is wrong. A share of a chi-square test is in brackets
+    where of `TRUE` such chains it rejects clearly more than its level.
+    """
+    most = binom.ppf(SURE, TRUE, ALPHA) / TRUE
+    nothing = np.array([_reject_true(length) for length in POWER_LENGTHS]).T
+    for k, name in enumerate(("nothing", *FAILURES)):
+        hits = np.zeros((2, len(POWER_LENGTHS)))
+        others = np.zeros((len(OTHERS), len(POWER_LENGTHS)))
+        for at, length in enumerate(POWER_LENGTHS):
             rng = np.random.default_rng([k, length])
-            hits = np.zeros(3)
             for _ in range(repetitions):
-                observations, states = plant(name, length, rng)
-                found = check(observations, states, n_resamples=MORE, random_state=rng)
-                named = name in found.tests and found.tests[name].p_value <= ALPHA
-                textbook = np.nan
+                given = plant(name, length, rng)
+                found = check(*given, n_resamples=MORE, random_state=rng, pictures=False)
+                own = found.tests[name].p_value if name in found.tests else 1.0
+                hits[:, at] += np.array([found.p_value, own]) <= ALPHA
                 if name in CHI_SQUARE:
-                    textbook = judge_by_chi_square(states)[CHI_SQUARE[name]] <= ALPHA
-                hits += [found.p_value <= ALPHA, named, textbook]
-            written = ("—" if np.isnan(share) else f"{share:.2f}" for share in hits / repetitions)
-            yield [name, f"{length:,}", *written]
+                    others[:, at] += _judge_by_others(given[1])[CHI_SQUARE[name] :: 2]
+        yield [name, "the verdict", *(f"{share:.2f}" for share in hits[0] / repetitions)]
+        if name == "nothing":
+            for label, size in zip(NAMED, nothing, strict=True):
+                yield ["", label, *("—" if np.isnan(one) else f"{one:.2f}" for one in size)]
+            continue
+        yield ["", f"{name} alone", *(f"{share:.2f}" for share in hits[1] / repetitions)]
+        if name in CHI_SQUARE:
+            size = nothing[CHI_SQUARE[name] :: 2]
+            for label, shares, sizes in zip(OTHERS, others / repetitions, size, strict=True):
+                written = (
+                    "—" if np.isnan(one) else f"{one:.2f}" if true <= most else f"({one:.2f})"
+                    for one, true in zip(shares, sizes, strict=True)
+                )
+                yield ["", label, *written]
+
+
+def _judge_by_others(path: IntArray) -> FloatArray:
+    """Return whether chi-square tests and PyDTMC reject, 1 or 0: order and change, by turns."""
+    p_values = np.array([*judge_by_chi_square(path), *(judge_by_pydtmc(path) or (np.nan, np.nan))])
+    return np.where(np.isnan(p_values), np.nan, p_values <= ALPHA)
+
+
+def _reject_true(length: int) -> FloatArray:
+    """Return the share of chains in which nothing is wrong that each of the others rejects."""
+    rng = np.random.default_rng([len(FAILURES) + 1, length])
+    found = [_judge_by_others(plant("nothing", length, rng)[1]) for _ in range(TRUE)]
+    return np.asarray(np.mean(found, axis=0))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -190,9 +224,10 @@ def main(arguments: list[str] | None = None) -> None:
         show(console, title, ("chain", "states", "T", *tests), measure_sizes(repetitions), number)
     if asked.only != "sizes":
         title = f"Planted failures: share found at {ALPHA}, of {repetitions} histories"
-        columns = ("what is wrong", "T", "the verdict", "its own test", "chi-square")
-        number = len(FAILURES) * len(POWER_LENGTHS)
+        columns = ("what is wrong", "found by", *(f"{length:,}" for length in POWER_LENGTHS))
+        number = 3 * len(FAILURES) + len(OTHERS) * len(CHI_SQUARE)
         show(console, title, columns, measure_power(repetitions), number)
+        console.print(f"In brackets: rejects clearly more than {ALPHA} where nothing is wrong.")
 
 
 def show(

@@ -320,3 +320,11 @@ def test_a_broken_assumption_is_noted_beside_the_promise():
     found = check(None, twos, n_resamples=99, random_state=0)
     made = make_report(ConformalHMM(random_state=0), None, twos, windows=5, check=found)
     assert sum("May you trust this?" in note for note in made.contents["notes"]) == 1
+    failing = [made.contents["check"]["tests"][name]["verdict"] for name in found.failures]
+    assert failing
+    assert not any("spaced" in one for one in [*failing, made.contents["check"]["verdict"]])
+    assert any("memory='age'" in one for one in failing)
+    full = ConformalHMM(symmetry="full", random_state=0)
+    made = make_report(full, None, twos, windows=5, check=found)
+    assert made.contents["check"]["verdict"] == found.verdict
+    assert "or symmetry='spaced'" in found.verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import narwhals as nw
@@ -90,6 +90,14 @@ class Diagnosis:
         return " ".join(
             [f"It does not hold that {self.assumption} (p = {self.p_value:.3g}).", *found]
         )
+
+    def beyond_spaced(self) -> Diagnosis:
+        """Return it with the remedies that are left to who has ``symmetry="spaced"`` already."""
+        left = {
+            name: replace(one, verdict=_drop_spaced(one.verdict))
+            for name, one in self.tests.items()
+        }
+        return replace(self, tests=left)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return a data frame, one row a test.
@@ -181,3 +189,16 @@ class Diagnosis:
 
     def _method(self) -> str:
         return f"exact tests, {self.n_steps:,} steps, up to {self.n_resamples:,} rearrangements"
+
+
+def _drop_spaced(words: str) -> str:
+    """Leave out of a remedy what is done.
+
+    >>> _drop_spaced("take memory='age', or symmetry='spaced'.")
+    "take memory='age'."
+    >>> _drop_spaced("take symmetry='spaced', or a memory that holds more.")
+    'take a memory that holds more.'
+    """
+    words = words.replace(", or symmetry='spaced'", "")
+    words = words.replace("take symmetry='spaced', or name", "name")
+    return words.replace("symmetry='spaced', or ", "")

@@ -9,9 +9,6 @@ if TYPE_CHECKING:
     from definetti.check import Diagnosis, Finding
     from definetti.cli.columns import LabelledTable
 
-# What the default does anyway is no remedy.
-DONE = (", or symmetry='spaced'", "take symmetry='spaced', or ")
-
 
 def check_rows(
     data: LabelledTable,
@@ -61,11 +58,10 @@ def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
     """Return one sentence where the assumption is clearly broken, with a remedy; else none."""
     if found is None or not found.rejected:
         return []
+    if symmetry in ("auto", "spaced"):  # what the default does anyway is no remedy
+        found = found.beyond_spaced()
     worst = max((found.tests[name] for name in found.failures), key=_stand_out)
     words = worst.verdict.rstrip(".")
-    if symmetry in ("auto", "spaced"):
-        for remedy in DONE:
-            words = words.replace(remedy, "")
     return [
         f"the assumption is clearly broken (quick check of {found.n_steps:,} rows: p = "
         f"{found.p_value:.3g}, {len(found.failures)} of {len(found.tests)} tests fail): "

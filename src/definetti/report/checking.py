@@ -8,14 +8,22 @@ import numpy as np
 
 from definetti.check import Curve, Diagnosis, Finding
 from definetti.report.levels import round_for_page
+from definetti.symmetry import Spaced, Symmetry
 
 SHOWN = 3  # kinds of residuals that are drawn
 BINS = 30
 PICTURES = ("quantiles", "histogram", "autocorrelation")
 
 
-def describe_check(found: Diagnosis) -> dict[str, Any]:
-    """Return a diagnosis with what its pictures need, and no more of it."""
+def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
+    """Return a diagnosis with what its pictures need, and no more of it.
+
+    Parameters
+    ----------
+    symmetry : that of the sets, which is no remedy
+    """
+    if isinstance(symmetry, Spaced):
+        found = found.beyond_spaced()
     kinds = list(found.residuals.items())[:SHOWN]
     return {
         **found.to_dict(),

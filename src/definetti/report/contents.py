@@ -71,7 +71,7 @@ def collect_contents(
         "labelled": len(labels),
         "new": new,
         "backtest": test,
-        "check": None if check is None else describe_check(check),
+        "check": None if check is None else describe_check(check, cp.symmetry_),
         "model": estimates(cp, observations, labels),
         "used": {
             "model used": repr(cp.model_),
