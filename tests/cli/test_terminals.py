@@ -13,7 +13,10 @@ FEW_LETTERS = [
     {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"},
     pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.slow),
 ]
-PRINTING = (["predict", "x.csv"], ["backtest", "x.csv"], ["predict", "x.csv", "--json"])
+PRINTING = tuple(
+    [*one, "--no-check"]  # which has something to say of these rows
+    for one in (["predict", "x.csv"], ["backtest", "x.csv"], ["predict", "x.csv", "--json"])
+)
 # How a process ends: its help is soon there, and the others are forked but in the slow tests.
 ENDS = [
     pytest.param(PRINTING, False, id="forked"),

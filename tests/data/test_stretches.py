@@ -79,7 +79,7 @@ def test_earlier_stretches_teach_the_model_and_lend_observations():
     assert taught.predict_p(y[:1]) != alone.predict_p(y[:1])
     said = "full symmetry within the last of 3 stretches, observations from all"
     assert said in taught.predict_set(y[:1]).method
-    split = ConformalHMM(train_size=0.5).fit(y, x, [150, 150, 100])
+    split = ConformalHMM(symmetry="spaced", train_size=0.5).fit(y, x, [150, 150, 100])
     assert "spaced symmetry within the last of 3 stretches" in split.predict_set(y[:1]).method
     assert split.model_.transitions.sum() == 298
     assert split.n_steps_ == 100

@@ -43,7 +43,7 @@ def monitor(
     Ctrl-C and the end of the rows end it; with --save the next call goes on where this one ended,
     with no row lost or counted twice. Exit code 2: something is wrong with what was given.
 
-    Example: definetti monitor sensors.csv --follow --save state.definetti --json
+    Example: definetti monitor history.csv --state-column stage --first 20 --save on.definetti
     """
     with report_mistakes():
         from definetti.cli.estimators import check_share, read_memory

@@ -71,7 +71,8 @@ def budget(
     >>> rare = np.array([[0.9, 0.06, 0.04], [0.06, 0.9, 0.04], [0.4, 0.4, 0.2]])
     >>> x = sample(np.ones(3) / 3, rare, np.eye(3), 2_000, rng).states
     >>> y = rng.normal(np.array([0.0, 3.0, 1.5])[x])
-    >>> cp = ConformalHMM(train_size=0.5, states=[0, 1, 2]).fit(y[:1_600], x[:1_600])
+    >>> cp = ConformalHMM(symmetry="spaced", train_size=0.5, states=[0, 1, 2])
+    >>> cp = cp.fit(y[:1_600], x[:1_600])
     >>> levels = budget(cp, average=0.9)
     >>> levels
     {0: 0.95, 1: 0.91, 2: 0.5, None: 0.9}
