@@ -24,8 +24,8 @@ sys.meta_path.insert(0, Stop())
 from definetti.__main__ import main
 main()
 """
-SOME = ["polars", "scipy.stats"]
-OTHERS = ["typer", "rich.table", "numpy.linalg", "numba.core.types", "sklearn.base",
+SOME = ["polars", "scipy.special"]
+OTHERS = ["typer", "rich.table", "numpy.linalg", "numba.core.types", "definetti.check",
           "definetti.conformal"]  # fmt: skip
 
 
