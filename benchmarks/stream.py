@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from importlib.util import find_spec
 
 import numpy as np
 from crepes import ConformalClassifier
@@ -16,6 +17,7 @@ from definetti import HMM, ConformalHMM, Monitor
 STATES, SYMBOLS, STEPS, ROUNDS = 5, 5, 2_000, 3
 LENGTHS = (1_000, 10_000, 100_000, 1_000_000)
 FEW = 10  # steps of the others, each of which goes through the whole past
+MOST_PAIRS = 1_000  # labelled steps for online-cp, which keeps the distances of all pairs
 GOAL = 5_000  # steps a second
 
 
@@ -28,7 +30,9 @@ def run(console: Console) -> None:
         "goal",
         "memory of a step",
         "crepes, one p-value a state",
+        "online-cp",
     )
+    online = find_spec("online_cp") is not None
     data = draw_sample(random_model(STATES, SYMBOLS, seed=3), max(LENGTHS) + STEPS, seed=4)
     for length in LENGTHS:
         full = _steps_a_second(data, length, "full")
@@ -41,6 +45,7 @@ def run(console: Console) -> None:
             f"≥ {GOAL:,} {reached}",
             format_memory(_memory(data, length)),
             f"{_crepes(data, length):,.0f}",
+            f"{_online(data, length):,.0f}" if online and length <= MOST_PAIRS else "-",
         )
     show_table(
         console,
@@ -49,6 +54,11 @@ def run(console: Console) -> None:
         f"memory: what {STEPS:,} steps add with keep=100",
         "crepes: class-conditional p-values from the scores of all steps before, no refitting, no "
         "martingale; not valid for a chain",
+        "online-cp: nearest neighbours of the observation and the state before, and its simple "
+        f"jumper; up to {MOST_PAIRS:,} steps, since it copies the distances of all pairs at every "
+        "step; not valid for a chain"
+        if online
+        else "online-cp is not installed: pip install online-cp",
     )
 
 
@@ -108,3 +118,25 @@ def _crepes(data: object, length: int) -> float:
 
     theirs()
     return FEW / time_once(theirs)
+
+
+def _online(data: object, length: int) -> float:
+    from online_cp import ConformalNearestNeighboursClassifier
+    from online_cp.martingale import SimpleJumper
+
+    part = slice(length, length + FEW + 1)
+    rows = np.column_stack([data.observations[1:], data.states[:-1]]).astype(float)  # type: ignore[attr-defined]
+    rows, states = np.vstack([rows[:1], rows]), data.states  # type: ignore[attr-defined]
+    classifier = ConformalNearestNeighboursClassifier(label_space=range(STATES), rnd_state=0)
+    classifier.learn_initial_training_set(rows[:length], states[:length])
+    jumper = SimpleJumper()
+
+    def step(row: np.ndarray, state: int) -> None:
+        _, p_values, distances = classifier.predict(row, return_p_values=True, return_update=True)
+        classifier.learn_one(row, state, precomputed=distances)
+        jumper.update(p_values[state])
+
+    first, *rest = zip(rows[part], states[part].tolist(), strict=True)
+    step(*first)  # compiled
+    with np.errstate(all="ignore"):  # symbols are at no distance from each other
+        return FEW / time_once(lambda: [step(*one) for one in rest])

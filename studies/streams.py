@@ -4,12 +4,13 @@
 that ever reaches one over alpha, beside the simple jumper of crepes on p-values that assume
 exchangeability. `python -m studies.streams power` plants changes, and prints the share of streams
 in which they are found, and after how many steps. P-values are those of `full` one step ahead,
-refitted, smoothed.
+refitted, smoothed. `python -m studies.streams changes` and `real` are told by `studies.changes`.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -68,10 +69,10 @@ def make_worlds() -> dict[str, World]:
     }
 
 
-def make_changes() -> dict[str, World]:
-    """Return worlds whose law changes after `STEPS`, two states but for the one that loses one."""
-    late = (np.arange(2 * STEPS) >= STEPS)[:, None, None]
-    slow = np.clip((np.arange(2 * STEPS) - STEPS) / STEPS, 0, 1)[:, None, None]
+def make_changes(steps: int = STEPS) -> dict[str, World]:
+    """Return worlds whose law changes half-way, two states but for the one that loses one."""
+    late = (np.arange(2 * steps) >= steps)[:, None, None]
+    slow = np.clip((np.arange(2 * steps) - steps) / steps, 0, 1)[:, None, None]
     move, see = sticky(2, 0.95), sticky(2, 0.8)
     three, fewer = sticky(3, 0.9), sticky(3, 0.9)
     fewer[:, 2] = 0.0
@@ -228,13 +229,21 @@ def _told(when: FloatArray) -> str:
 
 def main() -> None:
     """Read the command line, and run the study."""
+    from studies import changes  # which draws the worlds that are made here
+
     parser = argparse.ArgumentParser(prog="python -m studies.streams", description=__doc__)
-    parser.add_argument("study", choices=["ville", "power"])
-    parser.add_argument("--streams", type=int, help="how many; 20,000 and 500 if left out")
+    parser.add_argument("study", choices=["ville", "power", "changes", "real"])
+    parser.add_argument("--streams", type=int, help="how many; 20,000, 500, 20 and 3 if left out")
+    parser.add_argument("--data", type=Path, help="folder with the recorded histories, for real")
     asked = parser.parse_args()
     console = Console(width=150)
     if asked.study == "power":
         study_power(asked.streams or 500, console)
+    elif asked.study == "changes":
+        changes.study_changes(asked.streams or 20, console)
+    elif asked.study == "real":
+        data = asked.data or Path(__file__).resolve().parents[2] / "shared" / "data"
+        changes.study_real(data, asked.streams or 3, console)
     elif not study_ville(asked.streams or 20_000, console):
         raise SystemExit("the bound is refuted")
 

@@ -73,6 +73,19 @@ def test_a_monitored_contestant_begins_anew_after_a_change(restart):
     assert len(cp.predict_set([1]).states) == 3
 
 
+def test_a_monitored_contestant_adapts_its_level_after_a_change():
+    worlds, _ = selected(["change"], None, (1,), 10)
+    history = worlds[0].history(np.random.default_rng(0))
+    cp = CONTESTANTS["full+path+smoothed+adapt"].make("symbols", [0, 1, 2], 100, 0)
+    cp.fit(history.observations[:90], history.states[:90])
+    assert cp.predict_set([1]).confidence_level == 0.8
+    cp.partial_fit(history.observations[90:200], history.states[90:200])
+    assert cp.n_steps_ == 200
+    level = cp.predict_set([1]).confidence_level
+    assert level == float(1 - cp._monitor.adaptive.alpha)
+    assert level != 0.8
+
+
 def test_a_row_per_world_and_method_in_files_and_a_picture(tmp_path):
     found = compare(tmp_path, worlds=["figure1"], repetitions=2, n_jobs=1)
     expected = [

@@ -40,9 +40,15 @@ def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Res
     still here
     and stopped
     """
-    if get_ident() != main_thread().ident:  # no handler runs in other threads
+    free = tuple([number for number in HELD if _is_free(getsignal(number))])
+    if not free or get_ident() != main_thread().ident:  # no handler runs in other threads
         return call(*arguments)
-    return _hold_each(call, arguments, HELD)
+    return _hold_each(call, arguments, free)
+
+
+def _is_free(handler: Any) -> bool:
+    """Tell whether a handler is Python's business, and is not held already."""
+    return handler is not _note_signal and callable(handler)
 
 
 def _hold_each(
@@ -53,7 +59,7 @@ def _hold_each(
         return call(*arguments)
     number, others = numbers[0], numbers[1:]
     handler = getsignal(number)
-    if handler is _note_signal or not callable(handler):  # held already, or no business of Python's
+    if not _is_free(handler):
         return _hold_each(call, arguments, others)
     handle(number, _note_signal)
     try:

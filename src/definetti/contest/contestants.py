@@ -27,7 +27,8 @@ class Contestant:
     each : whether every candidate costs work of its own: a refit, or a past that moves with it
     symbols : whether it needs observations that occur again
     rounds : whether it learns from the misses of its own sets, and so needs to be fed by windows
-    restart : where it begins anew after an alarm, the "alarm" or the "change"; not at all if empty
+    restart : where it begins anew after an alarm, the "alarm" or the "change", or that it does not
+        and lets its level "adapt"; no monitor if empty
     """
 
     name: str
@@ -93,10 +94,9 @@ class Contestant:
         if self.by == "others":
             return Baseline.named[self.name](**shared)
         if self.restart:
-            from definetti.contest.restarting import Restarting, RestartingAtChange
+            from definetti.contest import restarting
 
-            kind_of = {"alarm": Restarting, "change": RestartingAtChange}[self.restart]
-            return kind_of(**shared, allow_empty=True, **dict(self.settings))
+            return restarting.KINDS[self.restart](**shared, allow_empty=True, **dict(self.settings))
         # Like with like: nobody's sets have a best guess where nothing is plausible.
         return ConformalHMM(**shared, allow_empty=True, **dict(self.settings))
 
@@ -152,6 +152,9 @@ CONTESTANTS = {
             "full+path+smoothed+change",
             **{**_full(smoothing=True), "exact": False},
             restart="change",
+        ),
+        Contestant(
+            "full+path+smoothed+adapt", **{**_full(smoothing=True), "exact": False}, restart="adapt"
         ),
         Contestant("spaced+path+split", "ours", True, (("symmetry", "spaced"), ("score", "path"))),
         Contestant(

@@ -1,14 +1,17 @@
-"""An estimator that is monitored, and begins anew where the law has changed."""
+"""An estimator that is monitored, and begins anew, or adapts, where the law has changed."""
 
 from __future__ import annotations
 
-from typing import Any
+from fractions import Fraction
+from typing import Any, ClassVar
 
 from sklearn.base import clone
 
 from definetti import ConformalHMM
 from definetti.data.labels import piece
 from definetti.monitor import Monitor
+from definetti.monitor._present import cut_set
+from definetti.sets import PredictionSet
 
 FIRST = 20  # labels that a monitor begins with
 
@@ -16,18 +19,16 @@ FIRST = 20  # labels that a monitor begins with
 class Restarting(ConformalHMM):
     """`ConformalHMM` behind a `Monitor` with ``on_alarm="restart"``: it knows what that one kept.
 
-    Where it restarts is an attribute, so that the parameters are those of `ConformalHMM`.
+    What it does is an attribute, so that the parameters are those of `ConformalHMM`.
     """
 
-    restart_from = "alarm"
+    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart"}
 
     def fit(self, observations: Any, states: Any, lengths: Any = None) -> Restarting:
         first = min(FIRST, len(states))
         known = None if observations is None else piece(observations, 0, first)
         cp = ConformalHMM(**clone(self).get_params(deep=False)).fit(known, states[:first], lengths)
-        self._monitor = Monitor(
-            cp, on_alarm="restart", restart_from=self.restart_from, random_state=self.random_state
-        )
+        self._monitor = Monitor(cp, **self.reaction, random_state=self.random_state)
         rest = None if observations is None else piece(observations, first, len(states))
         return self._live(rest, states[first:])
 
@@ -47,4 +48,20 @@ class Restarting(ConformalHMM):
 class RestartingAtChange(Restarting):
     """The same, beginning with the change as it is estimated: only approximately valid."""
 
-    restart_from = "change"
+    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart", "restart_from": "change"}
+
+
+class AdaptingAfterAlarm(Restarting):
+    """The same, which forgets nothing: after the alarm its level follows the misses."""
+
+    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "adapt"}
+
+    def predict_set(self, new_observations: Any = None, *level: Any, **how: Any) -> Any:
+        if level or not self._monitor._adapting:
+            return super().predict_set(new_observations, *level, **how)
+        every = self.predict_p(new_observations, **how)
+        assert isinstance(every, PredictionSet)  # contestants with work for each list them
+        return cut_set(every, Fraction(self._monitor.adaptive.alpha), bool(self.allow_empty))
+
+
+KINDS = {"alarm": Restarting, "change": RestartingAtChange, "adapt": AdaptingAfterAlarm}

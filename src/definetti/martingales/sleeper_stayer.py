@@ -49,6 +49,7 @@ class SleeperStayer(Martingale, name="sleeper_stayer"):
             checked_share(cut, "each of cuts", "0.05 is one for small p-values")
         if len(set(self.cuts)) != len(self.cuts) or len(self.cuts) < 2:
             raise ValueError(f"cuts must be two or more different numbers, got {self.cuts!r}")
+        self._cuts = np.array(self.cuts, dtype=np.float64)
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -59,7 +60,7 @@ class SleeperStayer(Martingale, name="sleeper_stayer"):
         return np.concatenate([[0.0, 1.0], np.zeros(len(self.cuts) ** 2)])
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        _bet(state, p_values, logs, float(self.waking), np.array(self.cuts, dtype=np.float64))
+        _bet(state, p_values, logs, float(self.waking), self._cuts)
 
 
 @kernel

@@ -90,7 +90,10 @@ class Counted(Way):
         self._rule, self._kinds, self._emission = data.rule, data.kinds, data.emission
         self._table = data.table
         self._codes = {one: k for k, one in enumerate(data.emission.symbols_of(data.table))}
-        self._symmetry, self._guarantee = cp.symmetry_, cp.guarantee
+        kinds = {Full: "class", Spaced: "past", Returns: "past"}
+        found = [told for kind, told in kinds.items() if isinstance(cp.symmetry_, kind)]
+        self._sets = found[0] if found and cp.guarantee == "all" else None
+        self._most = cp.symmetry_.max_windows if isinstance(cp.symmetry_, Full) else 0
         assert isinstance(model, HMM)
         assert isinstance(data.emission, (Categorical, Text))
         priors = (float(model.prior), float(data.emission.prior))
@@ -100,16 +103,12 @@ class Counted(Way):
 
     @property
     def sets(self) -> str | None:
-        if self._guarantee != "all":
-            return None
-        if isinstance(self._symmetry, (Spaced, Returns)):
-            return "past"
-        n, m = self.stream.n_states, self.stream.n_symbols + 1
-        if isinstance(self._symmetry, Full):
+        if self._sets == "class":
             # Beyond these limits windows are drawn, and not counted.
-            most = self._symmetry.max_windows
-            return "class" if n * m <= most and n**4 <= 10 * most else None
-        return None
+            n, most = self.stream.n_states, self._most
+            within = n * (self.stream.n_symbols + 1) <= most and n**4 <= 10 * most
+            return "class" if within else None
+        return self._sets
 
     def code(self, observation: Any) -> int:
         if self.plain:

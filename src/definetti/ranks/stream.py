@@ -8,6 +8,7 @@ are independent and uniform for every hidden Markov model: what martingales are 
 
 from __future__ import annotations
 
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -165,7 +166,7 @@ class Stream:
             self.priors,
             self.surprise,
         )
-        return _ranks(weights, moves.tolist(), steps.tolist(), seen.tolist())
+        return _ranks(weights, moves.T.tolist(), steps.T.tolist(), seen.tolist())
 
     def place_all(self, code: int) -> Placed:
         """Compare a step to each state with the members of its class."""
@@ -178,11 +179,13 @@ class Stream:
             trees.ends(row, last, state) if trees.met[state] else nothing
             for state, row in enumerate(entries)
         ]
-        sources = np.array([[w > 0 for w in row] for row in weights], dtype=np.int64)
+        sources = np.array([list(map(bool, row)) for row in weights], dtype=np.int64)
         moves, steps, seen, scores = place_all_in_class(
             self.pooled, self.emissions, sources, last, code, self.priors, self.surprise
         )
-        return Placed(weights, moves.tolist(), steps.tolist(), seen.tolist(), scores)
+        by_sense = (0, 2, 1)
+        moved, stepped = moves.transpose(by_sense).tolist(), steps.transpose(by_sense).tolist()
+        return Placed(weights, moved, stepped, seen.tolist(), scores)
 
     def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:
         """Rank a step to each state among the past steps to it, as "spaced" blocks do."""
@@ -203,7 +206,9 @@ class Placed(NamedTuple):
     Attributes
     ----------
     weights : by state, how many members come from each state before; none where a state is alone
-    moves, steps, seen : by state, as `place_in_class` returns them
+    moves, steps : by state, whether it is stranger and whether it is as strange, of each state
+        before, as `place_in_class` tells it
+    seen : by state, as `place_in_class` returns it
     scores : how strange each step is, as a whole
     """
 
@@ -240,12 +245,8 @@ def _ranks(
 
 
 def _weighed(weights: list[int], counts: list[list[int]]) -> tuple[int, int]:
-    greater = equal = 0
-    for weight, (more, same) in zip(weights, counts, strict=True):
-        if weight:
-            greater += weight * more
-            equal += weight * same
-    return greater, equal
+    more, same = counts
+    return sum(map(mul, weights, more)), sum(map(mul, weights, same))
 
 
 @kernel

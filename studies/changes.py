@@ -1,0 +1,155 @@
+"""Sets along streams whose law changes: what is kept of the level, and at what size.
+
+`python -m studies.streams changes` prints how often sets hold the truth, in all of a stream and
+after the change, without a monitor, with one that begins anew, and with levels that adapt;
+`python -m studies.streams real` prints the same of recorded histories.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from definetti import HMM, ConformalHMM, Monitor
+from definetti._system.arrays import FloatArray
+from definetti.adaptive import ACI, AdaptiveLevel, DtACI, QuantilePID
+from definetti.contest.worlds import EASY, HARD
+from definetti.exceptions import ChangeWarning
+from definetti.monitor import Step
+from definetti.sets import PredictionSet
+from studies.data import missing
+from studies.real_data import read
+from studies.streams import World, draw, make_changes
+
+LEVEL = 0.8
+HALF = 1_000  # steps before a change, and after it
+LABELLED = 20  # steps that a monitor begins with
+REAL_LABELLED, REAL_STEPS = 200, 500
+SETTINGS: dict[str, Any] = {"symmetry": "full", "confidence_level": LEVEL, "smoothing": True,
+                            "allow_empty": True, "random_state": 0}  # fmt: skip
+WAYS: dict[str, dict[str, str]] = {
+    "no monitor": {"on_alarm": "warn"},
+    "restart at the alarm": {"on_alarm": "restart"},
+    "restart at the estimated change": {"on_alarm": "restart", "restart_from": "change"},
+    "DtACI from the alarm on": {"on_alarm": "adapt", "adaptive": "dtaci"},
+}
+
+
+class Judged(NamedTuple):
+    """Steps of a stream: whether the set held the truth, its size, and how many alarms came."""
+
+    held: FloatArray
+    sizes: FloatArray
+    alarms: int | None = None
+
+
+def follow(cp: ConformalHMM, observations: Any, states: Any, seed: int) -> dict[str, Judged]:
+    """Judge the sets of all ways along a stream.
+
+    Levels that adapt from the beginning need no run of their own: they cut the p-values of all
+    states, which do not depend on the level. Without an alarm all ways are the same.
+    """
+    found: dict[str, Judged] = {}
+    told: list[Step] = []
+    for way, settings in WAYS.items():
+        if told and not found["no monitor"].alarms:
+            found[way] = found["no monitor"]
+            continue
+        monitor = Monitor(cp, **settings, random_state=seed)  # type: ignore[arg-type]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ChangeWarning)
+            steps = list(monitor.run(observations, states))
+        held, sizes = monitor.history[:, 1:].T
+        found[way] = Judged(held, sizes, len({alert.time for alert in monitor.alarms}))
+        told = told or steps
+    for kind in (ACI, DtACI, QuantilePID):
+        found[f"{kind.__name__}, all the time"] = adapt(kind(LEVEL), told)
+    return found
+
+
+def adapt(level: AdaptiveLevel, steps: list[Step]) -> Judged:
+    """Judge sets that are cut by an adaptive level, out of the p-values that sets have noted."""
+    held, sizes = [], []
+    for step in steps:
+        assert isinstance(step.set, PredictionSet)
+        assert step.set.all_p_values is not None
+        alpha = float(level.alpha)
+        sizes.append(float(np.count_nonzero(step.set.all_p_values > alpha)))
+        own = step.set.states.index(step.state)
+        held.append(float(not level.update(float(step.set.all_p_values[own]))))
+    return Judged(np.array(held), np.array(sizes))
+
+
+def study_changes(streams: int, console: Console) -> None:
+    """Print what is kept of the level where the law changes half-way."""
+    worlds = make_changes(HALF)
+    late = (np.arange(2 * HALF) >= HALF)[:, None, None]
+    worlds["easy to hard, as in compare"] = World(
+        *(np.where(late, hard, easy) for easy, hard in zip(EASY, HARD, strict=True))
+    )
+    table = Table("change", "sets", "all steps", "size", "after the change", "size", "alarms")
+    for number, (name, world) in enumerate(worlds.items()):
+        every: dict[str, list[Judged]] = {}
+        for k in track(range(streams), description=name, console=console, transient=True):
+            states, codes, _ = draw(world, 2 * HALF, (200 + number, k))
+            cp = ConformalHMM(HMM(), states=range(world.seen.shape[-2]), **SETTINGS)
+            cp.fit(codes[:LABELLED], states[:LABELLED])
+            for way, judged in follow(cp, codes[LABELLED:], states[LABELLED:], k).items():
+                every.setdefault(way, []).append(judged)
+        for way, told in every.items():
+            begin = HALF - LABELLED
+            table.add_row(name, way, *summed_up(told), *summed_up(told, begin), alarms(told))
+    console.print(table)
+    console.print(
+        f"{streams} streams of {2 * HALF:,} steps, the law changes after {HALF:,}. Full, smoothed, "
+        f"refitted, one step ahead, level {LEVEL:g}. Coverage ± its standard error over streams; "
+        "mean number of states in a set; alarms in a stream on average."
+    )
+
+
+def study_real(folder: Path, histories: int, console: Console) -> None:
+    """Print the same of recorded histories, of which nobody knows whether they change."""
+    if message := missing(folder):
+        raise SystemExit(message)
+    table = Table("data", "sets", "all steps", "size", "second half", "size", "alarms")
+    for data in read(folder):
+        labels = sorted({state for history in data.histories for state in history.states})
+        every: dict[str, list[Judged]] = {}
+        some = data.histories[:histories]
+        for k, history in enumerate(
+            track(some, description=data.name, console=console, transient=True)
+        ):
+            cp = ConformalHMM(data.model, states=labels, **SETTINGS)
+            cp.fit(*history.piece(0, REAL_LABELLED))
+            rest = history.piece(REAL_LABELLED, REAL_LABELLED + REAL_STEPS)
+            for way, judged in follow(cp, *rest, k).items():
+                every.setdefault(way, []).append(judged)
+        for way, told in every.items():
+            table.add_row(
+                data.name, way, *summed_up(told), *summed_up(told, REAL_STEPS // 2), alarms(told)
+            )
+    console.print(table)
+    console.print(
+        f"{histories} histories at most, {REAL_LABELLED} steps labelled, then {REAL_STEPS}. "
+        f"Full, smoothed, refitted, one step ahead, level {LEVEL:g}."
+    )
+
+
+def summed_up(every: list[Judged], begin: int = 0) -> tuple[str, str]:
+    """Return coverage with its standard error, and mean size, from a step on."""
+    held = np.array([one.held[begin:].mean() for one in every])
+    size = np.mean([one.sizes[begin:].mean() for one in every])
+    spread = f" ± {held.std(ddof=1) / len(held) ** 0.5:.3f}" if len(held) > 1 else ""
+    return f"{held.mean():.3f}{spread}", f"{size:.2f}"
+
+
+def alarms(every: list[Judged]) -> str:
+    """Return how many alarms there were on average; a dash of what listens to none."""
+    told = [one.alarms for one in every if one.alarms is not None]
+    return f"{np.mean(told):.1f}" if told else "-"
