@@ -6,7 +6,7 @@ constant on the boxes between all ends of intervals, and each box must have its 
 """
 
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -228,3 +228,25 @@ def test_departures_stack_by_stack(model):
         off, boxes = off_by(p, [np.array(one) for one in ends])
         assert boxes > 4
         assert off <= CLOSE
+
+
+def test_departures_in_the_order_of_time_are_not_uniform():
+    """Which stack is next depends on the cards: so all exits together are no part of a monitor.
+
+    The third exit of a chain of two states, ranked among those of its state by how rare it is: by
+    hand, a stack of 0, 0 has come with the probability 0.8², and its third card is the rarest, and
+    among the least third, if it is a 1.
+    """
+    stay, back = 0.8, 0.5
+    moves = {(0, 0): stay, (0, 1): 1 - stay, (1, 0): back, (1, 1): 1 - back}
+    low = 0.0
+    for later in product((0, 1), repeat=3):
+        states = (0, *later)
+        exits = [b for a, b in pairwise(states) if a == states[2]]
+        counts = [exits.count(card) for card in exits]
+        rarer = sum(count < counts[-1] for count in counts)
+        equal = sum(count == counts[-1] for count in counts)
+        below = np.clip((len(exits) / 3 - rarer) / equal, 0, 1)
+        low += float(np.prod([moves[step] for step in pairwise(states)])) * below
+    assert low == pytest.approx(0.8**2 * (0.8 / 3 + 0.2) + (1 - 0.8**2) / 3)
+    assert low > 0.41
