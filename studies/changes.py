@@ -41,7 +41,7 @@ WAYS: dict[str, dict[str, str]] = {
 }
 
 
-class Judged(NamedTuple):
+class AfterChange(NamedTuple):
     """Steps of a stream: whether the set held the truth, its size, and how many alarms came."""
 
     held: FloatArray
@@ -49,13 +49,13 @@ class Judged(NamedTuple):
     alarms: int | None = None
 
 
-def follow(cp: ConformalHMM, observations: Any, states: Any, seed: int) -> dict[str, Judged]:
+def follow(cp: ConformalHMM, observations: Any, states: Any, seed: int) -> dict[str, AfterChange]:
     """Judge the sets of all ways along a stream.
 
     Levels that adapt from the beginning need no run of their own: they cut the p-values of all
     states, which do not depend on the level. Without an alarm all ways are the same.
     """
-    found: dict[str, Judged] = {}
+    found: dict[str, AfterChange] = {}
     told: list[Step] = []
     for way, settings in WAYS.items():
         if told and not found["no monitor"].alarms:
@@ -66,14 +66,14 @@ def follow(cp: ConformalHMM, observations: Any, states: Any, seed: int) -> dict[
             warnings.simplefilter("ignore", ChangeWarning)
             steps = list(monitor.run(observations, states))
         held, sizes = monitor.history[:, 1:].T
-        found[way] = Judged(held, sizes, len({alert.time for alert in monitor.alarms}))
+        found[way] = AfterChange(held, sizes, len({alert.time for alert in monitor.alarms}))
         told = told or steps
     for kind in (ACI, DtACI, QuantilePID):
         found[f"{kind.__name__}, all the time"] = adapt(kind(LEVEL), told)
     return found
 
 
-def adapt(level: AdaptiveLevel, steps: list[Step]) -> Judged:
+def adapt(level: AdaptiveLevel, steps: list[Step]) -> AfterChange:
     """Judge sets that are cut by an adaptive level, out of the p-values that sets have noted."""
     held, sizes = [], []
     for step in steps:
@@ -83,7 +83,7 @@ def adapt(level: AdaptiveLevel, steps: list[Step]) -> Judged:
         sizes.append(float(np.count_nonzero(step.set.all_p_values > alpha)))
         own = step.set.states.index(step.state)
         held.append(float(not level.update(float(step.set.all_p_values[own]))))
-    return Judged(np.array(held), np.array(sizes))
+    return AfterChange(np.array(held), np.array(sizes))
 
 
 def study_changes(streams: int, console: Console) -> None:
@@ -95,7 +95,7 @@ def study_changes(streams: int, console: Console) -> None:
     )
     table = Table("change", "sets", "all steps", "size", "after the change", "size", "alarms")
     for number, (name, world) in enumerate(worlds.items()):
-        every: dict[str, list[Judged]] = {}
+        every: dict[str, list[AfterChange]] = {}
         for k in track(range(streams), description=name, console=console, transient=True):
             states, codes, _ = draw(world, 2 * HALF, (200 + number, k))
             cp = ConformalHMM(HMM(), states=range(world.seen.shape[-2]), **SETTINGS)
@@ -120,7 +120,7 @@ def study_real(folder: Path, histories: int, console: Console) -> None:
     table = Table("data", "sets", "all steps", "size", "second half", "size", "alarms")
     for data in read(folder):
         labels = sorted({state for history in data.histories for state in history.states})
-        every: dict[str, list[Judged]] = {}
+        every: dict[str, list[AfterChange]] = {}
         some = data.histories[:histories]
         for k, history in enumerate(
             track(some, description=data.name, console=console, transient=True)
@@ -141,7 +141,7 @@ def study_real(folder: Path, histories: int, console: Console) -> None:
     )
 
 
-def summed_up(every: list[Judged], begin: int = 0) -> tuple[str, str]:
+def summed_up(every: list[AfterChange], begin: int = 0) -> tuple[str, str]:
     """Return coverage with its standard error, and mean size, from a step on."""
     held = np.array([one.held[begin:].mean() for one in every])
     size = np.mean([one.sizes[begin:].mean() for one in every])
@@ -149,7 +149,7 @@ def summed_up(every: list[Judged], begin: int = 0) -> tuple[str, str]:
     return f"{held.mean():.3f}{spread}", f"{size:.2f}"
 
 
-def alarms(every: list[Judged]) -> str:
+def alarms(every: list[AfterChange]) -> str:
     """Return how many alarms there were on average; a dash of what listens to none."""
     told = [one.alarms for one in every if one.alarms is not None]
     return f"{np.mean(told):.1f}" if told else "-"
