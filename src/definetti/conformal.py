@@ -538,9 +538,10 @@ class ConformalHMM(FrontDoor, Saved):
         symmetry = find_symmetry(self.symmetry)
         choice = self._choose(data, entropy)
         memory = self.memory if choice is None else choice.memory or self.memory
+        markov = type(memory) is int and memory == 1  # the state is all there is to remember
         found = {
             "_data": data, "symmetry_": symmetry, "choice_": choice, "_over_few": None,
-            "_remembering": remember(symmetry, memory, data.history),
+            "_remembering": symmetry if markov else remember(symmetry, memory, data.history),
         }  # fmt: skip
         if choice is not None and choice.symmetry == Full.known_as:
             found |= {"symmetry_": Full(), "_over_few": remember(Full(), memory, data.history)}
@@ -616,6 +617,22 @@ class ConformalHMM(FrontDoor, Saved):
         )
         question.check_exact()
         return question
+
+    def _rolls_at_once(self, horizon: int) -> bool:
+        if type(self) is not ConformalHMM or self.guarantee != "all":
+            return False
+        symmetry, data = self._remembering, self._data
+        if not data.model.fixed:
+            return horizon == 1 and data.model.counting(data.table) is not None
+        inner = symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry
+        return type(inner).chains is not Symmetry.chains
+
+    def _compares_alike(self, fewest: int, most: int) -> bool:
+        return self._over_few is None or fewest == most  # which is for a few candidates
+
+    @property
+    def _fills(self) -> bool:
+        return not self.allow_empty
 
     def _is_small(self, n_states: int, new: New, lag: int) -> bool:
         """Tell whether a question can do without limits for last states, at little cost."""

@@ -136,6 +136,8 @@ class FrontDoor(Door, GivesModel):
     """
 
     score: Any
+    confidence_level: Any
+    max_candidates: int
     _data: Labelled
 
     def fit(self: Following, observations: Any, states: Any, lengths: Any = None) -> Following:
@@ -209,6 +211,23 @@ class FrontDoor(Door, GivesModel):
         listing : whether all candidates are asked about, not one of them
         ranking : whether each of them is wanted by itself, so that no lattice will do
         """
+
+    def _rolls_at_once(self, horizon: int) -> bool:
+        """Tell, before anything is read, whether all windows of a stretch may be ranked at once.
+
+        That is so where predictions are made of ranks, of a `_question`, and of nothing else; by
+        default each window is predicted by itself.
+        """
+        return False
+
+    def _compares_alike(self, fewest: int, most: int) -> bool:
+        """Tell whether it compares in the same way however many of these states are known."""
+        return True
+
+    @property
+    def _fills(self) -> bool:
+        """Whether a set that would be empty gets its most plausible member."""
+        return False
 
     def _resolve(self) -> dict[str, Any]:
         return {"score_": self._resolve_score()}

@@ -12,6 +12,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from definetti import HMM, ConformalHMM
+from definetti.baselines import Classical
 from definetti.emissions import Classifier, Emission
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.judging.backtest import run_backtest
@@ -51,7 +52,8 @@ def rolled(cp, observations, states, horizon, levels="own", **how):
     """Both ways, once it is known that there are two."""
     asked, by_p_values = LEVELS[levels]
     how = {"lag": 0, "observed": None, "by_p_values": by_p_values, **how}
-    how["filling"] = by_p_values and not cp.allow_empty
+    if "filling" not in how:
+        how["filling"] = by_p_values and not cp.allow_empty
     stretch = (None if observations is None else observations[KNOWN:]), states[KNOWN:]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -103,6 +105,35 @@ def test_a_fixed_model(symmetry, score, seen, horizon, ties, levels):
         allow_empty=allow_empty, confidence_level=0.6,
     )  # fmt: skip
     check_same(*rolled(cp, OBSERVED[seen], STATES, horizon, levels))
+
+
+CLASSICAL = product(
+    ("path", "filter"),
+    ("gaps", "numbers", "nothing", "late symbols"),
+    (1, 2, 3),
+    ("own", "several", "p-values"),
+)
+
+
+@pytest.mark.parametrize(("score", "seen", "horizon", "levels"), some(CLASSICAL, 8))
+def test_the_classical_way(score, seen, horizon, levels):
+    them = Classical(score=score, train_size=0.3, confidence_level=0.6, random_state=1)
+    check_same(*rolled(them, OBSERVED[seen], STATES, horizon, levels, filling=False))
+
+
+def test_a_state_that_the_classical_way_never_saw():
+    late = [*STATES[:60], "new", *STATES[61:]]
+    check_same(*rolled(Classical(train_size=0.3), SYMBOLS, late, 2, filling=False))
+
+
+def test_what_derives_from_the_classical_way_is_asked_window_by_window():
+    class Other(Classical):
+        pass
+
+    for them in (Other(train_size=0.3), Classical(train_size=0.3, stride=2)):
+        at_once, one_by_one = rolled(them, SYMBOLS, STATES, 1, filling=False)
+        assert at_once is None
+        assert len(one_by_one.covers) == LENGTH - KNOWN
 
 
 REFITTED = product(

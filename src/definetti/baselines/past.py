@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti.data.history import Completion
-from definetti.symmetry.base import Generator, Reference, Symmetry
+from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,14 @@ class Past(Symmetry):
         return Reference.past(
             strided_ends(len(completion.history), completion.horizon, self.stride)
         )
+
+    def chains(self, tokens: IntArray, horizon: int) -> Chains | None:
+        if self.stride > 1:
+            return None  # which windows they are is another matter at every time
+        ends = np.arange(len(tokens))
+        counted = ends >= horizon
+        parents = np.where(ends > horizon, ends - 1, -1)
+        return Chains(np.where(counted, 0, -1), parents, counted, shared=True)
 
 
 def strided_ends(length: int, horizon: int, stride: int) -> IntArray:

@@ -137,6 +137,8 @@ def _score_candidates(
 def _groups(stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int) -> IntArray:
     """Return the tokens by which the candidates of some windows are compared: (W, G)."""
     lengths = stretch.lengths[first:last]
+    if ways.chains.shared:
+        return np.zeros((len(lengths), 1), dtype=np.int64)
     if stretch.question.symmetry.given == PRESENT:
         return np.asarray(ways.tokens[lengths - 1][:, None])
     if ways.rows is None:

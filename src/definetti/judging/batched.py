@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from definetti.conformal import ConformalHMM
 from definetti.data.candidates import is_long
 from definetti.data.labelled import warn_of_gaps
 from definetti.data.labels import MISSING, piece
+from definetti.front_door import FrontDoor
 from definetti.judging.along import Ranked, find_ways, rank_fixed_windows
 from definetti.judging.counted import find_way, rank_counted_windows
 from definetti.judging.reading import Read, WindowReader
 from definetti.judging.stretch import Stretch
 from definetti.levels import Levels, read_levels
-from definetti.symmetry import Remembering
-from definetti.symmetry.base import PRESENT, Symmetry
+from definetti.symmetry.base import PRESENT
 
 if TYPE_CHECKING:
     from definetti.judging.rolling import JudgedLevels
@@ -42,21 +41,19 @@ def roll_at_once(
     filling: bool,
 ) -> JudgedLevels | None:
     """Judge as `roll_levels` does, all windows at once; None where each must be asked by itself."""
-    if len(states) < FEWEST * horizon or type(predictor) is not ConformalHMM:
+    if len(states) < FEWEST * horizon or not isinstance(predictor, FrontDoor):
         return None
-    if predictor.guarantee != "all" or not predictor._is_fitted():
+    if not (predictor._is_fitted() and predictor._rolls_at_once(horizon)):
         return None
     first = None if observations is None else piece(observations, 0, horizon)
     if observed is not None and observed < horizon:
         first = None if first is None or not observed else piece(first, 0, observed)
-    if not _answers(predictor, horizon):
-        return None
     question = predictor._question(first, horizon, lag)
     stretch = Stretch.of(predictor, question, observations, states)
     if stretch is None or is_long(len(stretch.names), question.steps, predictor.max_candidates):
         return None
-    if predictor._over_few is not None and stretch.sizes[0] != stretch.sizes[-1]:
-        return None  # how candidates are compared may depend on how many there are
+    if not predictor._compares_alike(int(stretch.sizes[0]), int(stretch.sizes[-1])):
+        return None
     found = rank_windows(stretch)
     if found is None:
         return None
@@ -69,7 +66,7 @@ def roll_at_once(
     parts = [
         reader.read_p_values(ranked, levels, filling)
         if by_p_values
-        else reader.read_sets(ranked, bool(predictor.allow_empty))
+        else reader.read_sets(ranked, predictor._fills)
         for ranked in found
     ]
     few = min((part.few for part in parts if part.few), key=lambda one: one[:2], default=None)
@@ -86,15 +83,6 @@ def rank_windows(stretch: Stretch) -> Iterator[Ranked] | None:
         return rank_counted_windows(stretch, way) if way else None
     ways = find_ways(stretch)
     return None if ways is None else rank_fixed_windows(stretch, ways)
-
-
-def _answers(predictor: ConformalHMM, horizon: int) -> bool:
-    """Tell, before anything is read, whether there may be a way to rank all windows at once."""
-    symmetry, data = predictor._remembering, predictor._data
-    if not data.model.fixed:
-        return horizon == 1 and data.model.counting(data.table) is not None
-    inner = symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry
-    return type(inner).chains is not Symmetry.chains
 
 
 def _levels_fit(stretch: Stretch, levels: Sequence[Levels]) -> bool:

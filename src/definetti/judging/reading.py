@@ -55,7 +55,7 @@ class WindowReader:
     def __init__(self, stretch: Stretch, levels: Sequence[Levels]) -> None:
         self.stretch, self.levels = stretch, levels
 
-    def read_sets(self, ranked: Ranked, allow_empty: bool) -> Read:
+    def read_sets(self, ranked: Ranked, filling: bool) -> Read:
         """Read windows off a set for each level, each state held to its own."""
         p, uniforms = self._p_values(ranked)
         truth = self._truth(ranked)
@@ -71,7 +71,7 @@ class WindowReader:
             found = self._few(ranked, numbers == inside.shape[1], alphas, place)
             if found is not None and (few is None or found[0] < few[0]):
                 few = found
-            empty = (numbers == 0) & (not allow_empty)
+            empty = (numbers == 0) & filling
             if ranked.rounded and empty.any():
                 self._settle(ranked, p, best, empty)
             inside[windows[empty], best[empty]] = True

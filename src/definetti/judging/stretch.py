@@ -18,7 +18,7 @@ from definetti.data.labels import MISSING, piece
 from definetti.question import Question
 
 if TYPE_CHECKING:
-    from definetti.conformal import ConformalHMM
+    from definetti.front_door import FrontDoor
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Stretch:
     sizes : (W,) how many states are known when each is predicted
     """
 
-    predictor: ConformalHMM
+    predictor: FrontDoor
     question: Question
     observations: Any
     labels: Sequence[Any]
@@ -53,7 +53,7 @@ class Stretch:
     @classmethod
     def of(
         cls,
-        predictor: ConformalHMM,
+        predictor: FrontDoor,
         question: Question,
         observations: Any,
         labels: Sequence[Any],
@@ -143,7 +143,7 @@ class Stretch:
         keys[:, 4] = window_digests(emission, self.table, self.new)
         return first_uniforms(question.entropy, keys)
 
-    def learner_at(self, window: int) -> ConformalHMM:
+    def learner_at(self, window: int) -> Any:
         """Return a copy of the predictor that has learned all labels before a window."""
         learner = copy.deepcopy(self.predictor)
         end = int(self.begins[window])
@@ -163,8 +163,8 @@ class Stretch:
         """Return the p-value of the truth of a window, by itself: it may have unknown states."""
         begin, lag = int(self.begins[window]), self.question.lag
         asked = self.labels[begin + lag : begin + self.horizon]
-        how = {"horizon": self.horizon, "lag": lag}
-        return self.learner_at(window).p_value(self.seen_in(window), asked, **how)
+        how = {"horizon": self.horizon, **({"lag": lag} if lag else {})}  # not all know of it
+        return float(self.learner_at(window).p_value(self.seen_in(window), asked, **how))
 
     def best_at(self, window: int) -> Hashable:
         """Return the most plausible state of a window of one step, by itself."""

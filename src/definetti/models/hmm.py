@@ -18,8 +18,8 @@ from definetti.data.windows import Windows
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.models.base import Model
-from definetti.models.chain import Chain
 from definetti.models.kernels import forward
+from definetti.models.kernels.chain import Chain
 from definetti.models.refits import Refits, refit
 
 # Observations from which on it is quicker to judge all symbols than to find the distinct ones.

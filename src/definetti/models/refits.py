@@ -21,8 +21,8 @@ from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
-from definetti.models.chain import Chain
 from definetti.models.kernels import forward, stacked
+from definetti.models.kernels.chain import Chain
 
 LONGEST = 40  # steps, the choice of some of which is written as one number
 

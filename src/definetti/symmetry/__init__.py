@@ -2,14 +2,14 @@
 
 from definetti.symmetry.base import Reference as Reference
 from definetti.symmetry.base import Symmetry as Symmetry
+from definetti.symmetry.base import find_symmetry as find_symmetry
 from definetti.symmetry.departures import Departures as Departures
-from definetti.symmetry.finding import find_symmetry as find_symmetry
-from definetti.symmetry.finding import remember as remember
 from definetti.symmetry.full import Full as Full
 from definetti.symmetry.group import BlockGroup as BlockGroup
 from definetti.symmetry.pairs import Pairs as Pairs
 from definetti.symmetry.published import Published as Published
 from definetti.symmetry.remembering import Remembering as Remembering
+from definetti.symmetry.remembering import remember as remember
 from definetti.symmetry.returns import Returns as Returns
 from definetti.symmetry.shifts import Shifts as Shifts
 from definetti.symmetry.spaced import Spaced as Spaced

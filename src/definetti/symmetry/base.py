@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_choice, is_auto
 from definetti._system.registry import Named
 from definetti.data.history import Completion, History
 from definetti.data.windows import Windows
@@ -64,6 +65,7 @@ class Chains(NamedTuple):
     groups : (T,) the token whose reference has the window that ends at each time; −1 for none
     parents : (T,) the end of the next older window of the same reference; −1 where there is none
     counted : (T,) whether the window that ends there is in the reference, or only begins it
+    shared : whether all windows are of one group, whatever token a candidate has
 
     A sequence of ``T`` steps compares what has a token with the latest window of the token's group
     that ends before ``T``, with its parent, with the parent of that, and so on.
@@ -72,6 +74,7 @@ class Chains(NamedTuple):
     groups: IntArray
     parents: IntArray
     counted: npt.NDArray[np.bool_]
+    shared: bool = False
 
 
 class Symmetry(Named, ABC):
@@ -184,3 +187,14 @@ class Symmetry(Named, ABC):
 def candidate_key(completion: Completion) -> tuple[int, ...]:
     """Name a candidate by itself, for symmetries that share nothing between candidates."""
     return (*completion.states.tolist(), *(completion.observations + 1).tolist())
+
+
+def find_symmetry(symmetry: Any) -> Symmetry:
+    """Return the symmetry that is meant.
+
+    What goes together stays together in whole blocks: of what is exact given the last state,
+    "auto" is the one that keeps its level where recorded data are no hidden Markov model.
+    """
+    meant = "spaced" if is_auto(symmetry) else symmetry
+    found: Symmetry = checked_choice(meant, Symmetry, "symmetry", ", 'auto'")
+    return found

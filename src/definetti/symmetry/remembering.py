@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from definetti._system.arrays import IntArray
 from definetti.data.history import Completion, History
-from definetti.memory import Memory
+from definetti.memory import Memory, Order, resolve_memory
 from definetti.memory.tokens import Coded, Tokens
 from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry
 
@@ -87,3 +88,19 @@ class Remembering(Symmetry):
 
     def _tokens(self, history: History) -> Tokens:
         return history.lasting.recall("tokens", self.memory, lambda: Tokens(self.memory))
+
+
+def remember(symmetry: Symmetry, memory: Any, history: History) -> Symmetry:
+    """Return a symmetry of tokens; of states, where these are all that the future depends on.
+
+    Parameters
+    ----------
+    memory : as `definetti.memory.resolve_memory` reads it
+    history : one that must have such tokens
+    """
+    resolved = resolve_memory(memory)
+    if resolved == Order(1):
+        return symmetry
+    found = Remembering(symmetry, resolved)
+    found.check(history)
+    return found
