@@ -169,5 +169,5 @@ class Stretch:
     def best_at(self, window: int) -> Hashable:
         """Return the most plausible state of a window of one step, by itself."""
         found = self.learner_at(window).predict_p(self.seen_in(window), horizon=1)
-        assert found.best is not None
-        return found.best[0]
+        best: tuple[Hashable, ...] = found.best
+        return best[0]
