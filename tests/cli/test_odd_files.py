@@ -9,6 +9,7 @@ from definetti.cli.columns import split_labelled_rows
 from definetti.cli.estimators import read_both
 from definetti.cli.fields import find_repeated
 from definetti.cli.kinds import FIRST
+from definetti.cli.options import Columns
 from definetti.cli.reading import read_table
 from definetti.simulate import weather
 
@@ -209,7 +210,7 @@ def wide(tmp_path, columns):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pl.LazyFrame, "collect", counted)
-        found = read_both(str(tmp_path / "x.csv"), str(tmp_path / "new.csv"), "state", None)
+        found = read_both(str(tmp_path / "x.csv"), str(tmp_path / "new.csv"), Columns())
     return found, len(worked)
 
 

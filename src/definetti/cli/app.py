@@ -11,6 +11,7 @@ from definetti.cli.demo import demo
 from definetti.cli.fit import fit
 from definetti.cli.inspect import inspect
 from definetti.cli.monitor import monitor
+from definetti.cli.options import spread
 from definetti.cli.predict import predict
 from definetti.cli.report import report
 from definetti.cli.reproduce import reproduce
@@ -28,4 +29,4 @@ COMMANDS = (
     compare,
 )  # fmt: skip
 for command in COMMANDS:
-    app.command()(command)
+    app.command()(spread(command))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from definetti.cli import options
 from definetti.cli.mistakes import report_mistakes
-from definetti.cli.printing import is_watched, print_json, print_notes
+from definetti.cli.predict import check_lag
+from definetti.cli.printing import console, is_watched, print_json, print_notes
 from definetti.judging import START, WINDOWS
+
+if TYPE_CHECKING:
+    from definetti.cli.columns import LabelledTable
+    from definetti.judging.backtest import Backtest
 
 ENOUGH = 10  # windows with a last state, to speak of its coverage
 READABLE = 10**7  # sequences, of which the number is written in full
@@ -18,18 +23,15 @@ READABLE = 10**7  # sequences, of which the number is written in full
 
 def backtest(
     data: options.LabelledRows,
-    state_column: options.StateColumn = "state",
-    observation_columns: options.ObservationColumns = None,
-    confidence: options.Levels = "0.9",
-    horizon: Annotated[int, typer.Option(min=1, help="steps per window")] = 1,
+    columns: options.Columns,
+    settings: options.Settings,
+    horizon: Annotated[
+        int | None, typer.Option(min=1, help="steps per window; one after --lag if left out")
+    ] = None,
+    lag: options.Lag = 0,
     start: options.Start = START,
     windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = WINDOWS,
-    train_size: options.TrainSize = None,
-    symmetry: options.Symmetry = "auto",
-    memory: options.Memory = "1",
-    allow_empty: options.AllowEmpty = False,
     no_check: options.NoCheck = False,
-    seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a window: .csv .json .parquet …")
     ] = None,
@@ -46,58 +48,74 @@ def backtest(
     """
     with report_mistakes():
         from definetti.cli.checking import check_rows, find_memory, note_broken
-        from definetti.cli.estimators import check_share, choose_share, read_both, read_memory
-        from definetti.cli.levels import name_levels, read_confidence
+        from definetti.cli.estimators import check_share, make_estimator, read_both
+        from definetti.cli.levels import read_numbers
         from definetti.cli.reading import name_source
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
             check_output(output, [data], force, is_backtest_file)
-        check_share(train_size)
-        table = read_both(data, None, state_column, observation_columns)
+        check_share(settings.train_size)
+        table = read_both(data, None, columns)
+        steps = horizon or lag + 1
+        check_lag(lag, steps)
         # Slow to load, so not before the file is read.
-        from definetti.conformal import ConformalHMM
         from definetti.judging.backtest import OURS, find_begin, run_backtest
-        from definetti.judging.summing import summary
         from definetti.symmetry import find_symmetry
 
-        if find_begin(len(table.states), horizon, start, windows) is None:
+        if find_begin(len(table.states), steps, start, windows) is None:
             raise ValueError(
                 f"{name_source(data)}: {len(table.states)} labelled rows are too few for a "
-                f"window of {horizon} after a share of {start:g}; give more rows, or lower "
+                f"window of {steps} after a share of {start:g}; give more rows, or lower "
                 "--start or --horizon"
             )
-        level = read_confidence(confidence, table.states)
-        cp = ConformalHMM(
-            symmetry=symmetry, memory=read_memory(memory),
-            confidence_level=level,
-            train_size=choose_share(
-                table, horizon, train_size, memory == "auto", symmetry, memory
-            ),
-            allow_empty=allow_empty, random_state=seed, verbose=is_watched(),
-        )  # fmt: skip
+        levels = read_numbers(settings.confidence, table.states)
+        table.new_rows = 0
+        cp = make_estimator(settings, table, steps, lag=lag, verbose=is_watched())
         test = run_backtest(
-            cp, table.observations, table.states, horizon, start=start, windows=windows
-        )
-        found = test.evaluations()
+            cp, table.observations, table.states, steps, lag=lag, start=start, windows=windows,
+            levels=sorted(levels) if len(levels) > 1 else None,
+        )  # fmt: skip
         checked = check_rows(
-            table, find_memory(cp, table), seed, train_size=cp.train_size, skip=no_check
+            table, find_memory(cp, table), settings.seed, train_size=cp.train_size, skip=no_check
         )
+        found = [test.evaluations(level) for level in levels]
         if output is not None:
-            write_rows(_list_windows(found[OURS], test.begin, horizon), output)
+            write_rows(_list_windows(found[0][OURS], test.begin, steps), output)
+        each = [
+            describe_level(one, level, table, test)
+            for one, level in zip(found, levels, strict=True)
+        ]
         result = {
-            "confidence_level": name_levels(level, table.states),
-            "horizon": horizon, "windows": test.windows, "allow_empty": allow_empty,
-            "symmetry": symmetry, "memory": memory, "given": find_symmetry(symmetry).given,
+            **each[0], "levels": each,
+            "horizon": steps, "lag": lag, "windows": test.windows,
+            "guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
+            "allow_empty": settings.allow_empty, "smoothing": settings.smoothing,
+            "symmetry": settings.symmetry, "memory": settings.memory, "score": settings.score,
+            "train_size": cp.train_size, "given": find_symmetry(settings.symmetry).given,
             "first_row": test.begin + 1, "observed": table.columns,
-            "methods": {name: summary(one, horizon) for name, one in found.items()},
             "check": None if checked is None else checked.to_dict(),
         }  # fmt: skip
-        print_notes([*table.notes, *test.notes, *note_broken(checked, symmetry)])
+        print_notes([*table.notes, *test.notes, *note_broken(checked, settings.symmetry)])
         if json:
             print_json(result)
         else:
-            print_table(result, output)
+            for one in each:
+                print_table({**result, **one})
+            if output is not None:
+                console().print(f"written: {output}", soft_wrap=True)
+
+
+def describe_level(found: Any, level: Any, table: LabelledTable, test: Backtest) -> dict[str, Any]:
+    """Return how the sets of one level fared, method by method."""
+    from definetti.cli.levels import name_levels
+    from definetti.judging.summing import summary
+
+    asked = test.horizon - test.lag
+    return {
+        "confidence_level": name_levels(level, table.states),
+        "methods": {name: summary(one, asked, test.guarantee) for name, one in found.items()},
+    }
 
 
 def is_backtest_file(path: Path) -> bool:
@@ -119,11 +137,11 @@ def _list_windows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, A
     ]
 
 
-def print_table(result: dict[str, Any], output: Path | None) -> None:
+def print_table(result: dict[str, Any]) -> None:
     """Print what `definetti backtest` found, a column a method."""
     from rich.table import Table
 
-    from definetti.cli.printing import console, format_label
+    from definetti.cli.printing import format_label
 
     table = Table(
         title=f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
@@ -161,10 +179,7 @@ def print_table(result: dict[str, Any], output: Path | None) -> None:
         table.caption += "; a set may be empty, and then covers nothing"
     elif ways[0]["share_filled"]:
         table.caption += "; filled: nothing was plausible, and the most plausible is alone in it"
-    screen = console()
-    screen.print(table)
-    if output is not None:
-        screen.print(f"written: {output}", soft_wrap=True)
+    console().print(table)
 
 
 def _write_level(level: float | dict[str, float], given: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,15 +20,16 @@ MARK = "definetti check"  # what a picture is called inside
 
 def check(
     data: options.LabelledRows,
-    state_column: options.StateColumn = "state",
-    observation_columns: options.ObservationColumns = None,
+    columns: options.Columns,
+    settings: Annotated[
+        options.Settings, options.only("memory", "train_size", "smoothing", "seed")
+    ],
     no_observations: Annotated[
         bool, typer.Option("--no-observations", help="the states alone, as a plain Markov chain")
     ] = False,
     sequence_column: Annotated[
         str | None, typer.Option(help="of several sequences, the column that tells them apart")
     ] = None,
-    memory: options.Memory = "1",
     tests: Annotated[
         str | None,
         typer.Option(
@@ -37,7 +39,6 @@ def check(
     resamples: Annotated[int, typer.Option(min=1, help="rearrangements to draw")] = 999,
     alpha: Annotated[float, typer.Option(help="the level at which something fails")] = 0.05,
     fail: Annotated[bool, typer.Option("--fail", help="exit code 1 where something fails")] = False,
-    seed: options.Seed = 0,
     jobs: Annotated[int, typer.Option(help="threads; -1 for one a core")] = 1,
     plot: Annotated[
         Path | None, typer.Option(help="a file for the pictures: .png .svg .pdf")
@@ -54,24 +55,28 @@ def check(
     Example: definetti check history.csv --state-column stage --plot check.png
     """
     with report_mistakes():
-        from definetti.cli.estimators import read_both, read_memory
+        from definetti.cli.checking import leave_training
+        from definetti.cli.estimators import check_share, read_both, read_memory
         from definetti.cli.fields import BadTable
         from definetti.cli.writing import check_output
 
-        if no_observations and observation_columns is not None:
+        if no_observations and columns.observation_columns is not None:
             raise BadTable("--no-observations leaves no --observation-columns; give one of them")
         if plot is not None:
             check_output(plot, [data], force, is_check_picture, PICTURES)
-        observed = "" if no_observations else observation_columns
-        table = read_both(data, None, state_column, observed, sequence_column)
+        check_share(settings.train_size)
+        if no_observations:
+            columns = replace(columns, observation_columns="")
+        table = read_both(data, None, columns, sequence_column)
         # Slow to load, so not before the file is read.
         from definetti.check import check as run
 
+        seen, states, lengths = leave_training(table, settings.train_size)
         found = run(
-            table.observations, table.states, lengths=table.lengths,
-            memory=read_memory(memory), n_resamples=resamples,
+            seen, states, lengths=lengths, smoothing=settings.smoothing,
+            memory=read_memory(settings.memory), n_resamples=resamples,
             tests=None if tests is None else [name.strip() for name in tests.split(",")],
-            alpha=alpha, random_state=seed, n_jobs=jobs, pictures=plot is not None,
+            alpha=alpha, random_state=settings.seed, n_jobs=jobs, pictures=plot is not None,
             verbose=is_watched(),
         )  # fmt: skip
         if plot is not None:

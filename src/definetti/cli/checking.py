@@ -29,18 +29,33 @@ def check_rows(
     if skip:
         return None
     from definetti.check import CannotTest, check_quickly
+
+    seen, states, _ = leave_training(data, train_size)
+    try:
+        return check_quickly(seen, states, memory=memory, random_state=seed, pictures=pictures)
+    except CannotTest:
+        return None
+
+
+def leave_training(
+    data: LabelledTable, train_size: float | None
+) -> tuple[Any, list[Any], list[int] | None]:
+    """Return observations, states and lengths of the rows that calibrate."""
     from definetti.data.labels import piece
     from definetti.data.splitting import training_length
 
+    if train_size is None:
+        return data.observations, data.states, data.lengths
     end = len(data.states)
-    begin = 0 if train_size is None else training_length(train_size, end)
+    begin = training_length(train_size, end)
     seen = None if data.observations is None else piece(data.observations, begin, end)
-    try:
-        return check_quickly(
-            seen, data.states[begin:], memory=memory, random_state=seed, pictures=pictures
-        )
-    except CannotTest:
-        return None
+    lengths = None
+    if data.lengths is not None:
+        ends = [max(sum(data.lengths[: k + 1]) - begin, 0) for k in range(len(data.lengths))]
+        lengths = [
+            late - early for early, late in zip([0, *ends], ends, strict=False) if late > early
+        ]
+    return seen, data.states[begin:], lengths
 
 
 def find_memory(cp: Any, data: LabelledTable) -> Any:

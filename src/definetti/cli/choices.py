@@ -13,6 +13,14 @@ class Guarantee(StrEnum):
     errors = "errors"
 
 
+class Classifier(StrEnum):
+    """Classifiers of scikit-learn that may stand for the law of the observations."""
+
+    random_forest = "random-forest"
+    logistic = "logistic"
+    gradient_boosting = "gradient-boosting"
+
+
 class SimulatedWorld(StrEnum):
     """What may be simulated."""
 

@@ -256,3 +256,10 @@ def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
         return None
     table = table.select(columns).cast({pl.Null: pl.String})
     return table[columns[0]] if len(columns) == 1 else table
+
+
+def as_frame(observed: Any) -> Any:
+    """Return what `take_columns` does with one column as a frame, too."""
+    import polars as pl
+
+    return observed.to_frame() if isinstance(observed, pl.Series) else observed

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
+    from definetti.cli.options import Columns, Settings
 
 MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
 def read_both(
-    labelled: str, new: str | None, state: str, observed: str | None, sequence: str | None = None
+    labelled: str, new: str | None, columns: Columns, sequence: str | None = None
 ) -> LabelledTable:
     """Read labelled rows and new ones, which come in a file of their own or below the others."""
     from definetti.cli.columns import split_labelled_rows
@@ -20,43 +21,75 @@ def read_both(
 
     if labelled == new == "-":
         raise BadTable("standard input can be read once only; name a file for one of the two")
+    state = columns.state_column
     table = read_table(labelled, state)
     others = None if new is None else read_table(new, state)
     return split_labelled_rows(
-        table, name_source(labelled), state=state, observed=observed,
+        table, name_source(labelled), state=state, observed=columns.observation_columns,
         new=others, new_name=name_source(new or ""), sequence=sequence,
     )  # fmt: skip
 
 
 def make_estimator(
-    data: LabelledTable,
-    steps: int,
-    *,
-    confidence: float | dict[Any, float],
-    guarantee: str,
-    max_errors: int,
-    train_size: float | None,
-    symmetry: str,
-    memory: str,
-    smoothing: bool,
-    allow_empty: bool,
-    seed: int,
+    settings: Settings, data: LabelledTable, steps: int, *, lag: int = 0, verbose: bool = True
 ) -> Any:
-    """Return an estimator for so many steps, not fitted yet.
+    """Return the estimator that was asked for, not fitted yet, for so many steps at most.
 
     A model is fixed on the first half where nobody said otherwise and it has to be.
     """
+    from definetti.cli.levels import read_confidence
     from definetti.conformal import ConformalHMM
 
-    check_errors(guarantee, max_errors, steps)
-    needed = guarantee != "all" or 0 < data.new_rows < steps or memory == "auto"
-    return ConformalHMM(
-        symmetry=symmetry, memory=read_memory(memory),
-        confidence_level=confidence, guarantee=guarantee, max_errors=max_errors,
-        train_size=choose_share(data, steps, train_size, needed, symmetry, memory),
-        smoothing=smoothing,
-        allow_empty=allow_empty, random_state=seed, verbose=True,
+    check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
+    forecast = 0 < data.new_rows < steps
+    needed = (
+        settings.guarantee.value != "all" or forecast or settings.memory == "auto" or lag > 0
+        or settings.classifier is not None
     )  # fmt: skip
+    return ConformalHMM(
+        find_model(settings, data),
+        score=settings.score, symmetry=settings.symmetry, memory=read_memory(settings.memory),
+        confidence_level=read_confidence(settings.confidence[0], data.states),
+        guarantee=settings.guarantee.value, max_errors=settings.max_errors,
+        states=read_labels(settings.states, data.states),
+        train_size=choose_share(
+            data, steps, settings.train_size, needed, settings.symmetry, settings.memory
+        ),
+        smoothing=settings.smoothing, allow_empty=settings.allow_empty,
+        random_state=settings.seed, verbose=verbose,
+    )  # fmt: skip
+
+
+def find_model(settings: Settings, data: LabelledTable) -> Any:
+    """Return what stands behind the score: a classifier by its name, or what the data call for."""
+    if settings.classifier is None:
+        return "auto"
+    from definetti.cli.classifiers import make_classifier
+    from definetti.cli.columns import as_frame
+
+    data.observations, data.new = as_frame(data.observations), as_frame(data.new)
+    return make_classifier(settings.classifier.value, data.observations, settings.seed)
+
+
+def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
+    """Read the states there can be, with commas between: labels of the kind that rows have.
+
+    >>> read_labels("W,N1,N2", ["W", "N1"]), read_labels("1, 2, 3", [1, 2]), read_labels(None, [])
+    (['W', 'N1', 'N2'], [1, 2, 3], None)
+    """
+    if text is None:
+        return None
+    named = {str(label): label for label in known}
+    number = all(type(label) is int for label in known)
+    found = [named.get(word.strip(), word.strip()) for word in text.split(",") if word.strip()]
+    read = [int(one) if number and str(one).lstrip("-").isdecimal() else one for one in found]
+    missing = [label for label in named.values() if label not in read]
+    if missing:
+        raise ValueError(
+            f"--states {text} leaves out {missing[0]!r}, which rows have; name all states there "
+            "can be, or leave --states out"
+        )
+    return read
 
 
 def cut_new(data: LabelledTable, steps: int) -> tuple[Any, int | None]:

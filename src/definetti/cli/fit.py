@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import Guarantee
+from definetti.cli.choices import Classifier
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes
 
@@ -16,17 +16,8 @@ from definetti.cli.printing import print_json, print_notes
 def fit(
     data: options.LabelledRows,
     output: Annotated[Path, typer.Option("--output", "-o", help="the model: .definetti")],
-    state_column: options.StateColumn = "state",
-    observation_columns: options.ObservationColumns = None,
-    confidence: options.Levels = "0.9",
-    guarantee: options.Guarantee = Guarantee.all,
-    max_errors: options.MaxErrors = 0,
-    train_size: options.TrainSize = None,
-    symmetry: options.Symmetry = "auto",
-    memory: options.Memory = "1",
-    smoothing: options.Smoothing = False,
-    allow_empty: options.AllowEmpty = False,
-    seed: options.Seed = 0,
+    columns: options.Columns,
+    settings: options.Settings,
     no_check: options.NoCheck = False,
     force: options.Force = False,
     json: options.Json = False,
@@ -41,32 +32,38 @@ def fit(
     with report_mistakes():
         from definetti.cli.checking import check_rows, note_broken
         from definetti.cli.estimators import check_share, make_estimator, read_both
-        from definetti.cli.levels import read_confidence
         from definetti.cli.saved import ENDING, is_model_file, note_columns
         from definetti.cli.writing import check_output
 
         check_output(output, [data], force, is_model_file, (ENDING,))
-        check_share(train_size)
-        table = read_both(data, None, state_column, observation_columns)
+        check_share(settings.train_size)
+        if len(settings.confidence) > 1:
+            raise ValueError(
+                "a model keeps one level, and --confidence is there "
+                f"{len(settings.confidence)} times; give one here, and others to definetti predict"
+            )
+        if settings.classifier not in (None, Classifier.logistic):
+            raise ValueError(
+                f"--classifier {settings.classifier.value} cannot be kept in a file, which holds "
+                "no trees; take --classifier logistic, or predict from the labelled rows each time"
+            )
+        table = read_both(data, None, columns)
         if table.new_rows:
             table.notes.append(f"left out, having no state: the last {table.new_rows} rows")
             table.new, table.new_rows = None, 0
-        cp = make_estimator(
-            table, max_errors + 1, confidence=read_confidence(confidence, table.states),
-            guarantee=guarantee.value, max_errors=max_errors, train_size=train_size,
-            symmetry=symmetry, memory=memory,
-            smoothing=smoothing, allow_empty=allow_empty, seed=seed,
-        )  # fmt: skip
+        cp = make_estimator(settings, table, settings.max_errors + 1)
         cp.fit(table.observations, table.states)
         # Slow to load, so not before the rows are read.
         from definetti.models.describing import described
         from definetti.saving import save
 
-        save(cp, output, note_columns(table, state_column))
+        save(cp, output, note_columns(table, columns.state_column))
         fixed_on = len(table.states) - cp.n_steps_
         model = described(cp.model_, list(table.columns), fixed_on)
-        checked = check_rows(table, cp.memory_, seed, train_size=cp.train_size, skip=no_check)
-        print_notes([*table.notes, *note_broken(checked, symmetry)])
+        checked = check_rows(
+            table, cp.memory_, settings.seed, train_size=cp.train_size, skip=no_check
+        )
+        print_notes([*table.notes, *note_broken(checked, settings.symmetry)])
         if json:
             print_json({"output": str(output), "labelled_rows": len(table.states),
                         "states": list(cp.states_), "observed": table.columns,

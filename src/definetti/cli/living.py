@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from definetti.cli.fields import BadTable
 from definetti.cli.growing import Interrupts, follow_lines
 from definetti.cli.reading import import_polars, name_source, parse_table
-from definetti.cli.saved import known_rows
+from definetti.cli.saved import known_rows, take_observed
 
 if TYPE_CHECKING:
+    from definetti.cli.options import Columns, Settings
     from definetti.monitor import Monitor, Step
 
 Told = tuple[int, "tuple[Hashable, ...] | None", "Step | None"]
@@ -32,22 +34,23 @@ class Living:
         self,
         source: str,
         save: Path | None,
-        state: str,
-        observed: str | None,
-        confidence: str,
+        columns: Columns,
+        settings: Settings,
         first: int,
-        settings: dict[str, Any],
+        lag: int,
         watching: dict[str, Any],
     ) -> None:
         self.source, self.save = source, save
-        self.state, self.observed = state, observed
-        self.confidence, self.first = confidence, first
-        self.settings, self.watching = settings, watching
+        self.state, self.observed = columns.state_column, columns.observation_columns
+        self.settings, self.first, self.lag = settings, first, lag
+        self.watching = watching
         self.monitor: Monitor | None = None
         self.rows = self.offset = 0
         self.columns: list[str] = []
         self.notes: list[str] = []
         self._header = b""
+        self._late: deque[Any] = deque()  # labels of the last rows, which have not come yet
+        self._never = 0  # rows that wait for a label, and had none when it was due
         self._early: list[bytes] = []  # lines that came before there were enough
         if save is not None and save.exists():
             self._load(save)
@@ -89,8 +92,7 @@ class Living:
     def _begin(self, lines: list[bytes]) -> None:
         """Fit on the first rows."""
         from definetti.cli.columns import split_labelled_rows
-        from definetti.cli.levels import read_confidence
-        from definetti.conformal import ConformalHMM
+        from definetti.cli.estimators import make_estimator
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
 
@@ -103,43 +105,51 @@ class Living:
                 f"{name}: {table.new_rows} of the first {self.first} rows have no state, and these "
                 "are what all begins with; lower --first"
             )
-        level = read_confidence(self.confidence, table.states)
-        cp = ConformalHMM(confidence_level=level, **self.settings)
+        cp = make_estimator(self.settings, table, self.lag + 1, verbose=False)
         cp.fit(table.observations, table.states)
         how = dict(self.watching)
-        alarm, seed = Ville(how.pop("alpha")), how.pop("seed")
+        alarm, seed = Ville(how.pop("alpha")), self.settings.seed
         self.monitor = Monitor(cp, alarm=alarm, random_state=seed, **how)
         self.columns, self.notes = list(table.columns), table.notes
         self.rows = len(lines)
 
     def _live(self, lines: list[bytes]) -> list[Told]:
         """Observe and label rows."""
-        from definetti.cli.columns import check_columns, read_states, take_columns
+        from definetti.cli.columns import check_columns, read_states
         from definetti.cli.new_rows import match_new_rows
         from definetti.monitor._arguments import each_row
-        from definetti.monitor._present import last_states
 
         assert self.monitor is not None
         name, table = name_source(self.source), self._parse(lines)
         check_columns(table, name, [self.state, *self.columns])
         states, _ = read_states(table, name, self.state)
-        past = known_rows(self.monitor._follower.known, self.columns)
+        cp = self.monitor._follower.known
+        past = known_rows(cp, self.columns)
         rows, _ = match_new_rows(
             table.drop(self.state), name, past, "the first rows", columns=self.columns,
             state=self.state,
         )  # fmt: skip
-        observed = take_columns(rows, self.columns)
-        told: list[Told] = []
+        observed = take_observed(cp, rows, self.columns)
         each = [None] * len(states) if observed is None else each_row(observed)
-        for observation, state in zip(each, states, strict=True):
-            if state is not None:
-                while self.monitor.n_waiting:
-                    self.monitor.skip()  # their labels would have come before this one
-            found = self.monitor.observe(observation)
-            learned = self.monitor.label(state)[0] if state is not None else None
-            self.rows += 1
-            told.append((self.rows, None if found is None else last_states(found), learned))
-        return told
+        return [self._tell(*one) for one in zip(each, states, strict=True)]
+
+    def _tell(self, observation: Any, state: Any) -> Told:
+        """Observe a row, and learn the label that comes with it: its own, or an earlier one."""
+        from definetti.monitor._present import last_states
+
+        assert self.monitor is not None
+        self._late.append(state)
+        is_due = len(self._late) > self.lag
+        label = self._late.popleft() if is_due else None
+        if label is not None:
+            for _ in range(self._never):
+                self.monitor.skip()  # their labels would have come before this one
+            self._never = 0
+        found = self.monitor.observe(observation)
+        learned = None if label is None else self.monitor.label(label)[0]
+        self._never += is_due and label is None
+        self.rows += 1
+        return self.rows, None if found is None else last_states(found), learned
 
     def _save(self, path: Path) -> None:
         from definetti.saving import save
@@ -148,7 +158,8 @@ class Living:
         notes = {
             "rows": self.rows, "offset": self.offset, "columns": self.columns,
             "state_column": self.state, "header": self._header.decode("utf-8"),
-            "source": self.source,
+            "source": self.source, "lag": self.lag, "late": list(self._late),
+            "never": self._never,
         }  # fmt: skip
         save(self.monitor, path, notes)
 
@@ -166,6 +177,12 @@ class Living:
                 f"{path} is the state of {notes['source']!r} with the column "
                 f"{notes['state_column']!r}; name another file with --save"
             )
+        if notes.get("lag", 0) != self.lag:
+            raise BadTable(
+                f"{path} is of a stream whose labels come {notes.get('lag', 0)} rows late; give "
+                f"--lag {notes.get('lag', 0)}, or another file with --save"
+            )
+        self._late, self._never = deque(notes.get("late", [])), int(notes.get("never", 0))
         self.monitor, self.rows = found, int(notes["rows"])
         # What comes from standard input comes once: there is nothing to pass over.
         self.offset = 0 if self.source == "-" else int(notes["offset"])

@@ -18,45 +18,43 @@ if TYPE_CHECKING:
 
 def monitor(
     data: Annotated[str, typer.Argument(help="rows in the order of time; - for standard input")],
-    state_column: options.StateColumn = "state",
-    observation_columns: options.ObservationColumns = None,
-    confidence: options.Levels = "0.9",
+    columns: options.Columns,
+    settings: Annotated[options.Settings, options.but("guarantee", "max_errors")],
+    lag: Annotated[int, typer.Option(min=0, help="rows by which labels come late")] = 0,
     first: Annotated[int, typer.Option(min=2, help="labelled rows to begin with")] = 100,
-    symmetry: options.Symmetry = "auto",
-    memory: options.Memory = "1",
-    train_size: options.TrainSize = None,
-    smoothing: options.Smoothing = False,
     on_alarm: Annotated[OnAlarm, typer.Option(help="what to do after an alarm")] = OnAlarm.warn,
     alpha: Annotated[float, typer.Option(help="probability of a false alarm, ever")] = 0.05,
     follow: Annotated[bool, typer.Option("--follow", help="wait for rows to come")] = False,
     save: Annotated[
         Path | None, typer.Option(help="where to keep the state, and to go on from: .definetti")
     ] = None,
-    seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
     """Predict row after row, learn the labels, and say when the law has changed.
 
     The first rows are the history that all begins with. Then each row is observed, its set is made,
     and its state, if it has one, is learned and judged. A row without a state is predicted, and its
-    label taken never to come once a later row has one. With --json a line is printed for every row.
-    Ctrl-C and the end of the rows end it; with --save the next call goes on where this one ended,
-    with no row lost or counted twice. Exit code 2: something is wrong with what was given.
+    label taken never to come once a later row has one. With --lag a row's label comes so many rows
+    after it, and what is observed until then tells of it all the same. With --json a line is
+    printed for every row. Ctrl-C and the end of the rows end it; with --save the next call goes on
+    where this one ended, with no row lost or counted twice. Exit code 2: something is wrong with
+    what was given.
 
     Example: definetti monitor history.csv --state-column stage --first 20 --save on.definetti
     """
     with report_mistakes():
-        from definetti.cli.estimators import check_share, read_memory
+        from definetti.cli.estimators import check_share
         from definetti.cli.growing import Interrupts
         from definetti.cli.living import Living
 
-        check_share(train_size)
-        settings = {"symmetry": symmetry, "memory": read_memory(memory), "train_size": train_size,
-                    "smoothing": smoothing, "random_state": seed}  # fmt: skip
-        stream = Living(
-            data, save, state_column, observation_columns, confidence, first, settings,
-            {"on_alarm": on_alarm.value, "alpha": alpha, "seed": seed},
-        )  # fmt: skip
+        check_share(settings.train_size)
+        if len(settings.confidence) > 1:
+            raise ValueError(
+                f"a stream has one level, and --confidence is there {len(settings.confidence)} "
+                "times; give one"
+            )
+        watching = {"on_alarm": on_alarm.value, "alpha": alpha}
+        stream = Living(data, save, columns, settings, first, lag, watching)
         with Interrupts() as interrupts:
             for steps in stream.run(follow, interrupts):
                 for step in steps:
@@ -74,7 +72,10 @@ def monitor(
 def _tell_step(step: tuple[int, Any, Step | None], stream: Any, json: bool) -> None:
     row, found, learned = step
     if json:
-        print_json({"row": row, "set": None if found is None else list(found), **_learned(learned)})
+        told = {"row": row, "set": None if found is None else list(found), **_learned(learned)}
+        if stream.lag:
+            told["labelled_row"] = None if learned is None else row - stream.lag
+        print_json(told)
         return
     for alert in learned.alerts if learned else ():
         tell(f"row {row}: the law of the {alert.part} has changed; {alert.done}")

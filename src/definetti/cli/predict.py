@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import Guarantee
 from definetti.cli.fields import BadTable
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes
@@ -22,6 +21,8 @@ SHOWN = 40  # steps in the table
 
 def predict(
     context: typer.Context,
+    columns: options.Columns,
+    settings: options.Settings,
     calibration: Annotated[
         str | None,
         typer.Argument(help="labelled rows; - for standard input; with --model, the new rows"),
@@ -30,19 +31,9 @@ def predict(
     model: Annotated[
         Path | None, typer.Option(help="a file of definetti fit, in the place of labelled rows")
     ] = None,
-    state_column: options.StateColumn = "state",
-    observation_columns: options.ObservationColumns = None,
-    confidence: options.Levels = "0.9",
     horizon: options.Horizon = None,
-    guarantee: options.Guarantee = Guarantee.all,
-    max_errors: options.MaxErrors = 0,
-    train_size: options.TrainSize = None,
-    symmetry: options.Symmetry = "auto",
-    memory: options.Memory = "1",
-    smoothing: options.Smoothing = False,
-    allow_empty: options.AllowEmpty = False,
+    lag: options.Lag = 0,
     no_check: options.NoCheck = False,
-    seed: options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
     ] = None,
@@ -60,93 +51,116 @@ def predict(
     """
     with report_mistakes():
         from definetti.cli.checking import check_rows, note_broken
-        from definetti.cli.estimators import check_share, read_both
-        from definetti.cli.levels import read_confidence
-        from definetti.cli.saved import check_settled, read_saved, were_given
+        from definetti.cli.estimators import check_share, make_estimator, read_both
+        from definetti.cli.levels import read_confidences
+        from definetti.cli.saved import check_settled, read_saved
         from definetti.cli.writing import check_output, write_rows
 
         if output is not None:
             inputs = [calibration, new, None if model is None else str(model)]
             check_output(output, inputs, force, is_prediction_file)
-        wanted: dict[str, Any] = {
-            "confidence": confidence, "guarantee": guarantee.value, "max_errors": max_errors,
-            "smoothing": smoothing, "allow_empty": allow_empty,
-        }  # fmt: skip
         if model is not None:
             if new is not None:
                 raise BadTable("with --model there is one file, of new rows; leave the other out")
             check_settled(context)
-            cp, data = read_saved(model, calibration, observation_columns)
-            wanted = {name: wanted[name] for name in were_given(context, wanted)}
+            cp, data = read_saved(model, calibration, columns.observation_columns)
         elif calibration is None:
             raise BadTable("no file is given; name one of labelled rows, or a --model")
         else:
-            check_share(train_size)
-            data = read_both(calibration, new, state_column, observation_columns)
-        if "confidence" in wanted:
-            wanted["confidence"] = read_confidence(confidence, data.states)
+            check_share(settings.train_size)
+            data = read_both(calibration, new, columns)
         steps = horizon or data.new_rows
         if not steps:
             raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
+        check_lag(lag, steps)
         if model is None:
-            cp = _fit(
-                data, steps, **wanted, train_size=train_size, symmetry=symmetry, memory=memory,
-                seed=seed,
-            )  # fmt: skip
+            cp = make_estimator(settings, data, steps, lag=lag)
+            levels = read_confidences(settings.confidence, data.states)
+            cp.fit(data.observations, data.states)
         else:
-            level = {"confidence_level": wanted.pop("confidence")} if "confidence" in wanted else {}
-            cp.set_params(**level, **wanted, verbose=True)
-        found, settings, described = _predict(cp, data, steps)
+            levels = _set_again(cp, context, settings, data)
+        found, told, described = _predict(cp, data, steps, lag, levels)
         # What a saved model has learned from was another command's affair.
         checked = check_rows(
-            data, cp.memory_, seed, train_size=cp.train_size, skip=no_check or model is not None
-        )
-        rows = list_steps(found)
+            data, cp.memory_, settings.seed,
+            train_size=cp.train_size, skip=no_check or model is not None,
+        )  # fmt: skip
+        rows = [
+            row
+            for level, one in zip(levels, found, strict=True)
+            for row in list_steps(one, lag, level)
+        ]
         if output is not None:
             write_rows(rows, output)
-        print_notes([*data.notes, *note_broken(checked, settings["symmetry"])])
+        print_notes([*data.notes, *note_broken(checked, told["symmetry"])])
         if json:
-            settings["model"] = repr(settings["model"])  # for which scikit-learn is loaded
-            settings["check"] = None if checked is None else checked.to_dict()
-            print_json({**settings, "steps": rows, "sequences": _list_members(found)})
+            told["model"] = repr(told["model"])  # for which scikit-learn is loaded
+            told["check"] = None if checked is None else checked.to_dict()
+            print_json({**told, "steps": rows, "sequences": _list_members(found[-1])})
         else:
             _show(data, found, rows, described, output)
 
 
-def _fit(data: LabelledTable, steps: int, **wanted: Any) -> Any:
-    """Return an estimator that has learned from the labelled rows."""
-    from definetti.cli.estimators import make_estimator
+def _set_again(
+    cp: Any, context: typer.Context, settings: options.Settings, data: LabelledTable
+) -> list[Any]:
+    """Let a fitted estimator follow what it can still follow; return its levels."""
+    from definetti.cli.levels import read_confidences
+    from definetti.cli.saved import were_given
 
-    return make_estimator(data, steps, **wanted).fit(data.observations, data.states)
+    wanted = {"guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
+              "smoothing": settings.smoothing, "allow_empty": settings.allow_empty}  # fmt: skip
+    cp.set_params(**{one: wanted[one] for one in were_given(context, wanted)}, verbose=True)
+    if were_given(context, ["confidence"]):
+        return read_confidences(settings.confidence, data.states)
+    return [cp.confidence_level]
 
 
-def _predict(cp: Any, data: LabelledTable, steps: int) -> tuple[Any, dict[str, Any], str]:
-    """Return the sets, what they were asked for with, and the model in words."""
+def _predict(
+    cp: Any, data: LabelledTable, steps: int, lag: int, levels: list[Any]
+) -> tuple[list[Any], dict[str, Any], str]:
+    """Return a set for each level, what they were asked for with, and the model in words."""
     from definetti.cli.estimators import check_errors, cut_new, write_memory
     from definetti.cli.levels import name_levels
     from definetti.models.describing import described
 
-    check_errors(cp.guarantee, cp.max_errors, steps)
+    check_errors(cp.guarantee, cp.max_errors, steps - lag)
     new, horizon = cut_new(data, steps)
-    found = cp.predict_set(new, horizon=horizon)
-    settings = {
-        "confidence_level": name_levels(cp.confidence_level, cp.states_),
+    asked = levels if len(levels) > 1 else levels[0]
+    found = cp.predict_set(new, asked, horizon=horizon, lag=lag)
+    found = found if len(levels) > 1 else [found]
+    first, each = found[0], [name_levels(level, cp.states_) for level in levels]
+    told = {
+        "confidence_level": each if len(each) > 1 else each[0],
         "guarantee": cp.guarantee, "max_errors": cp.max_errors,
-        "horizon": steps, "labelled_rows": len(data.states), "states": list(cp.states_),
-        "observed": data.columns, "model": cp.model_, "method": found.method,
-        "symmetry": cp.symmetry_.known_as, "memory": write_memory(cp.memory), "given": found.given,
-        "exact": found.exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
-        "filled": found.filled, "train_size": cp.train_size, "seed": cp.random_state,
+        "horizon": steps, "lag": lag, "labelled_rows": len(data.states),
+        "states": list(cp.states_),
+        "observed": data.columns, "model": cp.model_, "method": first.method,
+        "symmetry": cp.symmetry_.known_as, "memory": write_memory(cp.memory),
+        "score": cp.score, "given": first.given,
+        "exact": first.exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
+        "filled": [one.filled for one in found] if len(found) > 1 else first.filled,
+        "train_size": cp.train_size, "seed": cp.random_state,
     }  # fmt: skip
     if cp.choice_ is not None and cp.choice_.diagnosis is not None:
         data.notes.append(cp.choice_.words)
-        settings["chosen"] = cp.choice_.words
+        told["chosen"] = cp.choice_.words
     fixed_on = len(data.states) - cp.n_steps_
-    return found, settings, described(cp.model_, list(data.columns), fixed_on)
+    return found, told, described(cp.model_, list(data.columns), fixed_on)
 
 
-def list_steps(found: Any) -> list[dict[str, Any]]:
+def check_lag(lag: int, steps: int) -> None:
+    """Refuse not to ask about any step."""
+    if lag >= steps:
+        raise ValueError(
+            f"--lag {lag} leaves none of {steps} steps to ask about; give --lag {steps - 1} at "
+            "most, or more steps with --horizon"
+        )
+
+
+def list_steps(found: Any, lag: int, level: Any) -> list[dict[str, Any]]:
     """Return a row a step: the possible states, the best, and a number for each state."""
+    from definetti.cli.levels import write_level
     from definetti.sets import StepSets
 
     if isinstance(found, StepSets):
@@ -156,7 +170,8 @@ def list_steps(found: Any) -> list[dict[str, Any]]:
     best = found.best
     return [
         {
-            "step": k + 1,
+            "step": lag + k + 1,
+            "confidence": write_level(level),
             "set": list(states),
             "size": len(states),
             "best": None if best is None else best[k],
@@ -171,8 +186,8 @@ def is_prediction_file(path: Path) -> bool:
     from definetti.cli.overwriting import read_columns
 
     columns = read_columns(path)
-    numbers = all(one.startswith(("p_", "probability_")) for one in columns[4:])
-    return columns[:4] == ["step", "set", "size", "best"] and numbers
+    numbers = all(one.startswith(("p_", "probability_")) for one in columns[5:])
+    return columns[:5] == ["step", "confidence", "set", "size", "best"] and numbers
 
 
 def _list_members(found: Any) -> list[dict[str, Any]]:
@@ -189,8 +204,9 @@ def _list_members(found: Any) -> list[dict[str, Any]]:
 
 
 def _show(
-    data: LabelledTable, found: Any, rows: list[dict[str, Any]], model: str, output: Path | None
-) -> None:
+    data: LabelledTable, found: list[Any], rows: list[dict[str, Any]], model: str,
+    output: Path | None,
+) -> None:  # fmt: skip
     from rich.table import Table
 
     from definetti.cli.printing import console, format_label, format_set
@@ -199,17 +215,26 @@ def _show(
     columns = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
     screen.print(f"observed: {columns}", soft_wrap=True)
     screen.print(f"model: {model}", soft_wrap=True)
-    screen.print(found._headline())
+    for one in found:
+        screen.print(one._headline())
+    steps = len(rows) // len(found)
+    by_level = [rows[k * steps : (k + 1) * steps] for k in range(len(found))]
+    sets = ["possible states"]
+    if len(found) > 1:
+        sets = [f"possible at {each[0]['confidence']}" for each in by_level]
     table = Table()
-    for column in ("step", "possible states", "best"):
+    for column in ("step", *sets, "best"):
         table.add_column(column)
-    for row in rows[:SHOWN]:
+    for row, *others in list(zip(*by_level, strict=True))[:SHOWN]:
         best = "" if row["best"] is None else format_label(row["best"])
-        table.add_row(str(row["step"]), format_set(row["set"]), best)
+        shown = (format_set(one["set"]) for one in (row, *others))
+        table.add_row(str(row["step"]), *shown, best)
     screen.print(table)
-    if found.filled:
-        screen.print(found._on_filling())
-    if len(rows) > SHOWN:
-        screen.print(f"… {len(rows) - SHOWN:,} more steps; --output writes all")
+    for one in found:
+        if one.filled:
+            screen.print(one._on_filling())
+            break
+    if steps > SHOWN:
+        screen.print(f"… {steps - SHOWN:,} more steps; --output writes all")
     if output is not None:
         screen.print(f"written: {output}", soft_wrap=True)

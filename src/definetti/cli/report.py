@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import Guarantee
 from definetti.cli.mistakes import report_mistakes
 from definetti.judging import START, WINDOWS
 
@@ -19,22 +18,14 @@ MARK = '<meta name="generator" content="definetti">'
 def report(
     context: typer.Context,
     data: options.LabelledRows,
+    columns: options.Columns,
+    settings: options.Settings,
     new: options.NewRows = None,
-    state_column: options.StateColumn = "state",
-    observation_columns: options.ObservationColumns = None,
-    confidence: options.Levels = "0.9",
     horizon: options.Horizon = None,
-    guarantee: options.Guarantee = Guarantee.all,
-    max_errors: options.MaxErrors = 0,
+    lag: options.Lag = 0,
     start: options.Start = START,
     windows: Annotated[int, typer.Option(min=1, help="windows of the backtest at most")] = WINDOWS,
-    train_size: options.TrainSize = None,
-    symmetry: options.Symmetry = "auto",
-    memory: options.Memory = "1",
-    smoothing: options.Smoothing = False,
-    allow_empty: options.AllowEmpty = False,
     no_check: options.NoCheck = False,
-    seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="the page's title")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = PAGE,
     force: options.Force = False,
@@ -52,51 +43,45 @@ def report(
     with report_mistakes():
         from definetti.cli.checking import check_rows, find_memory, note_broken
         from definetti.cli.estimators import check_share, cut_new, make_estimator, read_both
-        from definetti.cli.levels import read_confidence
+        from definetti.cli.levels import read_numbers
+        from definetti.cli.predict import check_lag
         from definetti.cli.printing import print_json, print_notes
         from definetti.cli.writing import check_output
         from definetti.report import make_report
 
         check_output(output, [data, new], force, is_report_file, (".html", ".htm"))
-        check_share(train_size)
-        found = read_both(data, new, state_column, observation_columns)
+        check_share(settings.train_size)
+        found = read_both(data, new, columns)
         steps = horizon or found.new_rows
-        seen, ahead = cut_new(found, max(steps, 1))
-        cp = make_estimator(
-            found,
-            max(steps, 1),
-            confidence=read_confidence(confidence, found.states),
-            guarantee=guarantee.value,
-            max_errors=max_errors,
-            train_size=train_size,
-            symmetry=symmetry,
-            memory=memory,
-            smoothing=smoothing,
-            allow_empty=allow_empty,
-            seed=seed,
-        )
+        asked = max(steps, lag + 1)  # of a window of the backtest
+        if steps:
+            check_lag(lag, steps)
+        seen, ahead = cut_new(found, asked)
+        levels = read_numbers(settings.confidence, found.states)
+        cp = make_estimator(settings, found, asked, lag=lag)
         checked = check_rows(
-            found, find_memory(cp, found), seed,
+            found, find_memory(cp, found), settings.seed,
             train_size=cp.train_size, skip=no_check, pictures=True,
         )  # fmt: skip
         made = make_report(
             cp, found.observations, found.states, seen if steps else None,
-            horizon=ahead if steps else None, start=start, windows=windows,
+            horizon=ahead if steps else None, lag=lag,
+            levels=levels[1:], start=start, windows=windows,
             title=title or "What the hidden states can be", check=checked,
             settings={
                 "command": write_command(context),
                 "labelled rows from": data,
                 "new rows from": _name_origin(data, new, found.new_rows, steps),
-                "states from": f"column {state_column}",
+                "states from": f"column {columns.state_column}",
                 "observed": _write_columns(found.columns),
             },
         )  # fmt: skip
         made.save(output)
-        print_notes([*found.notes, *note_broken(checked, symmetry)])
+        print_notes([*found.notes, *note_broken(checked, settings.symmetry)])
         if json:
             print_json({"written": str(output), **made.contents})
         else:
-            _print_findings(made.contents, output)
+            _print_findings(made.contents, levels, output)
 
 
 def is_report_file(path: Path) -> bool:
@@ -115,10 +100,11 @@ def write_command(context: typer.Context) -> str:
         value = context.params.get(parameter.name or "")
         if value is None or value == parameter.default or parameter.name in ("force", "json"):
             continue
-        if parameter.param_type_name == "option":
-            words.append(max(parameter.opts, key=len))
-        if value is not True:
-            words.append(str(value))
+        for one in value if isinstance(value, list) else [value]:
+            if parameter.param_type_name == "option":
+                words.append(max(parameter.opts, key=len))
+            if one is not True:
+                words.append(str(one))
     return shlex.join(words)
 
 
@@ -133,21 +119,24 @@ def _write_columns(columns: dict[str, str]) -> str:
     return ", ".join(f"{name} ({kind})" for name, kind in columns.items()) or "nothing"
 
 
-def _print_findings(contents: dict[str, Any], output: Path) -> None:
+def _print_findings(contents: dict[str, Any], levels: list[Any], output: Path) -> None:
     from definetti.cli.printing import console
 
-    place = contents["asked"]
-    lines = [contents["promise"][place]]
-    if test := contents["backtest"]:
-        ours = test["methods"]["definetti"][place]
-        if contents["guarantee"] == "steps":
-            lines.append(f"Backtest: {ours['coverage']:.3f} of {test['steps']:,} steps right.")
-        else:
-            of = f" of {test['horizon']:,} steps" if test["horizon"] > 1 else ""
-            lines.append(
-                f"Backtest: {ours['coverage']:.3f} of {test['windows']:,} windows{of} covered, "
-                f"95 % interval [{ours['low']:.3f}, {ours['high']:.3f}]."
-            )
+    places = [contents["asked"]]
+    places += [contents["levels"].index(level) for level in levels[1:]]
+    lines = []
+    for place in places:
+        lines.append(contents["promise"][place])
+        if test := contents["backtest"]:
+            ours = test["methods"]["definetti"][place]
+            if contents["guarantee"] == "steps":
+                lines.append(f"Backtest: {ours['coverage']:.3f} of {test['steps']:,} steps right.")
+            else:
+                of = f" of {test['horizon']:,} steps" if test["horizon"] > 1 else ""
+                lines.append(
+                    f"Backtest: {ours['coverage']:.3f} of {test['windows']:,} windows{of} covered, "
+                    f"95 % interval [{ours['low']:.3f}, {ours['high']:.3f}]."
+                )
     lines.append(f"written: {output.resolve()}; open it in a browser")
     screen = console()
     for line in lines:

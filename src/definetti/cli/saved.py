@@ -14,7 +14,8 @@ ENDING = ".definetti"
 # What is settled when a model is fitted.
 SETTLED = {
     "state_column": "--state-column", "train_size": "--train-size", "symmetry": "--symmetry",
-    "memory": "--memory", "seed": "--seed",
+    "memory": "--memory", "score": "--score", "states": "--states", "classifier": "--classifier",
+    "seed": "--seed",
 }  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def check_settled(context: typer.Context) -> None:
 
 def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any, LabelledTable]:
     """Load a model, and read new rows as the rows that it was fitted on were read."""
-    from definetti.cli.columns import LabelledTable, check_columns, take_columns
+    from definetti.cli.columns import LabelledTable, check_columns
     from definetti.cli.fields import BadTable
     from definetti.cli.new_rows import match_new_rows
     from definetti.cli.reading import name_source, read_table
@@ -100,18 +101,21 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
             rows, name, past, str(model), columns=list(columns), state=str(state)
         )
         table.notes += found
-        table.new, table.new_rows = take_columns(rows, list(columns)), len(rows)
+        table.new, table.new_rows = take_observed(cp, rows, list(columns)), len(rows)
     return cp, table
 
 
 def known_rows(cp: Any, columns: list[str]) -> Any:
     """Return the observations of the labelled rows as a table, for new ones to be held against."""
+    import numpy as np
     import polars as pl
 
     from definetti.cli.fields import BadTable
 
-    parts = cp._data._parts
+    parts, table = cp._data._parts, cp._data.table
     found = parts[0].observations if parts else None
+    if is_framed(table):
+        found = table.take(np.arange(len(table)))
     if isinstance(found, pl.Series) and len(columns) == 1:
         return found.to_frame(columns[0])
     if isinstance(found, pl.DataFrame) and set(columns) <= set(found.columns):
@@ -121,3 +125,18 @@ def known_rows(cp: Any, columns: list[str]) -> Any:
     if isinstance(found, pl.DataFrame):
         raise BadTable(f"the model was fitted on the columns {', '.join(found.columns)}")
     return pl.DataFrame({column: [] for column in columns})  # of which nothing is known
+
+
+def take_observed(cp: Any, rows: Any, columns: list[str]) -> Any:
+    """Return the observed columns of new rows in the form that an estimator was fitted on."""
+    from definetti.cli.columns import as_frame, take_columns
+
+    found = take_columns(rows, columns)
+    return as_frame(found) if is_framed(cp._data.table) else found
+
+
+def is_framed(table: Any) -> bool:
+    """Tell whether observations are rows of a frame, as a classifier takes them."""
+    from definetti.emissions._raw import Raw
+
+    return isinstance(table, Raw) and table.schema is not None

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.completing import complete_scores
 from definetti.cli.departures import show_departures, verify_departures
 from definetti.cli.levels import list_levels, name_levels, read_confidence
 from definetti.cli.memories import show_memories, verify_memories
@@ -30,10 +29,8 @@ STATES = (0, 1)
 def verify(
     length: Annotated[int, typer.Option(min=1, max=7, help="labelled steps")] = 5,
     horizon: Annotated[int, typer.Option(min=1, max=3, help="new steps")] = 1,
-    confidence: options.Levels = "0.9",
-    score: Annotated[
-        str, typer.Option(help="how strangeness is measured", autocompletion=complete_scores)
-    ] = "filter",
+    confidence: options.Level = "0.9",
+    score: options.Score = "filter",
     prior: Annotated[float, typer.Option(help="added to every count; 0 is the paper's")] = 0.0,
     json: options.Json = False,
 ) -> None:

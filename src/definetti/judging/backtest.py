@@ -27,6 +27,8 @@ class Backtest(NamedTuple):
     ----------
     begin : how many rows there are before the first window
     horizon, observed : the steps of a window, and how many of them were observed when predicted
+    lag : how many of its first steps were not asked about
+    guarantee : what was promised
     methods : how each method fared, "definetti" and, where it can be had, "classical"
     asked : the place of the estimator's own level among all levels
     notes : what is to be said of it
@@ -35,6 +37,8 @@ class Backtest(NamedTuple):
     begin: int
     horizon: int
     observed: int
+    lag: int
+    guarantee: str
     methods: dict[str, JudgedLevels]
     asked: int
     notes: list[str]
@@ -44,9 +48,12 @@ class Backtest(NamedTuple):
         """The number of windows."""
         return len(self.methods[OURS].covers)
 
-    def evaluations(self) -> dict[str, Evaluation]:
-        """Return how the sets of each method fared at the level that was asked for."""
-        return {name: one.evaluation(self.asked) for name, one in self.methods.items()}
+    def evaluations(self, level: ConfidenceLevel | None = None) -> dict[str, Evaluation]:
+        """Return how the sets of each method fared at one of the levels: the predictor's own."""
+        place = self.asked
+        if level is not None and len(self.methods[OURS].levels) > 1:
+            place = self.methods[OURS].levels.index(level)
+        return {name: one.evaluation(place) for name, one in self.methods.items()}
 
 
 def find_begin(
@@ -70,6 +77,7 @@ def run_backtest(
     states: Sequence[Any],
     horizon: int = 1,
     *,
+    lag: int = 0,
     observed: int | None = None,
     levels: Sequence[ConfidenceLevel] | None = None,
     labels: Iterable[Hashable] | None = None,
@@ -85,6 +93,8 @@ def run_backtest(
     observations, states : the labelled rows
     horizon : int, default 1
         The steps of a window.
+    lag : int, default 0
+        How many of its first steps not to ask about.
     observed : int, optional
         How many of them are observed when a window is predicted; all if left out.
     levels : list of float, optional
@@ -129,7 +139,9 @@ def run_backtest(
     level = read_levels(predictor.confidence_level).written
     levels = [level] if levels is None else list(levels)
     asked, notes = levels.index(level), []
-    if predictor.guarantee == "all":  # what the classical way promises, or would like to
+    if (
+        predictor.guarantee == "all" and not lag
+    ):  # what the classical way promises, or would like to
         if isinstance(level, dict):
             notes.append(f"{THEIRS} prediction is left out: it has one level for all states")
         elif is_long(len(ours.states), horizon, PER_WINDOW):
@@ -146,7 +158,7 @@ def run_backtest(
         try:
             found[name] = roll_levels(
                 way.fit(past, states[:begin]), rest, states[begin:], levels, horizon,
-                observed=known, asked=asked, verbose=bool(predictor.verbose),
+                lag=lag, observed=known, asked=asked, verbose=bool(predictor.verbose),
                 by_p_values=len(levels) > 1 and predictor.guarantee == "all",
                 filling=name == OURS and not ours.allow_empty,
             )  # fmt: skip
@@ -154,7 +166,7 @@ def run_backtest(
             if name == OURS:
                 raise
             notes.append(f"{name} prediction is left out: {error}")
-    return Backtest(begin, horizon, known, found, asked, notes)
+    return Backtest(begin, horizon, known, lag, predictor.guarantee, found, asked, notes)
 
 
 def _classical(ours: ConformalHMM, level: float) -> Any:

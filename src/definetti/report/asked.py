@@ -17,15 +17,15 @@ from definetti.sets import PredictionSet
 LISTED = 100  # sequences shown at most
 
 
-def predict_asked(cp: Any, observations: Any, horizon: int | None) -> Any:
+def predict_asked(cp: Any, observations: Any, horizon: int | None, lag: int = 0) -> Any:
     """Return the set that was asked for, if there was one."""
     if observations is None and horizon is None:
         return None
-    return cp.predict_set(observations, horizon=horizon)
+    return cp.predict_set(observations, horizon=horizon, lag=lag)
 
 
 def describe_new(
-    cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[Any]
+    cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[Any], lag: int = 0
 ) -> dict[str, Any]:
     """Return the sets for new observations: from which level on is each state, each sequence in.
 
@@ -33,27 +33,30 @@ def describe_new(
     ----------
     cp : the fitted estimator
     asked : the set at the level that was asked for
+    lag : how many steps come before those that are asked about
     """
+    seen = 0 if observations is None else length_of(observations)
     found: dict[str, Any] = {
         "steps": asked.horizon,
-        "observed": 0 if observations is None else length_of(observations),
-        "seen": seen_text(observations, asked.horizon),
+        "lag": lag,
+        "observed": max(seen - lag, 0),
+        "seen": seen_text(observations, lag + asked.horizon)[lag:],
         "method": asked.method,
         "sequences": [],
         "counts": None,
     }
     if cp.guarantee != "all":
-        sets = [cp.predict_set(observations, level, horizon=horizon) for level in levels]
+        sets = [cp.predict_set(observations, level, horizon=horizon, lag=lag) for level in levels]
         first, p_values, best = entries_of_nodes(sets), asked.marginals, asked.best
         found["filled"] = [one.filled for one in sets]
     elif isinstance(levels[0], Mapping):
-        every = cp.predict_p(observations, horizon=horizon)
+        every = cp.predict_p(observations, horizon=horizon, lag=lag)
         first, p_values, best = entries_of_nodes([asked]), every.step_p_values, every.best
         found["sequences"] = _sequences(every, lambda one: int(one not in asked))
         found["counts"] = [len(asked)] if isinstance(asked, PredictionSet) else None
         found["filled"] = [asked.filled]
     else:
-        every = cp.predict_p(observations, horizon=horizon)
+        every = cp.predict_p(observations, horizon=horizon, lag=lag)
         first, p_values, best = entry(every.step_p_values, levels), every.step_p_values, every.best
         found["sequences"] = _sequences(every, lambda one: int(entry(every.p_value(one), levels)))
         nothing = int(entry(p_values.max(), levels))  # so many levels leave nothing plausible

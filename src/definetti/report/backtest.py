@@ -24,6 +24,7 @@ def describe_backtest(
     levels: list[float],
     start: float,
     windows: int,
+    lag: int = 0,
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """Predict windows of the labelled rows in the way that was asked for.
 
@@ -31,6 +32,7 @@ def describe_backtest(
     ----------
     cp : the estimator, fitted on all rows; copies of it are fitted again
     steps, seen : how many steps were asked about, and how many of them are observed
+    lag : how many come before them
 
     Returns
     -------
@@ -38,14 +40,14 @@ def describe_backtest(
     """
     try:
         test = run_backtest(
-            cp, observations, labels, steps, observed=seen, levels=levels, labels=cp.states_,
-            start=start, windows=windows,
+            cp, observations, labels, steps + lag, lag=lag, observed=seen + lag, levels=levels,
+            labels=cp.states_, start=start, windows=windows,
         )  # fmt: skip
     except ValueError as error:
         return None, [f"there is no backtest: {error}"]
     found = {
-        "horizon": test.horizon,
-        "observed": test.observed,
+        "horizon": test.horizon - lag,
+        "observed": test.observed - lag,
         "first_row": test.begin + 1,
         "windows": test.windows,
         "late_states": bool(set(labels) - set(labels[: test.begin])) and cp.states is None,

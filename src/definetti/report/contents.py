@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from definetti.check.diagnosis import Diagnosis
@@ -29,25 +29,29 @@ def collect_contents(
     start: float,
     windows: int,
     check: Diagnosis | None = None,
+    lag: int = 0,
+    levels: Sequence[float] = (),
 ) -> dict[str, Any]:
     """Predict, backtest and describe; see `definetti.report.make_report`."""
     labels, observations = checked_states(states), readable(observations)
     new_observations = readable(new_observations, "new_observations")
     cp = copy_predictor(predictor).fit(observations, labels)
-    levels = levels_around(cp.confidence_level, cp.guarantee)
+    levels = levels_around(cp.confidence_level, cp.guarantee, levels)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", UserWarning)
-        asked = predict_asked(cp, new_observations, horizon)
+        asked = predict_asked(cp, new_observations, horizon, lag)
     notes = list(dict.fromkeys(str(one.message) for one in heard))
     for one in heard:
         warnings.warn(one.message, stacklevel=3)
     with warnings.catch_warnings():
         # Said once, of the level that was asked for.
         warnings.simplefilter("ignore", FewBlocksWarning)
-        new = None if asked is None else describe_new(cp, asked, new_observations, horizon, levels)
+        new = None
+        if asked is not None:
+            new = describe_new(cp, asked, new_observations, horizon, levels, lag)
         steps, seen = (new["steps"], new["observed"]) if new else (1, int(observations is not None))
         test, more = describe_backtest(
-            cp, observations, labels, steps, seen, levels, start, windows
+            cp, observations, labels, steps, seen, levels, start, windows, lag
         )
     exact = cp.symmetry_.exact
     own = _levels_by_state(levels[0], cp.states_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ FINE = [k / 100 for k in range(50, 100)] + [0.995]
 COARSE = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.975, 0.99]
 
 
-def levels_around(asked: ConfidenceLevel, guarantee: str) -> list[Any]:
+def levels_around(
+    asked: ConfidenceLevel, guarantee: str, others: Sequence[float] = ()
+) -> list[Any]:
     """Return the levels to choose from, the one that was asked for among them.
 
     Fewer where each of them is a prediction of its own; none but those asked for where each state
-    has its own.
+    has its own. `others` were asked for as well.
 
     >>> levels_around(0.93, "steps")
     [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.975, 0.99]
@@ -26,7 +28,7 @@ def levels_around(asked: ConfidenceLevel, guarantee: str) -> list[Any]:
     choice = {"all": FINE, "steps": COARSE, "errors": COARSE}.get(guarantee, [])
     # The decimal that was written: a level in single precision is no other level.
     level = read_levels(asked).written
-    return [level] if isinstance(level, Mapping) else sorted({*choice, level})
+    return [level] if isinstance(level, Mapping) else sorted({*choice, level, *others})
 
 
 def round_for_page(p_values: FloatArray | Any) -> list[Any]:

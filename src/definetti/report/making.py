@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -12,6 +13,7 @@ from definetti._system.checks import checked_number
 from definetti._system.files import replace_file
 from definetti.check.diagnosis import Diagnosis
 from definetti.judging import START, WINDOWS
+from definetti.levels import read_levels
 from definetti.report.contents import collect_contents
 from definetti.report.page import page
 
@@ -66,6 +68,8 @@ def make_report(
     new_observations: Any = None,
     *,
     horizon: int | None = None,
+    lag: int = 0,
+    levels: Sequence[float] = (),
     start: float = START,
     windows: int = WINDOWS,
     check: Diagnosis | None = None,
@@ -81,6 +85,11 @@ def make_report(
     observations, states : the labelled sequence, as `ConformalHMM.fit` takes it
     new_observations, horizon : what is to be predicted, as `ConformalHMM.predict_set` takes it;
         without either, the page has a backtest only
+    lag : int, default 0
+        How many of the first new steps not to ask about, as in `ConformalHMM.predict_set`.
+    levels : list of float, optional
+        Levels to choose from on the page, beside the predictor's own and those that are there
+        anyway.
     start : float, default 0.5
         The share of the labelled steps before the first window of the backtest.
     windows : int, default 500
@@ -125,11 +134,21 @@ the sequences that they leave possible.'
             "ConformalHMM.check make one"
         )
     found = collect_contents(
-        predictor, observations, states, new_observations, horizon, start, windows, check
+        predictor,
+        observations,
+        states,
+        new_observations,
+        horizon,
+        start,
+        windows,
+        check,
+        lag,
+        [read_levels(level).written for level in levels],
     )
     shown = {
         **(settings or {}),
         "horizon": "as many as there are new observations" if horizon is None else horizon,
+        "lag": lag,
         "start": start,
         "windows": windows,
         **{name: _written(value) for name, value in predictor.get_params(deep=False).items()},

@@ -108,7 +108,7 @@
       xgap: first.length <= (narrow() ? 20 : 60) ? 2 : 0, ygap: states.length <= 24 ? 2 : 0,
     });
   }
-  const newCells = data.new && cells(data.new.first, data.new.p_values, 0, KIND);
+  const newCells = data.new && cells(data.new.first, data.new.p_values, data.new.lag, KIND);
   const pastCells = data.backtest && cells(data.backtest.drawn.first, data.backtest.drawn.p_values, data.backtest.drawn.begin, "p-value");
 
   // ---- the sets that were asked for
@@ -141,14 +141,14 @@
         mark.append(element("span", states[state], { class: "name" }), " ", element("small", number(found.p_values[k][state], 4)));
         box.append(mark, " ");
       }
-      return [whole(k + 1), ...(seen ? [found.seen[k]] : []), box];
+      return [whole(found.lag + k + 1), ...(seen ? [found.seen[k]] : []), box];
     }));
     byId("new-cut").textContent = found.steps > ROWS ? `The first ${ROWS} steps; the picture has all.` : "";
     const box = byId("new-sequences-box");
     box.hidden = !found.sequences.length || one;
     if (box.hidden) return;
     const members = found.sequences.filter((member) => member.first <= place);
-    fill(byId("new-sequences"), ["p-value", ...found.seen.map((_, k) => `step ${k + 1}`)].slice(0, 21), members.map((member) =>
+    fill(byId("new-sequences"), ["p-value", ...found.seen.map((_, k) => `step ${found.lag + k + 1}`)].slice(0, 21), members.map((member) =>
       [number(member.p, 4), ...member.codes.map((code) => states[code])].slice(0, 21)));
     const left = found.counts ? size - members.length : null;
     byId("new-more").textContent = (found.steps > 20 ? "The first 20 steps of each are shown. " : "") +
