@@ -224,7 +224,7 @@ def test_a_link_is_written_through():
     for _ in range(2):
         assert run("predict", "in.csv", "--horizon", 1, "-o", "sets.csv")[0] == 0
     assert Path("sets.csv").is_symlink()
-    assert "step,set" in (Path("sub") / "real.csv").read_text()
+    assert "step,confidence,set" in (Path("sub") / "real.csv").read_text()
     Path("lost.csv").symlink_to(Path("nowhere") / "real.csv")
     code, said = run("predict", "in.csv", "--horizon", 1, "-o", "lost.csv")
     assert code == 2
