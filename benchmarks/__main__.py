@@ -16,6 +16,7 @@ MODULES = {
     "one_step": "crepes_p_values",
     "growth": "growth",
     "rolling": "rolling",
+    "figure1": "figure1",
     "past": "past",
     "long": "long",
     "symmetries": "symmetries",

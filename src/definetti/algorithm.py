@@ -15,8 +15,9 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.data.windows import Windows
-from definetti.models.refits import LONGEST, Refits
+from definetti.models.refits import LONGEST, Refits, refits_of
 from definetti.question import ROOM, Question
+from definetti.ranks.classes import rank_in_classes
 from definetti.ranks.deciding import Undecided, decide, everything, place
 from definetti.ranks.pvalue import Rank, ranks, ranks_among
 from definetti.symmetry.base import Reference
@@ -30,8 +31,31 @@ def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ran
     """Rank candidate state sequences, ``(C, h)``; return their ranks and their scores."""
     if question.model.fixed:
         return rank_fixed(question, candidates, verbose)
+    counted = rank_in_class(question, candidates)
+    if counted is not None:
+        return counted
     found = rank_each if len(candidates) < FEW else rank_refitted
     return found(question, candidates, verbose)
+
+
+def rank_in_class(question: Question, candidates: IntArray) -> Ranked | None:
+    """Rank candidates of a model of counts by windows that are counted, those of all at once.
+
+    None where the symmetry does not count so, or the model is another.
+    """
+    model, history, horizon = question.model, question.history, len(question.observations)
+    priors = model.counting(question.table)
+    if priors is None or not question.symmetry.learns_all or horizon > LONGEST:
+        return None
+    sizes = len(question.labels), len(question.table)
+    states = question.windows(candidates).states
+    found = question.symmetry.classes(history, states, question.observations, *sizes)
+    if found is None:  # Steps 1, 3 and 4
+        return None
+    emission, table, labels = model.emission_, question.table, question.labels
+    refits = refits_of(found.moves, found.pairs, priors, emission, table, labels)  # Step 2
+    scores = question.score_each(refits, found.each, question.hide_unseen(found.windows))
+    return rank_in_classes(scores, found), scores[found.own]  # Step 5
 
 
 def rank_refitted(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:

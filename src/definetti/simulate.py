@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
 
 
 class Sample(NamedTuple):
@@ -40,16 +40,33 @@ def sample(
     >>> sample(np.array([1.0, 0.0]), alternating, np.eye(2), 4, np.random.default_rng(0))
     Sample(observations=array([0, 1, 0, 1]), states=array([0, 1, 0, 1]))
     """
-    # Lists, because a step at a time they are many times faster than arrays.
-    steps, emitted = np.cumsum(transition, axis=1).tolist(), np.cumsum(emission, axis=1)
-    law, top, path = np.cumsum(initial).tolist(), len(initial) - 1, []
-    for u in rng.random(length).tolist():
-        path.append(min(bisect_right(law, u), top))
-        law = steps[path[-1]]
-    states: IntArray = np.array(path, dtype=np.int64)
-    draws = rng.random((length, 1))
-    observations = np.minimum((emitted[states] <= draws).sum(axis=1), emission.shape[1] - 1)
-    return Sample(observations, states)
+    begin, steps = np.cumsum(initial), np.cumsum(transition, axis=1)
+    drawn = _walk(begin, steps, np.cumsum(emission, axis=1), rng.random((2, length)))
+    return Sample(*drawn)
+
+
+@kernel
+def _walk(
+    begin: FloatArray, steps: FloatArray, emitted: FloatArray, uniforms: FloatArray
+) -> tuple[IntArray, IntArray]:
+    """Return the observations and states that uniform numbers pick, (2, T), by laws summed up."""
+    length = uniforms.shape[1]
+    observations, states = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
+    law = begin
+    for t in range(length):
+        states[t] = _pick(law, uniforms[0, t])
+        observations[t] = _pick(emitted[states[t]], uniforms[1, t])
+        law = steps[states[t]]
+    return observations, states
+
+
+@kernel
+def _pick(law: FloatArray, uniform: float) -> int:
+    """Return where a number falls among sums that rise, the last of which may be short of one."""
+    place = 0
+    while place < len(law) - 1 and law[place] <= uniform:
+        place += 1
+    return place
 
 
 def weather(length: int, random_state: int | None = None) -> Sample:

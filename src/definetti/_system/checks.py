@@ -75,12 +75,17 @@ def entropy_of(random_state: Any, ahead: bool = False) -> int:
     ----------
     ahead : whether a generator is left as it is, to give the same number again
     """
-    if ahead and isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+    if ahead and isinstance(random_state, np.random.RandomState):
         random_state = deepcopy(random_state)
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
+        source = random_state.bit_generator
+        before = source.state if ahead else {}
+        found = int(random_state.integers(2**63))
+        if ahead:  # put back, which takes a tenth of the time of a copy
+            source.state = before
+        return found
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)

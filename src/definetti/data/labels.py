@@ -62,6 +62,8 @@ def listed(values: Any, name: str) -> list[Any]:
     >>> listed(np.array(["sun", "rain"]), "states")
     ['sun', 'rain']
     """
+    if type(values) in (list, tuple):  # what most are; to ask what else they may be takes longer
+        return list(values)
     values = plain(values)
     if isinstance(values, np.ndarray):
         if values.ndim != 1:

@@ -173,6 +173,32 @@ def refit(
     return Refits(transitions, columns, picks, codes, emission, table, labels)
 
 
+def refits_of(
+    moves: IntArray,
+    pairs: IntArray,
+    priors: tuple[float, float],
+    emission: Emission,
+    table: Any,
+    labels: tuple[Hashable, ...],
+) -> Refits:
+    """Return the models that are known by their counts alone, about all symbols of the table.
+
+    Parameters
+    ----------
+    moves, pairs : (G, n, n) and (G, n, m + 1) counts of transitions, and of states and symbols,
+        missing ones first
+    priors : what is added to each of both
+    """
+    size, n, width = pairs.shape
+    transitions = np.exp(log_frequencies(moves.reshape(-1, n).astype(np.float64), priors[0]))
+    columns = np.zeros((width, size * n))
+    seen = pairs[:, :, 1:].reshape(size * n, -1).astype(np.float64)
+    columns[:-1] = log_frequencies(seen, priors[1]).T
+    picks = np.arange(size * n).reshape(size, n)
+    codes = np.append(np.arange(width - 1), MISSING)
+    return Refits(transitions.reshape(moves.shape), columns, picks, codes, emission, table, labels)
+
+
 def _judged(
     emission: Emission,
     table: Any,

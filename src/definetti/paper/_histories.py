@@ -13,8 +13,10 @@ import numpy as np
 
 from definetti import oracle, simulate
 from definetti._system.arrays import FloatArray
+from definetti._system.checks import entropy_of
+from definetti.paper._at_once import rank_histories
 from definetti.paper.cells import Cell
-from definetti.paper.methods import PROMISED, Method, Task, make_sets
+from definetti.paper.methods import PROMISED, Method, Task, choose_members, make_sets
 from definetti.paper.running import run_cells
 from definetti.paper.shortfalls import mark_short
 
@@ -36,14 +38,23 @@ def repeat_cell(matrices: Matrices, cell: Cell, part: range) -> list[list[int]]:
     method, point = Method("", **dict(cell.method)), dict(cell.point)
     transition, emission = matrices(**point)
     length, horizon, n = point["T"], point["horizon"], len(transition)
+    rngs = [cell.generator(repetition) for repetition in part]
+    begin, steps = np.full(n, 1 / n), length + horizon
+    drawn = [simulate.sample(begin, transition, emission, steps, rng) for rng in rngs]
+    y, x = (np.array(each) for each in zip(*drawn, strict=True))
+    ranks = rank_histories(method, y, x[:, :length], horizon, n)
     records = []
-    for repetition in part:
-        rng = cell.generator(repetition)
-        y, x = simulate.sample(np.full(n, 1 / n), transition, emission, length + horizon, rng)
-        task = Task(y[:length], x[:length], y[length:], n)
-        truth = tuple(x[length:].tolist())
-        found = make_sets(method, task, rng)
-        records.append([int(number) for s in found for number in (truth in s, len(s))])
+    for k, rng in enumerate(rngs):
+        if ranks is None:
+            task = Task(y[k, :length], x[k, :length], y[k, length:], n)
+            truth, found = tuple(x[k, length:].tolist()), make_sets(method, task, rng)
+            pairs = [(truth in s, len(s)) for s in found]
+        else:
+            entropy_of(rng)  # what an estimator that is fitted draws
+            place = int(np.ravel_multi_index(x[k, length:], [n] * horizon))
+            chosen = choose_members(method, ranks[k], float(rng.random()))
+            pairs = [(place in members, len(members)) for members in chosen]
+        records.append([int(number) for pair in pairs for number in pair])
     return records
 
 

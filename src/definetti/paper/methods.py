@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from definetti.paper.cells import Settings
+
+if TYPE_CHECKING:
+    from definetti.ranks import Rank
 
 PROMISED = 0.8  # the coverage that the paper promises throughout
 
@@ -83,7 +86,6 @@ def make_sets(
     """
     from definetti import HMM, ConformalHMM
     from definetti.exceptions import NotExactWarning
-    from definetti.ranks.pvalue import miscoverage
 
     cp = ConformalHMM(
         HMM(prior=method.prior),
@@ -100,10 +102,23 @@ def make_sets(
         ranks = cp.predict_ranks(task.new)
     else:
         ranks = cp.predict_ranks(horizon=len(task.new))
-    # Both kinds of sets come from one ranking, which is what takes the time. They may be empty, as
-    # those of the paper are.
-    alpha, uniform = miscoverage(method.level), float(rng.random())
-    found = [[s for s, r in ranks.items() if r.exceeds(alpha, uniform if r.randomised else None)]]
+    sequences = list(ranks)
+    chosen = choose_members(method, list(ranks.values()), float(rng.random()))
+    return [[sequences[k] for k in members] for members in chosen]
+
+
+def choose_members(method: Method, ranks: Sequence[Rank], uniform: float) -> list[list[int]]:
+    """Return which of the candidates are in the sets of a method, for each of its variants.
+
+    Both kinds of sets come from one ranking, which is what takes the time. They may be empty, as
+    those of the paper are.
+    """
+    from definetti.ranks.pvalue import miscoverage
+
+    alpha = miscoverage(method.level)
+    found = [
+        [k for k, r in enumerate(ranks) if r.exceeds(alpha, uniform if r.randomised else None)]
+    ]
     if method.smoothed:
-        found.append([s for s, r in ranks.items() if r.exceeds(alpha, uniform)])
+        found.append([k for k, r in enumerate(ranks) if r.exceeds(alpha, uniform)])
     return found

@@ -52,8 +52,7 @@ def run_cells(
     ``joblib.parallel_config("dask")`` sends the same chunks to a cluster.
 
     Processes, not threads, unless someone's configuration says otherwise. Kernels release the
-    interpreter's lock, but they are a twentieth of the time that a prediction takes in figure 1;
-    what is around them holds it, and threads would wait for each other.
+    interpreter's lock, but what is around them holds it, and threads would wait for each other.
 
     Examples
     --------

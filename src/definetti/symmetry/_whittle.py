@@ -109,7 +109,7 @@ def count_windows(
         paths.append(window)
         weights.append(trail.weight * factor)
     states = np.array(paths, dtype=np.int64)
-    path, codes, ways = _with_symbols(states, emissions)
+    path, codes, ways = with_symbols(states, emissions)
     total = np.array(weights, dtype=object)[path]
     for k in range(horizon):
         total *= ways[:, k]
@@ -117,7 +117,7 @@ def count_windows(
 
 
 @kernel
-def _with_symbols(states: IntArray, emissions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def with_symbols(states: IntArray, emissions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """List the symbols that each path may come with, and the ways to draw each of them."""
     paths, horizon = states.shape
     width = emissions.shape[1]

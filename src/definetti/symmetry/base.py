@@ -53,6 +53,40 @@ class Reference(NamedTuple):
         return cls(windows, np.ones(len(windows.start), dtype=np.int64), joins=True)
 
 
+class Classes(NamedTuple):
+    """Candidates by what they are compared with, and what that is, for all of them at once.
+
+    Attributes
+    ----------
+    classes : (C,) the class of each candidate; those of one class have the same counts
+    own : (C,) which window is the candidate's own
+    moves, pairs : (G, n, n) and (G, n, m + 1) counts of transitions, and of states and symbols,
+        the candidate included, missing symbols first
+    begins : (G + 1,) where the windows of each class begin
+    start, states, codes : (R,) and (R, h) the windows, class after class
+    weights : (R, L) how often each occurs, in digits of 32 bits, lowest first
+    """
+
+    classes: IntArray
+    own: IntArray
+    moves: IntArray
+    pairs: IntArray
+    begins: IntArray
+    start: IntArray
+    states: IntArray
+    codes: IntArray
+    weights: IntArray
+
+    @property
+    def windows(self) -> Windows:
+        return Windows(self.start, self.states, self.codes)
+
+    @property
+    def each(self) -> IntArray:
+        """The class of each window."""
+        return np.repeat(np.arange(len(self.moves)), np.diff(self.begins))
+
+
 class Chains(NamedTuple):
     """How the windows hang together that a sequence is compared with as it grows.
 
@@ -120,6 +154,8 @@ class Symmetry(Named, ABC):
             cls.chains = Symmetry.chains  # type: ignore[method-assign]
         if "reference" in cls.__dict__ and "one_step" not in cls.__dict__:
             cls.one_step = Symmetry.one_step  # type: ignore[method-assign]
+        if "reference" in cls.__dict__ and "classes" not in cls.__dict__:
+            cls.classes = Symmetry.classes  # type: ignore[method-assign]
 
     @property
     @abstractmethod
@@ -150,6 +186,25 @@ class Symmetry(Named, ABC):
         Parameters
         ----------
         tokens : (T,) the codes of what the future depends on, the states or more
+        """
+        return None
+
+    def classes(
+        self,
+        history: History,
+        candidates: IntArray,
+        observations: IntArray,
+        n_states: int,
+        n_symbols: int,
+    ) -> Classes | None:
+        """Return the references of many candidates at once, where they are counted.
+
+        None where each is to be asked about by itself, as by default.
+
+        Parameters
+        ----------
+        candidates, observations : (C, h) states, and (h,) codes, that follow the history
+        n_states, n_symbols : how many there are
         """
         return None
 

@@ -1,0 +1,340 @@
+"""The windows of the classes of many candidates, counted in one compiled pass.
+
+What `count_windows` lists for one completed sequence is listed here for all that may follow some
+histories. Numbers of members outgrow every machine number, so each is kept in digits of 32 bits, in
+places of 64: billions of such numbers are added digit by digit.
+"""
+
+from __future__ import annotations
+
+from math import log2
+from typing import NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti._system.compiled import kernel
+from definetti.data.history import History, padded
+from definetti.symmetry._whittle import with_symbols
+from definetti.symmetry.base import Classes
+
+BITS = 32  # of a digit
+LOWEST = 2**BITS - 1
+FACTOR = 31  # bits of a factor, so that a digit times it is still a machine number
+ROOM = 2**24  # digits that there may be in all
+
+
+class Pasts(NamedTuple):
+    """What counts of some histories of one length, each by itself.
+
+    Attributes
+    ----------
+    transitions, pooled : (K, n, n) counts of the stretch that goes on, and of all stretches
+    emissions : (K, n, m + 1) counts of states and symbols in all of them, missing ones first
+    first, last : (K,) states
+    length : of all stretches together
+    """
+
+    transitions: IntArray
+    pooled: IntArray
+    emissions: IntArray
+    first: IntArray
+    last: IntArray
+    length: int
+
+    @classmethod
+    def of(cls, history: History, n_states: int, n_symbols: int) -> Pasts:
+        """Return what counts of one history, with room for all states and symbols."""
+        square = n_states, n_states
+        return cls(
+            padded(history.transitions, *square)[None],
+            padded(history.pool.transitions, *square)[None],
+            padded(history.pool.emissions, n_states, n_symbols + 1)[None],
+            np.array([history.first]),
+            np.array([history.last]),
+            history.pool.length,
+        )
+
+
+def count_classes(
+    pasts: Pasts, candidates: IntArray, observations: IntArray, most: int
+) -> Classes | None:
+    """List the windows of the class of each candidate; None where they are not to be counted so.
+
+    Parameters
+    ----------
+    candidates : (C, h) states that may follow, the same for all histories
+    observations : (K, h) codes that follow each of them
+    most : windows that a class may have, and a tenth of the steps that it may take to count them
+    """
+    horizon, length = candidates.shape[1], pasts.length + candidates.shape[1]
+    n, steps = _sizes(pasts.emissions, candidates, observations)
+    bits = length.bit_length()
+    if steps**horizon > most or n ** (horizon + 3) > 10 * most or bits > FACTOR:
+        return None
+    # Determinants are worked out in machine numbers, from products of two minors. With so many
+    # exits in all, no minor of n − 2 rows is larger (Hadamard's bound), and no number of trees.
+    minors = (n - 2) * (log2(length / max(n - 2, 1)) + 0.5)
+    if 2 * minors + 1 > 62 or (n - 1) * log2(length) > 62:
+        return None
+    digits = (2 * horizon * (1 + n) + n) * bits // BITS + 1
+    if len(observations) * len(candidates) * steps**horizon * digits > ROOM:
+        return None
+    return Classes(*_counted(*pasts[:5], candidates, observations, steps**horizon, digits))
+
+
+@kernel
+def _sizes(emissions: IntArray, candidates: IntArray, observations: IntArray) -> tuple[int, int]:
+    """Return how many states a completed sequence may have, and steps: the state, the symbol."""
+    number, horizon = candidates.shape
+    pasts, n, width = emissions.shape
+    states, steps = 0, 0
+    for past in range(pasts):
+        known = emissions[past].copy()
+        for c in range(number):
+            for k in range(horizon):
+                known[candidates[c, k], observations[past, k] + 1] += 1
+            here, symbols = 0, 0
+            for v in range(n):
+                there = 0
+                for y in range(width):
+                    there += known[v, y] > 0
+                here += there > 0
+                symbols = max(symbols, there)
+            states, steps = max(states, here), max(steps, here * symbols)
+            for k in range(horizon):
+                known[candidates[c, k], observations[past, k] + 1] -= 1
+    return states, steps
+
+
+@kernel
+def _is_alone(transitions: IntArray, root: int, candidate: IntArray) -> bool:
+    """Tell whether a candidate ends in a state that occurs nowhere else."""
+    last = candidate[-1]
+    return not (last == root or transitions[:, last].any() or (candidate[:-1] == last).any())
+
+
+@kernel
+def _classes(
+    transitions: IntArray, root: int, last: int, candidates: IntArray, observations: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return the class of each candidate, and a candidate of each class: equal counts, one class.
+
+    A candidate with which nothing is compared has a class of its own.
+    """
+    number, horizon = candidates.shape
+    n = len(transitions)
+    keys = np.empty((number, 2 * horizon), dtype=np.int64)  # its moves and its pairs, sorted
+    classes = np.empty(number, dtype=np.int64)
+    first = np.empty(number, dtype=np.int64)
+    found = 0
+    for c in range(number):
+        before = last
+        for k in range(horizon):
+            state = candidates[c, k]
+            keys[c, k] = before * n + state
+            keys[c, horizon + k] = (observations[k] + 1) * n + state
+            before = state
+        keys[c, :horizon].sort()
+        keys[c, horizon:].sort()
+        classes[c] = found
+        if not _is_alone(transitions, root, candidates[c]):
+            for g in range(found):
+                if (keys[first[g]] == keys[c]).all():
+                    classes[c] = g
+                    break
+        if classes[c] == found:
+            first[found] = c
+            found += 1
+    return classes, first[:found]
+
+
+@kernel
+def _times(digits: IntArray, factor: int) -> None:
+    """Multiply a number in digits by one of at most ``2 ** FACTOR``."""
+    carried = 0
+    for k in range(len(digits)):
+        product = digits[k] * factor + carried
+        digits[k] = product & LOWEST
+        carried = product >> BITS
+
+
+@kernel
+def _times_trees(digits: IntArray, number: int) -> None:
+    """Multiply a number in digits by one of up to twice as many bits."""
+    high = digits.copy()
+    _times(high, number >> FACTOR)
+    _times(high, 1 << FACTOR)
+    _times(digits, number & ((1 << FACTOR) - 1))
+    carried = 0
+    for k in range(len(digits)):
+        carried += digits[k] + high[k]
+        digits[k] = carried & LOWEST
+        carried >>= BITS
+
+
+@kernel
+def _trees(exits: IntArray, root: int) -> int:
+    """Count the trees directed to the root, as `trees` does."""
+    n = len(exits)
+    inner = np.empty(n, dtype=np.int64)
+    size = 0
+    for v in range(n):
+        if v != root and exits[v].any():
+            inner[size] = v
+            size += 1
+    if size == 0:
+        return 1
+    a = np.empty((size, size), dtype=np.int64)
+    for i in range(size):
+        for j in range(size):
+            a[i, j] = -exits[inner[i], inner[j]]
+        a[i, i] = exits[inner[i]].sum() - exits[inner[i], inner[i]]
+    # A Laplacian's leading minors are above zero, or the whole is zero: no rows change places.
+    previous = 1
+    for k in range(size - 1):
+        if a[k, k] == 0:
+            return 0
+        for i in range(k + 1, size):
+            for j in range(k + 1, size):
+                a[i, j] = (a[i, j] * a[k, k] - a[i, k] * a[k, j]) // previous
+        previous = a[k, k]
+    return int(a[size - 1, size - 1])
+
+
+@kernel
+def _times_orders(
+    weight: IntArray, left: IntArray, root: int, common: IntArray, sizes: IntArray, path: IntArray
+) -> None:
+    """Multiply by the ways to come along a path, and the orders of the exits that are left."""
+    horizon = len(path) - 1
+    for k in range(horizon, 0, -1):
+        ways = left[path[k], path[k - 1]] + 1
+        for j in range(k - 1, 0, -1):
+            ways += path[j] == path[k] and path[j - 1] == path[k - 1]
+        _times(weight, ways)
+    for v in range(len(left)):
+        for one in range(common[v] + 1, left[v].sum() - (v != root) + 1):
+            _times(weight, one)
+        # Observations are drawn without replacement from each state's own. All paths are to count
+        # the same number of draws from every state.
+        drawn = (path[1:] == v).sum()
+        for one in range(drawn, min(sizes[v], horizon)):
+            _times(weight, sizes[v] - one)
+
+
+@kernel
+def _trails(
+    left: IntArray, root: int, last: int, sizes: IntArray, horizon: int, digits: int
+) -> tuple[IntArray, IntArray]:
+    """List the states of all windows of a class, that before them first, and their weights.
+
+    As `trails`, with the ways to draw observations that `count_windows` has beside.
+
+    Parameters
+    ----------
+    left : (n, n) edge counts of the reversed sequence; they are changed on the way
+    sizes : (n,) how often each state occurs
+    """
+    n, found = len(left), 0
+    paths = np.empty((n**horizon, horizon + 1), dtype=np.int64)
+    weights = np.zeros((n**horizon, digits), dtype=np.int64)
+    common = np.empty(n, dtype=np.int64)
+    for v in range(n):
+        common[v] = max(left[v].sum() - horizon - (v != root), 0)
+    path, tried = np.empty(horizon + 1, dtype=np.int64), np.empty(horizon + 1, dtype=np.int64)
+    path[horizon], tried[horizon] = last, -1
+    at = horizon  # the walk goes backwards
+    while at <= horizon:
+        if at > 0:
+            v = path[at]
+            if tried[at] >= 0:
+                left[v, tried[at]] += 1
+            tried[at] += 1
+            while tried[at] < n and left[v, tried[at]] == 0:
+                tried[at] += 1
+            if tried[at] < n:
+                left[v, tried[at]] -= 1
+                at -= 1
+                path[at], tried[at] = tried[at + 1], -1
+                continue
+        else:
+            trees = _trees(left, root)
+            if trees > 0:
+                paths[found], weights[found, 0] = path, 1
+                _times_trees(weights[found], trees)
+                _times_orders(weights[found], left, root, common, sizes, path)
+                found += 1
+        at += 1
+    return paths[:found], weights[:found]
+
+
+@kernel
+def _counted(
+    transitions: IntArray,
+    pooled: IntArray,
+    emissions: IntArray,
+    first: IntArray,
+    last: IntArray,
+    candidates: IntArray,
+    observations: IntArray,
+    most: int,
+    digits: int,
+) -> tuple[IntArray, ...]:
+    """List the windows of all classes, as `Classes` has them."""
+    number, horizon = candidates.shape
+    pasts, n, width = emissions.shape
+    classes = np.empty((pasts, number), dtype=np.int64)
+    own = np.empty((pasts, number), dtype=np.int64)
+    room = pasts * number  # the classes that there may be
+    begins = np.zeros(room + 1, dtype=np.int64)
+    moves = np.empty((room, n, n), dtype=np.int64)
+    pairs = np.empty((room, n, width), dtype=np.int64)
+    room *= most
+    start = np.empty(room, dtype=np.int64)
+    states = np.empty((room, horizon), dtype=np.int64)
+    codes = np.empty((room, horizon), dtype=np.int64)
+    weights = np.empty((room, digits), dtype=np.int64)
+    found, g = 0, 0
+    for past in range(pasts):
+        known, those = transitions[past], observations[past]
+        classes[past], represented = _classes(known, first[past], last[past], candidates, those)
+        classes[past] += g
+        for which in represented:
+            candidate, exits = candidates[which], known.T.copy()
+            moves[g], pairs[g] = pooled[past], emissions[past]
+            before = last[past]
+            for k in range(horizon):
+                exits[candidate[k], before] += 1
+                moves[g, before, candidate[k]] += 1
+                pairs[g, candidate[k], those[k] + 1] += 1
+                before = candidate[k]
+            if _is_alone(known, first[past], candidate):
+                start[found], states[found], codes[found] = last[past], candidate, those
+                weights[found, 0], weights[found, 1:] = 1, 0
+                found += 1
+            else:
+                sizes = pairs[g].sum(axis=1)
+                paths, ways = _trails(exits, first[past], before, sizes, horizon, digits)
+                path, seen, drawn = with_symbols(paths[:, 1:], pairs[g])
+                for r in range(len(path)):
+                    start[found], states[found] = paths[path[r], 0], paths[path[r], 1:]
+                    codes[found], weights[found] = seen[r], ways[path[r]]
+                    for k in range(horizon):
+                        _times(weights[found], drawn[r, k])
+                    found += 1
+            g += 1
+            begins[g] = found
+        for c in range(number):
+            for r in range(begins[classes[past, c]], begins[classes[past, c] + 1]):
+                if (
+                    start[r] == last[past]
+                    and (states[r] == candidates[c]).all()
+                    and (codes[r] == those).all()
+                ):
+                    own[past, c] = r
+                    break
+    return (
+        classes.ravel(), own.ravel(), moves[:g], pairs[:g], begins[: g + 1],
+        start[:found], states[:found], codes[:found], weights[:found],
+    )  # fmt: skip
