@@ -1,4 +1,4 @@
-"""What all tests share: steady property-based tests, and the way to the data folder."""
+"""What all tests share: steady property-based tests, their lanes, and the way to the data folder."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"  # beside the project, not in it: the data have other owners
+
+# Tests, by their ids, that take so long that they are slow: a matter of cost, not of meaning, so
+# that it stands apart from them. Where one is of many, others of its kind are fast.
+LONG = frozenset((ROOT / "tests" / "long.txt").read_text(encoding="utf-8").splitlines())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Put long tests into the slow lane, before those of the other lane are left out."""
+    for item in items:
+        if item.nodeid in LONG:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
