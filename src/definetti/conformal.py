@@ -15,6 +15,7 @@ from definetti._system.checks import (
     checked_guarantee,
     checked_limit,
     checked_number,
+    entropy_of,
     is_auto,
 )
 from definetti._system.saved import Saved
@@ -42,8 +43,14 @@ from definetti.symmetry import Full, Remembering, Symmetry, find_symmetry, remem
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
     from definetti.choosing import Choice
+    from definetti.series import EachSeries
 
 CHOOSING = 1  # names the draws by which something is chosen; no prediction's name is so short
+SERIES = ("own", "others", "all", "first")  # what `definetti.series.Promise` has by name
+READ_LATE = (
+    "confidence_level", "smoothing", "n_resamples", "guarantee", "max_errors", "allow_empty",
+    "max_candidates", "verbose",
+)  # fmt: skip
 FEW = 100  # candidates, up to which "full" may be taken in the place of "spaced"
 
 
@@ -114,6 +121,10 @@ class ConformalHMM(FrontDoor, Saved):
         The most candidate sequences, ``n_states ** horizon``, that a prediction may list. Beyond
         it a fixed model with "spaced" blocks or "departures" gives a `LatticeSet`, for any
         horizon.
+    series : {"own", "others", "all", "first"}, default "own"
+        With `groups`, what each of many series is predicted by: its own history; its own history
+        and a model that learns from the others; the windows of all; or the first of each other.
+        ``definetti.series.Promise.named[...].says`` what is promised.
     random_state : int, numpy Generator or None
         Where random numbers come from; None takes fresh ones at every `fit`. The same data and
         the same number give the same sets; other data draw other numbers from it.
@@ -131,6 +142,8 @@ class ConformalHMM(FrontDoor, Saved):
     choice_ : `definetti.choosing.Choice`, what was chosen by tests of the training stretch and
         why; None where nothing was to be chosen
     n_steps_ : the length of the labelled history, without what the model was fixed on
+    series_ : with `groups`, a mapping from the name of each series to its fitted `ConformalHMM`;
+        else None
 
     Examples
     --------
@@ -144,7 +157,10 @@ class ConformalHMM(FrontDoor, Saved):
     """
 
     choice_: Choice | None
+    series_: EachSeries | None
     _over_few: Symmetry | None
+    _known: tuple[Hashable, ...] = ()  # states that other series have
+    _together = False  # whether all stretches calibrate
 
     def __init__(
         self,
@@ -161,6 +177,7 @@ class ConformalHMM(FrontDoor, Saved):
         max_errors: int = 0,
         allow_empty: bool = False,
         max_candidates: int = 100_000,
+        series: str = "own",
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -177,13 +194,19 @@ class ConformalHMM(FrontDoor, Saved):
         self.max_errors = max_errors
         self.allow_empty = allow_empty
         self.max_candidates = max_candidates
+        self.series = series
         self.random_state = random_state
         self.verbose = verbose
 
     def fit(
-        self: ConformalHMM, observations: Any, states: Any, lengths: Any = None
+        self: ConformalHMM,
+        observations: Any,
+        states: Any,
+        lengths: Any = None,
+        groups: Any = None,
+        order: Any = None,
     ) -> ConformalHMM:
-        """Take in a labelled sequence.
+        """Take in a labelled sequence, or the rows of many series.
 
         Parameters
         ----------
@@ -192,6 +215,12 @@ class ConformalHMM(FrontDoor, Saved):
         lengths : list of int, optional
             The lengths of its stretches, where there are gaps between them of which nothing is
             known. What is to be predicted follows the last stretch.
+        groups : (T,) labels, optional
+            The series that each row belongs to, where there are several: patients, machines. The
+            rows of a series need not stand together. ``series_[name]`` is then the estimator of
+            one, and `predict_set` and `evaluate` take ``group=`` and ``groups=``.
+        order : (T,) numbers or dates, optional
+            What the rows of a series are sorted by; as they come if left out.
 
         Notes
         -----
@@ -199,8 +228,24 @@ class ConformalHMM(FrontDoor, Saved):
         observations are dealt around, too. States are rearranged within the last stretch alone,
         which keeps the sets exact: to move them elsewhere would change the lengths. For new
         sequences that follow none of the old ones see `definetti.ConformalSequences`.
+
+        Examples
+        --------
+        >>> from definetti.simulate import weather
+        >>> towns = {name: weather(300, random_state=k) for k, name in enumerate(["Rome", "Oslo"])}
+        >>> things = [thing for town in towns.values() for thing in town.observations]
+        >>> skies = [sky for town in towns.values() for sky in town.states]
+        >>> cp = ConformalHMM(series="others", random_state=0)
+        >>> cp = cp.fit(things, skies, groups=["Rome"] * 300 + ["Oslo"] * 300)
+        >>> cp.predict_set(["hat", "umbrella"], group="Oslo").sequences
+        [('sun', 'rain'), ('sun', 'sun')]
         """
+        if groups is not None:
+            return self._fit_series(observations, states, lengths, groups, order)
+        if order is not None:
+            raise ValueError("order sorts the rows of series, and groups is None; name the series")
         super().fit(observations, states, lengths)
+        self.series_ = None
         if not self.symmetry_.exact:
             warn_caller(
                 f"symmetry={self.symmetry!r} does not guarantee the confidence level; use "
@@ -208,6 +253,62 @@ class ConformalHMM(FrontDoor, Saved):
                 NotExactWarning,
             )
         return self
+
+    def _fit_series(
+        self, observations: Any, states: Any, lengths: Any, groups: Any, order: Any
+    ) -> ConformalHMM:
+        """Take in the rows of many series; each is fitted when it is asked for."""
+        from definetti.series import EachSeries
+
+        self._resolve()
+        self._check_parameters()
+        entropy = entropy_of(self.random_state, ahead=True)
+        found = EachSeries(self, observations, states, groups, order, lengths, entropy)
+        entropy_of(self.random_state)
+        for name in ("_data", "model_", "_entropy"):
+            self.__dict__.pop(name, None)
+        self.series_ = found
+        return self
+
+    def _each_series(self) -> EachSeries:
+        """Return the estimators of all series; refuse where there are none."""
+        if self.__dict__.get("series_") is None:
+            self._check_fitted()
+            raise ValueError(
+                "groups are named, but the history was fitted without; fit with groups=, or leave "
+                "them out"
+            )
+        assert self.series_ is not None
+        return self.series_
+
+    def _of_group(self, group: Hashable) -> ConformalHMM:
+        """Return the estimator of a series."""
+        return self._settled(self._each_series()[group])
+
+    def _settled(self, one: ConformalHMM) -> ConformalHMM:
+        """Give the estimator of a series what is read at every prediction, as it is now."""
+        self._check_parameters()
+        for name in READ_LATE:
+            setattr(one, name, getattr(self, name))
+        return one
+
+    @property
+    def states_(self) -> tuple[Hashable, ...]:
+        if self.__dict__.get("series_") is not None:
+            return self._each_series().table.alphabet.labels
+        return super().states_
+
+    def _is_fitted(self) -> bool:
+        return super()._is_fitted() or self.__dict__.get("series_") is not None
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        if self.__dict__.get("series_") is not None:
+            some = next(iter(self._each_series()))
+            raise ValueError(
+                f"this ConformalHMM has {len(self._each_series()):,} series; name one: group="
+                f"{some!r}, or series_[{some!r}] for all that can be asked"
+            )
 
     @overload
     def predict_set(
@@ -217,6 +318,7 @@ class ConformalHMM(FrontDoor, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
+        group: Hashable = None,
     ) -> PredictionSet | LatticeSet | StepSets: ...
 
     @overload
@@ -227,6 +329,7 @@ class ConformalHMM(FrontDoor, Saved):
         confidence_level: Sequence[ConfidenceLevel],
         horizon: int | None = None,
         lag: int = 0,
+        group: Hashable = None,
     ) -> list[PredictionSet | LatticeSet | StepSets]: ...
 
     def predict_set(
@@ -236,6 +339,7 @@ class ConformalHMM(FrontDoor, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
+        group: Hashable = None,
     ) -> Any:
         """Return the set of state sequences for new observations.
 
@@ -252,6 +356,8 @@ class ConformalHMM(FrontDoor, Saved):
             How many of the first new steps not to ask about, because their labels are late and
             only the present is of interest. Needs a fixed model and "spaced" blocks or
             "departures".
+        group : label, optional
+            The series that they follow, where there are several.
 
         Returns
         -------
@@ -263,6 +369,10 @@ class ConformalHMM(FrontDoor, Saved):
         Whether an observation is missing, None or NaN, may depend on the state of its time alone,
         as in the history; for what is not observed *yet* use `horizon`.
         """
+        if group is not None:
+            return self._of_group(group).predict_set(
+                new_observations, confidence_level, horizon=horizon, lag=lag
+            )
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
         if several is None:
@@ -413,6 +523,9 @@ class ConformalHMM(FrontDoor, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
+        groups: Any = None,
+        order: Any = None,
+        n_jobs: int | None = None,
     ) -> Any:
         """Judge prediction sets by the truth.
 
@@ -427,12 +540,25 @@ class ConformalHMM(FrontDoor, Saved):
             whole stretch is one window if left out. Steps left over at the end are not judged.
         lag : int, default 0
             How many of the first steps of each window not to ask about, as in `predict_set`.
+        groups, order : (L,) labels, and numbers or dates, optional
+            The series that each row follows, and what rows are sorted by, as in `fit`. Gives a
+            `definetti.judging.SeriesEvaluation`: how each series fared, and all together.
+        n_jobs : int, optional
+            How many threads judge series; no number depends on it.
 
         Notes
         -----
         The estimator itself learns nothing. A true state that the set could not list, never seen
         and not declared, counts as not covered.
         """
+        if groups is not None:
+            from definetti.judging.series import evaluate_series
+
+            return evaluate_series(
+                self._each_series(), new_observations, states, groups, order,
+                settle=self._settled, n_jobs=n_jobs, confidence_level=confidence_level,
+                horizon=horizon, lag=lag,
+            )  # fmt: skip
         return self._judge_windows(
             new_observations, states, confidence_level, horizon, lag, bool(self.verbose)
         )
@@ -490,12 +616,20 @@ class ConformalHMM(FrontDoor, Saved):
         )
 
     def _saved(self) -> dict[str, Any]:
+        if self.__dict__.get("series_") is not None:
+            return {"params": self.get_params(deep=False), **self._each_series().kept()}
         return self._saved_with("score_", "symmetry_", "choice_", "_over_few", "_remembering")
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> ConformalHMM:
         from definetti.choosing import Choice
+        from definetti.series import EachSeries
 
+        if "groups" in kept:
+            made = cls(**kept.pop("params"))
+            made._check_parameters()
+            made.series_ = EachSeries(made, **kept)
+            return made
         kept = {"choice_": None, "_over_few": None, **kept}  # files from before there was a choice
         made = cls._restored_with(
             kept, _data=Labelled, score_=Score, symmetry_=Symmetry, _remembering=Symmetry,
@@ -534,7 +668,10 @@ class ConformalHMM(FrontDoor, Saved):
                 "memory='auto' is chosen by tests of a training stretch, and train_size is None; "
                 "set train_size=0.5, or name a memory, such as 2 or 'age'"
             )
-        data = Labelled(model, observations, states, self.states, self.train_size, lengths)
+        data = Labelled(
+            model, observations, states, self.states, self.train_size, lengths,
+            known=self._known, together=self._together,
+        )  # fmt: skip
         symmetry = find_symmetry(self.symmetry)
         choice = self._choose(data, entropy)
         memory = self.memory if choice is None else choice.memory or self.memory
@@ -568,6 +705,10 @@ class ConformalHMM(FrontDoor, Saved):
         ``score_`` and ``symmetry_``: a change of theirs waits for the next one.
         """
         read_levels(self.confidence_level)
+        if self.series not in SERIES:
+            raise ValueError(
+                f"series must be one of {', '.join(map(repr, SERIES))}, got {self.series!r}"
+            )
         checked_flag(self.smoothing, "smoothing")
         checked_flag(self.allow_empty, "allow_empty")
         checked_flag(self.verbose, "verbose")

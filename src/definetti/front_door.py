@@ -163,6 +163,7 @@ class FrontDoor(Door, GivesModel):
         """
         if not self._is_fitted():
             return self.fit(observations, states)
+        self._check_fitted()
         observations = readable(observations)
         data = self._data.choose_again(observations, "observations")
         data.append(observations, states, self._check_more)
@@ -182,6 +183,7 @@ class FrontDoor(Door, GivesModel):
     @property
     def present_(self) -> Hashable:
         """The last state that is labelled: what is predicted goes on from it."""
+        self._check_fitted()
         return self.states_[self._data.history.last]
 
     def fixed_model(self) -> Model:

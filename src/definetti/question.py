@@ -103,7 +103,9 @@ class Question:
     def describe(self) -> str:
         """Say of a set how it was made."""
         within, number = "", self.history.stretches
-        if number > 1:
+        if self.symmetry.spans:
+            within = f" over {number} stretches"
+        elif number > 1:
             within = f" within the last of {number} stretches"
             if self.symmetry.pools and self.history.pool is not self.history:
                 within += ", observations from all"

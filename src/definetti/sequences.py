@@ -21,6 +21,7 @@ from definetti.data.labels import (
     read_declared,
     readable,
 )
+from definetti.data.series import at_rows
 from definetti.data.splitting import read_lengths, training_length
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.front_door import Door
@@ -28,7 +29,7 @@ from definetti.models.base import Model
 from definetti.models.whole import WholeSmoother
 from definetti.ranks.limits import blocks_needed
 from definetti.ranks.pvalue import miscoverage
-from definetti.ranks.units import after_errors, at_rows, read_groups, weighted_limit
+from definetti.ranks.units import after_errors, read_groups, weighted_limit
 from definetti.sets import Evaluation, StepSets
 from definetti.sets._face import BoolArray
 

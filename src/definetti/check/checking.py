@@ -20,6 +20,7 @@ from definetti.check.own import Own
 from definetti.check.ranking import stop_early
 from definetti.check.residuals import find_residuals
 from definetti.check.sample import Sample, read_sample
+from definetti.data.series import take_series
 from definetti.memory import Memory
 
 Tests = Iterable[str | Statistic | Callable[..., float]] | Mapping[str, Any] | str | None
@@ -30,6 +31,8 @@ def check(
     states: Any,
     *,
     lengths: Any = None,
+    groups: Any = None,
+    order: Any = None,
     n_resamples: int = 999,
     memory: int | str | Memory = 1,
     tests: Tests = None,
@@ -55,6 +58,11 @@ def check(
     lengths : list of int, optional
         The lengths of the sequences, if there are several. Each is rearranged by itself, but for
         the tests whether all have one law.
+    groups : (T,) labels, optional
+        The series that each row belongs to, in whatever order rows come; each is a sequence then.
+    order : (T,) numbers or dates, optional
+        What the rows of a series are sorted by; as they come if left out. Rows are named by their
+        place in the series, one after the other.
     n_resamples : int, default 999
         How many rearrangements are drawn.
     memory : int, {"age", "observation"} or Memory, default 1
@@ -103,6 +111,8 @@ def check(
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
         raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}; try 0.05")
     chosen = _choose(tests)
+    if groups is not None:
+        observations, states, lengths = take_series(observations, states, groups, order, lengths)
     sample = read_sample(observations, states, lengths, memory)
     entropy = entropy_of(random_state)
     parts, untested = _sort_out(sample, chosen, tests is None)

@@ -24,7 +24,16 @@ class Restarting(ConformalHMM):
 
     reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart"}
 
-    def fit(self, observations: Any, states: Any, lengths: Any = None) -> Restarting:
+    def fit(
+        self,
+        observations: Any,
+        states: Any,
+        lengths: Any = None,
+        groups: Any = None,
+        order: Any = None,
+    ) -> Restarting:
+        if groups is not None or order is not None:
+            raise ValueError("groups is for ConformalHMM; a contestant lives with one stream")
         first = min(FIRST, len(states))
         known = None if observations is None else piece(observations, 0, first)
         cp = ConformalHMM(**clone(self).get_params(deep=False)).fit(known, states[:first], lengths)

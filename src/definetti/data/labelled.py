@@ -80,6 +80,8 @@ class Labelled(Saved):
     model, emission : what is used, fixed on the first stretch where the sequence is split
     kinds : what is observed, where the model was chosen by it
     alphabet, table : labels and observations, in the order of their codes
+    known : states that are known from elsewhere, though there may be others
+    together : whether all stretches are the history, and not the last alone
     history : the sequence, without the stretch that the model was fixed on
     training : that stretch, if there is one
     statistics : what the model needs to know of its observations
@@ -94,7 +96,10 @@ class Labelled(Saved):
         train_size: float | None = None,
         lengths: Any = None,
         kinds: Kinds | None = None,
+        known: tuple[Hashable, ...] = (),
+        together: bool = False,
     ) -> None:
+        self.known, self.together = known, together
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
@@ -113,11 +118,11 @@ class Labelled(Saved):
         ordered, emission = model.ordered, model.emission_
         self.plain = observations is None
         self.closed = declared is not None
-        known = model.states or ()
+        first = (*(model.states or ()), *known)
         if declared is None:
-            self.alphabet = Alphabet(known).extended(labels)
+            self.alphabet = Alphabet(first).extended(labels)
         else:
-            self.alphabet = read_declared(declared, known)
+            self.alphabet = read_declared(declared, first)
         codes = self.alphabet.encode(labels, "states")
         if declared is None and ordered:
             # The order in which labels are first met is not what a rearrangement keeps.
@@ -165,6 +170,8 @@ class Labelled(Saved):
             "kinds": self.kinds,
             "plain": self.plain,
             "closed": self.closed,
+            "known": self.known,
+            "together": self.together,
             "alphabet": self.alphabet,
             "lengths": self._lengths,
             "stretches": self.history.stretches,
@@ -181,6 +188,8 @@ class Labelled(Saved):
         made = cls.__new__(cls)
         made.rule, made.model, made.kinds = kept["rule"], kept["model"], kept["kinds"]
         made.plain, made.closed = bool(kept["plain"]), bool(kept["closed"])
+        made.known = tuple(kept.get("known", ()))  # files from before there were series
+        made.together = bool(kept.get("together", False))
         made.alphabet, made.table = kept["alphabet"], kept["table"]
         made.training, made.statistics = kept["training"], kept["statistics"]
         made._lengths, made._parts = widened(kept["lengths"]), list(kept["parts"])
@@ -269,8 +278,9 @@ class Labelled(Saved):
         declared = self.alphabet.labels if self.closed else None
         each = self._lengths_of(len(first.labels))
         again = Labelled(
-            self.rule, first.observations, first.labels, declared, lengths=each, kinds=kinds
-        )
+            self.rule, first.observations, first.labels, declared, lengths=each, kinds=kinds,
+            known=self.known, together=self.together,
+        )  # fmt: skip
         cuts = set(self._lengths.cumsum()[:-1].tolist())
         for part in later:
             begin, size = len(again.history.pool), len(part.labels)
@@ -290,6 +300,10 @@ class Labelled(Saved):
         """
         if not len(self.history):
             return  # it has just begun
+        if self.together:
+            raise ValueError(
+                "a gap cannot be told to what is calibrated by all series; fit again with lengths="
+            )
         self._lengths, past = np.append(self.lengths, 0), self.history
         self.history = History(len(self.alphabet), self.emission.symbols)
         self.history.pool, self.history.stretches = past.pool, past.stretches + 1
@@ -369,6 +383,8 @@ class Labelled(Saved):
             return history
 
         inside = [begin for begin in begins if begin < len(codes)]
+        if self.together:
+            return part(inside)
         last = part(inside[-1:])
         if len(inside) > 1:
             last.pool = part(inside)

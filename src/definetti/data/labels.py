@@ -118,7 +118,8 @@ def piece(values: Any, begin: int, end: int) -> Any:
     return values[begin:end] if hasattr(values, "__getitem__") else list(values)[begin:end]
 
 
-def _kind(label: object) -> str:
+def kind_name(label: object) -> str:
+    """Name the kind of a label in plain words."""
     if isinstance(label, str):
         return "text"
     if isinstance(label, (bool, int, float, np.number, np.bool_)):
@@ -189,13 +190,13 @@ class Alphabet:
 
     def check_kind(self, labels: list[Any], name: str) -> None:
         """Refuse labels of a kind never seen: words where numbers were fitted, say."""
-        known = {_kind(label) for label in self.codes}
-        if all(_kind(label) in known or is_missing(label) for label in dict.fromkeys(labels)):
+        known = {kind_name(label) for label in self.codes}
+        if all(kind_name(label) in known or is_missing(label) for label in dict.fromkeys(labels)):
             return
         for row, label in enumerate(labels if known else []):
-            if not is_missing(label) and _kind(label) not in known:
+            if not is_missing(label) and kind_name(label) not in known:
                 raise TypeError(
-                    f"{name}[{row}] is {label!r} ({_kind(label)}), but the fitted ones are "
+                    f"{name}[{row}] is {label!r} ({kind_name(label)}), but the fitted ones are "
                     f"{' and '.join(sorted(known))}; convert it to the same kind"
                 )
 

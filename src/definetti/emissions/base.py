@@ -28,12 +28,15 @@ class Emission(Named, ABC):
     ----------
     symbols : whether equal observations share a code, so that counting them is worth while; the
         table then has a length, the number of its codes
+    adds_up : whether its statistics are all there is to the law once it is fixed, so that those of
+        some data are those of all without those of the others
     ordered : whether states are known by the order of columns alone, so that they must be declared
     example : some observations that it reads; with a name, what the exhaustive tests enumerate
     law : what it is called by people who do not read Python; its class's name if left out
     """
 
     symbols: bool = False
+    adds_up: bool = False
     ordered: bool = False
     example: ClassVar[tuple[Any, ...]] = ()
     law: ClassVar[str] = ""
@@ -42,6 +45,8 @@ class Emission(Named, ABC):
         super().__init_subclass__(**others)
         if "log_likelihood" in cls.__dict__ and "judge_rows" not in cls.__dict__:
             cls.judge_rows = Emission.judge_rows  # type: ignore[method-assign]  # not those of another
+        if "fix" in cls.__dict__ and "adds_up" not in cls.__dict__:
+            cls.adds_up = False  # it may settle on more than sums
         if "log_likelihood" in cls.__dict__ and "counting" not in cls.__dict__:
             # What law a derived class has is its own affair.
             cls.counting = Emission.counting  # type: ignore[method-assign]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +19,29 @@ from definetti.emissions.base import Emission
 
 
 class Counted(Emission):
-    """A law of symbols that is known by how often each of them occurs in each state."""
+    """A law of symbols that is known by how often each of them occurs in each state.
+
+    Counts add up over series and over machines, and can be taken away again: a law is fixed on
+    them as it is on the symbols themselves.
+    """
 
     symbols = True
+
+    @abstractmethod
+    def fix_counts(self, table: Any, counts: FloatArray) -> Counted:
+        """Return the law fixed on how often each symbol of a table occurs, ``(n_states, m)``."""
+
+    def fix(
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Counted:
+        return self.fix_counts(table, count_symbols(codes, len(table), states, len(labels)))
+
+    def gathered(self, table: Any, counts: FloatArray) -> FloatArray:
+        """Return the statistics that follow from how often each symbol of a table occurs."""
+        width, cells = self.cells(table, np.arange(counts.shape[1]))
+        found = np.zeros((width, len(counts)))
+        np.add.at(found, cells, counts.T)
+        return found.T
 
     def statistics(
         self, table: Any, codes: IntArray, states: IntArray, n_states: int
@@ -95,12 +116,9 @@ class Categorical(Counted, name="categorical"):
     def counting(self, table: Any) -> float | None:
         return float(self.prior)
 
-    def fix(
-        self, table: Alphabet, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> FixedCategorical:
-        """Fix the alphabet on a labelled stretch."""
-        seen = np.flatnonzero(np.bincount(codes + 1)[1:])  # the first place is for missing ones
-        return FixedCategorical(self.prior, tuple(seen.tolist()))
+    def fix_counts(self, table: Any, counts: FloatArray) -> FixedCategorical:
+        """Fix the alphabet on the symbols that occur."""
+        return FixedCategorical(self.prior, tuple(np.flatnonzero(counts.any(axis=0)).tolist()))
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ class Gaussian(Emission, name="gaussian"):
     shrinkage: float | None = None
 
     law = "Gaussian"
+    adds_up = True
     example = ((0.0, 1.0), (2.5, None), None)
 
     def __post_init__(self) -> None:

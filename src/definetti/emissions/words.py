@@ -14,7 +14,6 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.saved import Saved
 from definetti.data.labels import Alphabet, is_missing, listed
-from definetti.emissions.base import Emission
 from definetti.emissions.categorical import (
     Categorical,
     Counted,
@@ -176,9 +175,7 @@ class Words(Counted, name="words"):
     def decode(self, table: Lexicon, codes: IntArray) -> npt.NDArray[Any]:
         return decode_symbols(table.words, codes)
 
-    def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Emission:
+    def fix_counts(self, table: Lexicon, counts: FloatArray) -> Counted:
         return self  # only words that occurred count, and no later one is added
 
     def log_likelihood(self, table: Lexicon, statistics: FloatArray, codes: IntArray) -> FloatArray:
@@ -275,13 +272,11 @@ class Text(Words, name="text"):
     def counting(self, table: Lexicon) -> float | None:
         return float(self.prior) if len(table) <= self.few else None
 
-    def fix(
-        self, table: Lexicon, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Words | FixedLabels:
-        """Settle on a labelled stretch which of the two it is."""
-        if self.is_words(self.statistics(table, codes, states, len(labels))):
+    def fix_counts(self, table: Lexicon, counts: FloatArray) -> Words | FixedLabels:
+        """Settle on counts which of the two it is."""
+        if self.is_words(counts):
             return Words(self.prior, self.weight)
-        fixed = Categorical(self.prior).fix(table.words, codes, states, labels)
+        fixed = Categorical(self.prior).fix_counts(table, counts)
         return FixedLabels(fixed.prior, fixed.known)
 
 

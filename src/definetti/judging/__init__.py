@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from definetti.judging.backtest import Backtest, run_backtest
     from definetti.judging.compare import Comparison, compare_predictors
     from definetti.judging.intervals import exact_interval
+    from definetti.judging.series import SeriesEvaluation, SeriesRecord, backtest_series
     from definetti.judging.summing import summary
 
 # Of every backtest: the share of the labelled rows before its first window, and the most windows.
@@ -18,6 +19,9 @@ START, WINDOWS = 0.5, 500
 _HOMES = {
     "Backtest": "backtest",
     "Comparison": "compare",
+    "SeriesEvaluation": "series",
+    "SeriesRecord": "series",
+    "backtest_series": "series",
     "compare_predictors": "compare",
     "exact_interval": "intervals",
     "run_backtest": "backtest",
@@ -29,6 +33,9 @@ __all__ = [
     "WINDOWS",
     "Backtest",
     "Comparison",
+    "SeriesEvaluation",
+    "SeriesRecord",
+    "backtest_series",
     "compare_predictors",
     "exact_interval",
     "run_backtest",

@@ -10,7 +10,6 @@ from bisect import bisect_left
 from fractions import Fraction
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
@@ -39,23 +38,6 @@ def read_groups(groups: Any, sequences: int) -> IntArray:
                 f"groups[{row}] is {label!r}, which names no unit; use text or numbers"
             )
     return Alphabet(found).encode(found, "groups")
-
-
-def at_rows(values: Any, rows: IntArray) -> Any:
-    """Return some rows of a sequence or of a frame, of the type that it has.
-
-    >>> at_rows(["a", "b", "c"], np.array([0, 2]))
-    ['a', 'c']
-    """
-    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
-        return native[rows.tolist(), :].to_native()
-    if isinstance(native, nw.Series):
-        return native[rows.tolist()].to_native()
-    if isinstance(values, np.ndarray):
-        return values[rows]
-    values = values if hasattr(values, "__getitem__") else list(values)
-    return [values[row] for row in rows.tolist()]
 
 
 def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fraction) -> float:

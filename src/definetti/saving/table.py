@@ -33,7 +33,7 @@ from definetti.saving.kinds import Kind, kind_of
 from definetti.scores import Score
 from definetti.sequences import ConformalSequences, Units
 from definetti.sets import PredictionSet
-from definetti.symmetry import BlockGroup, Symmetry
+from definetti.symmetry import BlockGroup, Symmetry, TogetherDepartures
 from definetti.symmetry.remembering import Remembering
 
 # Whatever fulfils one of these under a name, and is a dataclass, is in the table.
@@ -76,5 +76,6 @@ KINDS = (
     kind_of("trained classifier", TrainedClassifier, checks.check_classifier),
     kind_of("hmmlearn emission", HmmlearnEmission, checks.check_hmmlearn_emission),
     kind_of("block group", BlockGroup),
+    kind_of("together departures", TogetherDepartures),
     kind_of("remembering", Remembering, checks.check_remembering),
 )

@@ -13,3 +13,4 @@ from definetti.symmetry.remembering import remember as remember
 from definetti.symmetry.returns import Returns as Returns
 from definetti.symmetry.shifts import Shifts as Shifts
 from definetti.symmetry.spaced import Spaced as Spaced
+from definetti.symmetry.together import TogetherDepartures as TogetherDepartures

@@ -1,0 +1,204 @@
+"""A table of many series: which rows are whose, and in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import IntArray
+from definetti.data.labels import (
+    Alphabet,
+    checked_states,
+    hashable,
+    is_missing,
+    kind_name,
+    listed,
+    readable,
+)
+from definetti.data.splitting import read_lengths
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesRows:
+    """Which rows of a table belong to which series.
+
+    Attributes
+    ----------
+    names : the labels of the series, in the order in which they first appear
+    rows : (T,) the rows of the table, series after series, each in its own order
+    lengths : (S,) how many rows each series has
+    begins : (T,) of `rows`, whether a row begins a stretch: that of a series, or one after a gap
+    """
+
+    names: tuple[Hashable, ...]
+    rows: IntArray
+    lengths: IntArray
+    begins: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def places(self) -> dict[Hashable, int]:
+        """The number of each series, by its name."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def ends(self) -> IntArray:
+        """Where each series ends, in the order of `rows`."""
+        return np.asarray(self.lengths.cumsum())
+
+    def place_of(self, name: Hashable) -> int:
+        """Return the number of a series; refuse one that is not there."""
+        if name in self.places:
+            return self.places[name]
+        known = ", ".join(map(repr, self.names[:6])) + (", …" if len(self) > 6 else "")
+        raise ValueError(
+            f"group {name!r} is not among the {len(self):,} series ({known}); for a series "
+            "without labels see ConformalSequences"
+        )
+
+    def span(self, place: int) -> tuple[int, int]:
+        """Return where a series begins and ends, in the order of `rows`."""
+        end = int(self.ends[place])
+        return end - int(self.lengths[place]), end
+
+    def stretches(self, place: int, length: int | None = None) -> IntArray:
+        """Return how long the stretches of a series are, or those of its first so many rows."""
+        begin, end = self.span(place)
+        size = end - begin if length is None else length
+        begins = np.flatnonzero(self.begins[begin : begin + size])
+        return np.asarray(np.diff(begins, append=size))
+
+    @cached_property
+    def all_stretches(self) -> IntArray:
+        """How long all stretches are, series after series."""
+        return np.asarray(np.diff(np.flatnonzero(self.begins), append=len(self.rows)))
+
+
+def read_series(groups: Any, rows: int, order: Any = None, lengths: Any = None) -> SeriesRows:
+    """Read which series each row belongs to.
+
+    Parameters
+    ----------
+    groups : (T,) a label for each row; the rows of a series need not stand together
+    rows : T, how many there must be
+    order : (T,) what the rows of each series are sorted by, a time say; as they come if left out
+    lengths : how long the stretches are, one after the other, between which there are gaps
+
+    Examples
+    --------
+    >>> found = read_series(["Ann", "Bob", "Ann"], 3, order=[5, 1, 2])
+    >>> found.names, found.rows, found.lengths
+    (('Ann', 'Bob'), array([2, 0, 1]), array([2, 1]))
+    """
+    labels = listed(groups, "groups")
+    if len(labels) != rows:
+        raise ValueError(
+            f"groups has {len(labels):,} labels for {rows:,} rows; give one per row, that of the "
+            "series it belongs to"
+        )
+    names = Alphabet(_checked_names(labels))
+    codes = np.fromiter(map(names.codes.__getitem__, labels), np.int64, len(labels))
+    each = read_lengths(lengths, rows, "states")
+    stretch = np.repeat(np.arange(len(each)), each)
+    if order is None:
+        found = np.argsort(codes, kind="stable")
+    else:
+        times = _ranks(order, rows)
+        found = np.lexsort((times, codes))
+        tied = (np.diff(codes[found]) == 0) & (np.diff(times[found]) == 0)
+        if tied.any():
+            one, other = sorted(found[int(tied.argmax()) :][:2].tolist())
+            raise ValueError(
+                f"order is the same in rows {one} and {other} of the series {labels[one]!r}; it "
+                "must tell which came first: drop one, or give a finer order"
+            )
+    series, parts = codes[found], stretch[found]
+    begins = np.ones(rows, dtype=np.bool_)
+    begins[1:] = (np.diff(series) != 0) | (np.diff(parts) != 0)
+    return SeriesRows(names.labels, found, np.bincount(codes, minlength=len(names)), begins)
+
+
+def take_series(
+    observations: Any, states: Any, groups: Any, order: Any = None, lengths: Any = None
+) -> tuple[Any, list[Any], IntArray]:
+    """Return observations and states series after series, and how long all stretches are.
+
+    >>> take_series(["a", "b", "c"], ["x", "y", "z"], ["Ann", "Bob", "Ann"])
+    (['a', 'c', 'b'], ['x', 'z', 'y'], array([2, 1]))
+    """
+    labels = checked_states(states)
+    series = read_series(groups, len(labels), order, lengths)
+    seen = readable(observations)
+    seen = None if seen is None else at_rows(seen, series.rows)
+    return seen, [labels[row] for row in series.rows.tolist()], series.all_stretches
+
+
+def at_rows(values: Any, rows: IntArray) -> Any:
+    """Return some rows of a sequence or of a frame, of the type that it has.
+
+    >>> at_rows(["a", "b", "c"], np.array([0, 2]))
+    ['a', 'c']
+    """
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        return native[rows.tolist(), :].to_native()
+    if isinstance(native, nw.Series):
+        return native[rows.tolist()].to_native()
+    if isinstance(values, np.ndarray):
+        return values[rows]
+    values = values if hasattr(values, "__getitem__") else list(values)
+    return [values[row] for row in rows.tolist()]
+
+
+def _checked_names(labels: list[Any]) -> list[Any]:
+    """Refuse what cannot name a series, and what looks like one name written in two ways."""
+    try:
+        distinct = list(dict.fromkeys(labels))
+    except TypeError:
+        distinct = labels
+    for label in distinct:
+        if is_missing(label) or not hashable(label):
+            row = next(k for k, one in enumerate(labels) if one is label)
+            raise ValueError(
+                f"groups[{row}] is {label!r}, which names no series; fill it in, or drop the row"
+            )
+    kinds = {kind_name(label): label for label in distinct}
+    if len(kinds) > 1:
+        (one, first), (other, second) = list(kinds.items())[:2]
+        raise TypeError(
+            f"groups has {one} and {other}, {first!r} and {second!r}; make them of one kind, so "
+            "that no series is taken for two"
+        )
+    return distinct
+
+
+def _ranks(order: Any, rows: int) -> IntArray:
+    """Return the place of each row in its order, equal ones with equal places."""
+    times = listed(order, "order")
+    if len(times) != rows:
+        raise ValueError(f"order has {len(times):,} entries for {rows:,} rows; give one per row")
+    for row, time in enumerate(times):
+        if is_missing(time):
+            raise ValueError(
+                f"order[{row}] is missing ({time!r}); every row needs a place: fill it in, or drop "
+                "the row"
+            )
+    series = nw.from_native(order, allow_series=True, pass_through=True)
+    try:
+        if isinstance(series, nw.Series) and series.dtype.is_numeric():
+            return np.unique(series.to_numpy(), return_inverse=True)[1].astype(np.int64)
+        place = {time: k for k, time in enumerate(sorted(set(times)))}
+    except TypeError:
+        raise TypeError(
+            "order has entries that cannot be compared with each other; make them all numbers, "
+            "all dates or all text"
+        ) from None
+    return np.fromiter(map(place.__getitem__, times), np.int64, rows)

@@ -1,0 +1,378 @@
+"""Many series judged by the truth: each by itself, and all of them together."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti._system.progress import show_progress
+from definetti.data.labels import checked_states, piece, readable
+from definetti.data.series import at_rows, read_series
+from definetti.judging import START, WINDOWS
+from definetti.judging.backtest import find_begin
+from definetti.judging.intervals import exact_interval
+from definetti.judging.summing import promised_of
+from definetti.sets import Evaluation
+
+if TYPE_CHECKING:
+    from definetti.conformal import ConformalHMM
+    from definetti.series import EachSeries
+
+DOUBT = 0.05  # the chance that any series is named that keeps its level
+SHORT = "too short for a window"
+
+
+class SeriesRecord(NamedTuple):
+    """How the sets of one series fared.
+
+    Attributes
+    ----------
+    series, rows, windows : its name, its labelled rows, and how many windows of it were predicted
+    covered : how many of these held the truth; a sum of shares where steps are promised
+    promised : what was promised, on average over its windows
+    mean_size, states_per_step : how many sequences, and states at a step, a set held on average
+    filled : how many sets would have been empty
+    unknown : how many windows had a state that was never seen before, and not declared
+    note : why there is none, where there is none
+    """
+
+    series: Hashable
+    rows: int
+    windows: int = 0
+    covered: float = 0.0
+    promised: float = math.nan
+    mean_size: float = math.nan
+    states_per_step: float = math.nan
+    filled: int = 0
+    unknown: int = 0
+    note: str = ""
+
+    @property
+    def coverage(self) -> float:
+        return self.covered / self.windows if self.windows else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The exact 95 % interval of the coverage; NaN where shares of steps were counted."""
+        if not self.windows or self.covered % 1:
+            return math.nan, math.nan
+        return exact_interval(int(self.covered), self.windows)
+
+    @property
+    def p_value(self) -> float:
+        """How probably so few windows are covered by chance, if they are independent."""
+        from scipy.stats import binom
+
+        if not self.windows or self.covered % 1:
+            return math.nan
+        return float(binom.cdf(self.covered, self.windows, self.promised))
+
+    @classmethod
+    def of(cls, name: Hashable, rows: int, found: Evaluation, guarantee: str) -> SeriesRecord:
+        """Sum up an evaluation."""
+        held, levels = promised_of(found, guarantee), found.levels
+        promised = math.nan if levels is None or np.isnan(levels).all() else np.nanmean(levels)
+        missing = np.asarray(found.truth).reshape(len(held), -1) < 0
+        return cls(
+            name, rows, len(held), float(held.sum()), float(promised), float(found.sizes.mean()),
+            float(found.widths.mean()), 0 if found.filled is None else int(found.filled.sum()),
+            int(missing.any(axis=1).sum()),
+        )  # fmt: skip
+
+
+class SeriesEvaluation(Sequence[SeriesRecord]):
+    """How the sets of many series fared: a record for each, in the order in which they came.
+
+    Attributes
+    ----------
+    records : of all series
+    evaluations : by series, each `Evaluation`; empty where only numbers were kept
+    says : what was promised, in words
+
+    Examples
+    --------
+    >>> found = SeriesEvaluation(
+    ...     [SeriesRecord("Ann", 100, 50, 46.0, 0.9), SeriesRecord("Bob", 100, 50, 30.0, 0.9)]
+    ... )
+    >>> found.coverage, found.worst.series, [one.series for one in found.look_at]
+    (0.76, 'Bob', ['Bob'])
+    """
+
+    def __init__(
+        self,
+        records: Sequence[SeriesRecord],
+        evaluations: Mapping[Hashable, Evaluation] | None = None,
+        says: str = "",
+    ) -> None:
+        self.records, self.says = list(records), says
+        self.evaluations = dict(evaluations or {})
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.records[place]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @property
+    def judged(self) -> list[SeriesRecord]:
+        """The series of which some window was predicted."""
+        return [one for one in self.records if one.windows]
+
+    @property
+    def windows(self) -> int:
+        return sum(one.windows for one in self.records)
+
+    @property
+    def coverage(self) -> float:
+        """The share of all windows that were covered."""
+        return sum(one.covered for one in self.records) / max(self.windows, 1)
+
+    @property
+    def promised(self) -> float:
+        """What was promised, on average over all windows."""
+        each = [one.promised * one.windows for one in self.judged]
+        return sum(each) / max(self.windows, 1)
+
+    @property
+    def coverages(self) -> FloatArray:
+        """The coverage of each series that was judged."""
+        return np.array([one.coverage for one in self.judged])
+
+    @property
+    def mean_size(self) -> float:
+        return self._mean([one.mean_size for one in self.judged])
+
+    @property
+    def states_per_step(self) -> float:
+        return self._mean([one.states_per_step for one in self.judged])
+
+    @property
+    def worst(self) -> SeriesRecord | None:
+        """The series that is least probably so badly covered by chance."""
+        known = [one for one in self.judged if not math.isnan(one.p_value)]
+        by_chance = min(known, key=lambda one: one.p_value, default=None)
+        return by_chance or min(self.judged, key=lambda one: one.coverage, default=None)
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of coverage over series."""
+        return float(self.coverages.std()) if self.judged else math.nan
+
+    @property
+    def spread_by_chance(self) -> float:
+        """What the spread would be if all series were covered alike, and windows independent."""
+        p, numbers = self.coverage, np.array([one.windows for one in self.judged])
+        return float(np.sqrt(p * (1 - p) * np.mean(1 / numbers))) if len(numbers) else math.nan
+
+    @property
+    def look_at(self) -> list[SeriesRecord]:
+        """The series that are short of what was promised, worst first.
+
+        With windows that are independent, any series is named wrongly with a probability of at
+        most 0.05.
+        """
+        limit = DOUBT / max(len(self.judged), 1)
+        short = [one for one in self.judged if one.p_value <= limit]
+        return sorted(short, key=lambda one: one.p_value)
+
+    def verdict(self) -> str:
+        """Say in a sentence or two what came of it."""
+        if not self.judged:
+            return f"no series has a window: all {len(self):,} are too short"
+        kept = "kept" if self.coverage >= self.promised else "short"
+        said = (
+            f"{kept}: {self.coverage:.3f} of {self.windows:,} windows in {len(self.judged):,} "
+            f"series, promised {self.promised:g}"
+        )
+        worst = self.worst
+        if worst is not None and len(self.judged) > 1:
+            said += (
+                f"; by series {self.coverages.min():.3f} to {self.coverages.max():.3f}, spread "
+                f"{self.spread:.3f} (by chance {self.spread_by_chance:.3f}), worst {worst.series!r}"
+                f" with {worst.coverage:.3f} of {worst.windows:,}"
+            )
+        if short := self.look_at:
+            names = ", ".join(repr(one.series) for one in short[:5])
+            said += f"; look at {names}{', …' if len(short) > 5 else ''} ({len(short):,} short)"
+        if left := len(self) - len(self.judged):
+            said += f"; {left:,} too short for a window"
+        return said
+
+    def __repr__(self) -> str:
+        return (
+            f"SeriesEvaluation: {self.verdict()}\n"
+            f"  mean size {self.mean_size:.2f}, states per step {self.states_per_step:.2f}"
+        )
+
+    def to_frame(self, backend: Any = None) -> Any:
+        """Return a row a series, as a frame.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "polars", "pandas" or "pyarrow"; the first of these that is installed if left out.
+        """
+        from definetti.judging.frames import make_frame
+
+        return make_frame(self.to_dict(), backend)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns of `to_frame`."""
+        intervals = [one.interval for one in self.records]
+        p_values = [one.p_value for one in self.records]
+        columns: dict[str, list[Any]] = {
+            name: [getattr(one, name) for one in self.records]
+            for name in ("series", "rows", "windows", "covered", "coverage")
+        }
+        columns["low"], columns["high"] = [low for low, _ in intervals], [up for _, up in intervals]
+        for name in ("promised", "mean_size", "states_per_step", "filled", "unknown", "note"):
+            columns[name] = [getattr(one, name) for one in self.records]
+        columns["p_value"] = p_values
+        return columns
+
+    def _mean(self, values: list[float]) -> float:
+        return float(np.mean(values)) if values else math.nan
+
+
+def evaluate_series(
+    each: EachSeries,
+    observations: Any,
+    states: Any,
+    groups: Any,
+    order: Any = None,
+    *,
+    settle: Callable[[ConformalHMM], ConformalHMM] = lambda cp: cp,
+    n_jobs: int | None = None,
+    **how: Any,
+) -> SeriesEvaluation:
+    """Judge the sets of many series by what followed the history of each.
+
+    Parameters
+    ----------
+    each : the estimators
+    observations, states, groups, order : what followed, in any order of rows
+    settle : what is done to each estimator before it is judged
+    n_jobs : how many threads
+    how : as in `ConformalHMM.evaluate`
+    """
+    labels = checked_states(states)
+    series = read_series(groups, len(labels), order)
+    seen = readable(observations, "new_observations")
+    seen = None if seen is None else at_rows(seen, series.rows)
+    labels = [labels[row] for row in series.rows.tolist()]
+    places = [each.table.series.place_of(name) for name in series.names]
+
+    def judge(k: int) -> Evaluation | None:
+        begin, end = series.span(k)
+        if (how.get("horizon") or 0) > end - begin:
+            return None
+        cp = settle(each.fitted(places[k]))
+        new = None if seen is None else piece(seen, begin, end)
+        found: Evaluation = cp.evaluate(new, labels[begin:end], **how)
+        return found
+
+    found = _each(judge, len(series), n_jobs, bool(each.table.predictor.verbose))
+    guarantee, lengths = each.table.predictor.guarantee, series.lengths.tolist()
+    return _joined(series.names, lengths, found, guarantee, each.promise.says)
+
+
+def backtest_series(
+    predictor: ConformalHMM,
+    observations: Any,
+    states: Any,
+    groups: Any,
+    order: Any = None,
+    horizon: int = 1,
+    *,
+    lengths: Any = None,
+    start: float = START,
+    windows: int = WINDOWS,
+    n_jobs: int | None = None,
+) -> SeriesEvaluation:
+    """Predict windows of every series, each from all rows of it before, and judge.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM
+        Its settings; ``series`` says what each series is predicted by. Where a model learns from
+        other series, it does from all of their rows.
+    observations, states, groups, order, lengths :
+        As in `ConformalHMM.fit`; gaps are left to the history before the first window.
+    horizon : int, default 1
+        The steps of a window.
+    start : float, default 0.5
+        The share of the rows of a series before its first window.
+    windows : int, default 500
+        The most windows of a series, the last ones.
+    n_jobs : int, optional
+        How many threads, −1 for one a core; the result is the same.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(400, random_state=0)
+    >>> towns = ["Rome"] * 200 + ["Oslo"] * 200
+    >>> found = backtest_series(ConformalHMM(series="others", random_state=0), y, x, towns)
+    >>> found.windows, [one.series for one in found], found.coverage > 0.85
+    (200, ['Rome', 'Oslo'], True)
+    """
+    from definetti._system.checks import entropy_of
+    from definetti.series import EachSeries
+
+    predictor = copy.deepcopy(predictor)
+    predictor._check_parameters()
+    entropy = entropy_of(predictor.random_state)
+    each = EachSeries(predictor, observations, states, groups, order, lengths, entropy)
+    table = each.table
+
+    def judge(place: int) -> Evaluation | None:
+        begin, end = table.series.span(place)
+        cut = find_begin(end - begin, horizon, start, windows)
+        if cut is None:
+            return None
+        cp = each.fitted(place, cut)
+        rest = table.seen(begin + cut, end)
+        found: Evaluation = cp.evaluate(rest, table.labels[begin + cut : end], horizon=horizon)
+        return found
+
+    found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
+    rows = table.series.lengths.tolist()
+    says = each.promise.says
+    return _joined(table.series.names, rows, found, predictor.guarantee, says)
+
+
+def _each(
+    judge: Callable[[int], Evaluation | None], number: int, n_jobs: int | None, verbose: bool
+) -> list[Evaluation | None]:
+    """Judge all series, in threads; no number depends on how many."""
+    if n_jobs in (None, 1):
+        return list(show_progress(map(judge, range(number)), number, "judging series", verbose))
+    from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
+
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    results: Iterator[Evaluation | None] = parallel(delayed(judge)(k) for k in range(number))
+    return list(show_progress(results, number, "judging series", verbose))
+
+
+def _joined(
+    names: Sequence[Hashable],
+    rows: Sequence[int],
+    found: Sequence[Evaluation | None],
+    guarantee: str,
+    says: str,
+) -> SeriesEvaluation:
+    records = [
+        SeriesRecord(name, number, note=SHORT)
+        if one is None
+        else SeriesRecord.of(name, number, one, guarantee)
+        for name, number, one in zip(names, rows, found, strict=True)
+    ]
+    pairs = zip(names, found, strict=True)
+    kept = {name: one for name, one in pairs if one is not None}
+    return SeriesEvaluation(records, kept, says)

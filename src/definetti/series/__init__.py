@@ -1,0 +1,8 @@
+"""Many series: which history each is calibrated by, and what its model learns from."""
+
+from definetti.series.base import Promise as Promise
+from definetti.series.each import EachSeries as EachSeries
+from definetti.series.others import OtherSeries as OtherSeries
+from definetti.series.own import OwnHistory as OwnHistory
+from definetti.series.together import AllTogether as AllTogether
+from definetti.series.together import FirstOfEach as FirstOfEach

@@ -1,0 +1,191 @@
+"""A model that learns from the other series, calibrated by each series' own history."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.conformal import ConformalHMM
+from definetti.data.history import History
+from definetti.data.labels import check_pairs, piece
+from definetti.data.series import at_rows
+from definetti.emissions import Emission
+from definetti.emissions.categorical import Counted, count_symbols
+from definetti.models.base import Model
+from definetti.models.hmm import HMM, TrainedHMM
+from definetti.series.base import Promise, SeriesTable
+
+FOLDS = 10  # models that are trained where one cannot be had of sums
+
+
+class OtherSeries(Promise, name="others"):
+    """The model learns from the other series; what calibrates it is the series' own history.
+
+    Counts and sums of all series are added up once, and what is left without a series' own is
+    the model for it: no series pays for a fit. Of laws that do not add up, such as a classifier's,
+    ten are trained, each on nine tenths of the series, and each series has one that did not see it.
+    """
+
+    says = (
+        "exact for each series, given its last state, by its own history, whatever the others are"
+    )
+
+    def prepare(self) -> None:
+        table, cp = self.table, self.table.predictor
+        if table.model.knows_states:
+            raise ValueError(
+                "series='others' trains a model on the other series, and model is trained already; "
+                "use series='own'"
+            )
+        if cp.train_size is not None:
+            raise ValueError(
+                f"train_size={cp.train_size!r} trains a model on the series itself, and "
+                "series='others' on the others; leave train_size out"
+            )
+        if len(table.series) < 2:
+            raise ValueError(
+                "series='others' learns from other series, and there is one; use series='own'"
+            )
+        self._sums = sums_of(table)
+        self._folds: dict[int, Model] = {}
+
+    def fit(self, place: int, end: int | None = None) -> ConformalHMM:
+        return self.table.fit(place, end, self.model_for(place))
+
+    def model_for(self, place: int) -> Model:
+        """Return a model that knows nothing of a series, but which states there are."""
+        found = None if self._sums is None else self._sums.without(place)
+        if found is not None:
+            return found
+        fold = place % min(FOLDS, len(self.table.series))
+        if fold not in self._folds:
+            self._folds[fold] = self._train(fold)
+        return self._folds[fold]
+
+    def _train(self, fold: int) -> Model:
+        """Train the model on the series that are not in a fold."""
+        series = self.table.series
+        number = min(FOLDS, len(series))
+        kept = [k for k in range(len(series)) if k % number != fold]
+        return train_on(self.table, kept)
+
+
+def train_on(table: SeriesTable, places: list[int]) -> Model:
+    """Return the model, fixed on some of the series."""
+    series, labels = table.series, table.alphabet.labels
+    rows = np.concatenate([np.arange(*series.span(k)) for k in places])
+    seen = [None] * len(rows) if table.observations is None else at_rows(table.observations, rows)
+    model = table.model.choose(None if table.observations is None else table.model.look(seen))
+    if model.ordered:
+        model = model.told_states(labels)
+    encoded, codes = model.emission_.encode(seen, model.table, "observations")
+    check_pairs(len(codes), len(rows))
+    history, begin = History(len(labels), model.emission_.symbols), 0
+    for place in places:
+        for length in series.stretches(place).tolist():
+            at = slice(begin, begin + length)
+            history.append(table.codes[rows[at]], codes[at], gap=True)
+            begin += length
+    return model.trained(history, encoded, labels)
+
+
+class SummedSeries(ABC):
+    """What all series add up to, from which the own part of each can be taken."""
+
+    def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
+        self.table, self.model, self.emission = table, model, emission
+        n, seen = len(table.alphabet), table.observations
+        came = [None] * len(table.labels) if seen is None else seen
+        self.encoded, self.codes = emission.encode(came, model.table, "observations")
+        check_pairs(len(self.codes), len(table.labels))
+        self.n_states = n
+        self.moves = _count_moves(table.codes, table.series.begins, n)
+
+    def without(self, place: int) -> Model:
+        """Return the model of all other series."""
+        begin, end = self.table.series.span(place)
+        begins = self.table.series.begins[begin:end]
+        own = _count_moves(self.table.codes[begin:end], begins, self.n_states)
+        emission, statistics = self.laws(place, begin, end)
+        labels, prior = self.table.alphabet.labels, float(self.model.prior)
+        counts = (self.moves - own).astype(np.float64)
+        return TrainedHMM(counts, statistics, prior, emission, labels, self.encoded)
+
+    @abstractmethod
+    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
+        """Return the law of the observations, and its statistics, without a series' rows."""
+
+
+class CountedSymbols(SummedSeries):
+    """Whole numbers, of which a series' own are taken away."""
+
+    emission: Counted
+
+    def __init__(self, table: SeriesTable, model: HMM, emission: Counted) -> None:
+        super().__init__(table, model, emission)
+        self.total = self._count(0, len(self.codes))
+
+    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
+        rest = self.total - self._count(begin, end)
+        law = self.emission.fix_counts(self.encoded, rest)
+        return law, law.gathered(self.encoded, rest)
+
+    def _count(self, begin: int, end: int) -> FloatArray:
+        codes, states = self.codes[begin:end], self.table.codes[begin:end]
+        return count_symbols(codes, len(self.encoded), states, self.n_states)
+
+
+class AddedNumbers(SummedSeries):
+    """Sums of numbers, those before and those after a series: nothing of its own ever enters."""
+
+    def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
+        super().__init__(table, model, emission)
+        each = np.array([self._sum(*table.series.span(k)) for k in range(len(table.series))])
+        nothing = np.zeros((1, *each.shape[1:]))
+        self.before = np.concatenate([nothing, each[:-1].cumsum(axis=0)])
+        self.after = np.concatenate([each[:0:-1].cumsum(axis=0)[::-1], nothing])
+
+    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
+        return self.emission, self.before[place] + self.after[place]
+
+    def _sum(self, begin: int, end: int) -> FloatArray:
+        states = self.table.codes[begin:end]
+        return self.emission.statistics(self.encoded, self.codes[begin:end], states, self.n_states)
+
+
+def sums_of(table: SeriesTable) -> SummedSeries | None:
+    """Return what the series add up to; None where their model is no function of sums."""
+    kinds = None
+    if table.observations is not None:
+        kinds = table.model.look(table.observations)
+        if kinds is not None and not _alike(table, kinds):
+            return None
+    model = table.model.choose(kinds)
+    if type(model) is not HMM:
+        return None
+    emission = model.emission_
+    if isinstance(emission, Counted):
+        return CountedSymbols(table, model, emission)
+    if emission.adds_up:
+        return AddedNumbers(table, model, emission)
+    return None
+
+
+def _alike(table: SeriesTable, kinds: object) -> bool:
+    """Tell whether no series decides by itself which law is chosen for all."""
+    series = table.series
+    if len(series) < 3:
+        spans = [series.span(k) for k in range(len(series))]
+    else:  # two thirds hold all that a choice goes by, so that one series more or less is nothing
+        cuts = [0, *series.ends[[len(series) // 3 - 1, 2 * len(series) // 3 - 1]].tolist()]
+        spans = list(zip(cuts, [*cuts[1:], len(table.labels)], strict=True))
+    seen = [table.model.look(piece(table.observations, *span)) for span in spans]
+    return all(one == kinds for one in seen)
+
+
+def _count_moves(codes: IntArray, begins: np.ndarray, n: int) -> IntArray:
+    """Count transitions, none of which leads to where a stretch begins."""
+    pairs = codes[:-1] * n + codes[1:]
+    return np.bincount(pairs[~begins[1:]], minlength=n * n).reshape(n, n)

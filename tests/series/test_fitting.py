@@ -1,0 +1,248 @@
+"""Groups at the front door: who learns from whom, what is refused, what is kept."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import definetti
+from definetti import HMM, ConformalHMM
+from definetti.emissions import Gaussian
+from definetti.judging import backtest_series
+from definetti.series.others import FOLDS, train_on
+from definetti.simulate import weather
+
+NAMES = ("Rome", "Oslo", "Bonn", "Lima")
+TOWNS = {name: weather(60 + 20 * k, random_state=k) for k, name in enumerate(NAMES)}
+THINGS = [thing for town in TOWNS.values() for thing in town.observations]
+SKIES = [sky for town in TOWNS.values() for sky in town.states]
+GROUPS = [name for name, town in TOWNS.items() for _ in town.states]
+
+
+def fit(series="own", observations=THINGS, **how):
+    cp = ConformalHMM(series=series, random_state=0, **how)
+    return cp.fit(observations, SKIES, groups=GROUPS)
+
+
+def same(one, other):
+    return one.predict_p(["hat", "umbrella"]).sequences == other.predict_p(
+        ["hat", "umbrella"]
+    ).sequences and np.array_equal(
+        one.predict_p(["hat", "umbrella"]).p_values, other.predict_p(["hat", "umbrella"]).p_values
+    )
+
+
+def test_each_by_itself_is_what_it_is_without_the_others():
+    cp = fit()
+    for name, town in TOWNS.items():
+        alone = ConformalHMM(random_state=0).fit(*town)
+        assert same(cp.series_[name], alone)
+
+
+def test_rows_in_any_order_come_to_the_same():
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(len(SKIES))
+    times = np.concatenate([np.arange(len(town.states)) for town in TOWNS.values()])
+    mixed = ConformalHMM(series="others", random_state=0).fit(
+        [THINGS[row] for row in rows], [SKIES[row] for row in rows],
+        groups=[GROUPS[row] for row in rows], order=times[rows],
+    )  # fmt: skip
+    cp = fit("others")
+    assert all(same(mixed.series_[name], cp.series_[name]) for name in NAMES)
+
+
+@pytest.mark.parametrize("kind", ["text", "symbols", "words", "numbers", "rows", "several", "none"])
+def test_what_is_left_without_a_series_is_the_model_of_the_others(kind):
+    """Sums from which the own part is taken are what training on the others comes to."""
+    rng = np.random.default_rng(1)
+    observed = {
+        "text": THINGS,
+        "symbols": [len(thing) for thing in THINGS],
+        "words": [f"{thing}{rng.integers(60)}" for thing in THINGS],
+        "numbers": rng.normal(size=len(THINGS)),
+        "rows": rng.normal(size=(len(THINGS), 2)),
+        "several": pl.DataFrame({"thing": THINGS, "heat": rng.normal(size=len(THINGS))}),
+        "none": None,
+    }[kind]
+    promise = fit("others", observed).series_.promise
+    assert (promise._sums is None) == (kind == "several")
+    for place in range(len(NAMES)):
+        found = promise.model_for(place)
+        wanted = train_on(promise.table, [k for k in range(len(NAMES)) if k != place])
+        assert np.array_equal(found.transitions, wanted.transitions)
+        new = None if observed is None else observed[:9]
+        logs = []
+        for model in (found, wanted):
+            seen = [None] * 9 if new is None else new
+            table, codes = model.emission_.encode(seen, model.table, "observations")
+            width = model.emission_.statistics(table, codes[:0], codes[:0], 2).shape
+            padded = np.zeros(width)
+            padded[tuple(map(slice, model.statistics.shape))] = model.statistics
+            logs.append(model.emission_.log_likelihood(table, padded, codes))
+        np.testing.assert_allclose(logs[0], logs[1], rtol=1e-9, atol=1e-9)
+
+
+def test_numbers_of_a_series_never_enter_its_model():
+    """Not even in the last bit: a sum is made of those before and of those after it."""
+    rng = np.random.default_rng(2)
+    numbers = rng.normal(size=len(THINGS))
+    other = numbers.copy()
+    own = np.array(GROUPS) == "Oslo"
+    other[own] = rng.permutation(other[own]) + 1e9
+    model = HMM(emission=Gaussian("diagonal"))
+    one, two = (fit("others", seen, model=model).series_.promise for seen in (numbers, other))
+    place = NAMES.index("Oslo")
+    point = np.array_equal(one._sums.encoded.point, two._sums.encoded.point)
+    assert not point or np.array_equal(
+        one.model_for(place).statistics, two.model_for(place).statistics
+    )
+
+
+def test_a_classifier_is_trained_a_few_times_however_many_series_there_are():
+    from sklearn.naive_bayes import GaussianNB
+
+    number = FOLDS + 7
+    rng = np.random.default_rng(3)
+    x = list(np.tile(["a", "b"], 4 * number))
+    y = rng.normal(size=(8 * number, 2)) + (np.array(x) == "b")[:, None]
+    cp = ConformalHMM(GaussianNB(), series="others", random_state=0)
+    cp.fit(y, x, groups=np.repeat(np.arange(number), 8))
+    promise = cp.series_.promise
+    models = [promise.model_for(place) for place in range(number)]
+    assert len({id(model) for model in models}) == FOLDS
+    cp.predict_set([[0.0, 0.0]], group=3)
+
+
+def test_what_is_read_late_may_be_changed_after_the_fit():
+    cp = fit("others")
+    cp.confidence_level = 0.5
+    assert cp.predict_set(["hat"], group="Rome").confidence_level == 0.5
+    cp.model = "changed, and of no concern"
+    assert cp.predict_set(["hat"], group="Rome").confidence_level == 0.5
+
+
+@pytest.mark.parametrize(
+    ("how", "more"),
+    [("own", {}), ("others", {}), ("all", {"train_size": 2}), ("first", {"train_size": 1})],
+)
+def test_saved_and_read_again_it_says_the_same(how, more, tmp_path):
+    cp = fit(how, **more)
+    cp.save(tmp_path / "towns.definetti")
+    again = definetti.load(tmp_path / "towns.definetti")
+    assert all(same(again.series_[name], cp.series_[name]) for name in NAMES)
+    cp.series_["Lima"].save(tmp_path / "lima.definetti")
+    assert same(definetti.load(tmp_path / "lima.definetti"), cp.series_["Lima"])
+
+
+def test_a_series_goes_on_with_labels_that_come_later():
+    for how, more in [("others", {}), ("all", {"train_size": 1})]:
+        cp = fit(how, **more).series_["Rome"]
+        before = cp.n_steps_
+        cp.partial_fit(["hat", "hat"], ["sun", "sun"])
+        assert cp.n_steps_ == before + 2
+        assert cp.present_ == "sun"
+
+
+@pytest.mark.parametrize("how", ["own", "others", "all"])
+def test_series_are_judged_each_by_itself_and_together(how):
+    more = {"train_size": 1} if how == "all" else {}
+    cp = fit(how, **more)
+    later = {name: weather(40, random_state=9 + k) for k, name in enumerate(NAMES[:3])}
+    things = [thing for town in later.values() for thing in town.observations]
+    skies = [sky for town in later.values() for sky in town.states]
+    names = [name for name in later for _ in range(40)]
+    found = cp.evaluate(things, skies, groups=names, horizon=1)
+    assert [one.series for one in found] == list(later)
+    for name, town in later.items():
+        alone = cp.series_[name].evaluate(*town, horizon=1)
+        assert found.evaluations[name] == alone
+    assert found.windows == 120
+    assert found.coverage == np.mean([one.coverage for one in found])
+    assert (
+        cp.evaluate(things, skies, groups=names, horizon=1, n_jobs=2).to_dict() == found.to_dict()
+    )
+    frame = found.to_frame("pandas")
+    assert frame.columns.tolist() == found.to_frame("polars").columns
+
+
+def test_a_backtest_has_a_verdict_and_names_whom_to_look_at():
+    wrong = [
+        ("sun" if sky == "rain" else "rain") if name == "Oslo" and k % 2 else sky
+        for k, (sky, name) in enumerate(zip(SKIES, GROUPS, strict=True))
+    ]
+    cp = ConformalHMM(series="others", random_state=0, confidence_level=0.6)
+    found = backtest_series(cp, THINGS, wrong, GROUPS, start=0.2)
+    assert found.worst is not None
+    assert 0 < found.spread_by_chance < 0.2
+    assert "promised 0.6" in found.verdict()
+    lonely = backtest_series(cp, [*THINGS, "hat"], [*SKIES, "sun"], [*GROUPS, "Cork"])
+    assert lonely[-1].note == "too short for a window"
+    assert "1 too short" in lonely.verdict()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"groups": GROUPS[1:]}, "groups has 359 labels for 360 rows; give one per row"),
+        ({"groups": [None, *GROUPS[1:]]}, r"groups\[0\] is None, which names no series"),
+        ({"groups": [1, *GROUPS[1:]]}, "groups has numbers and text, 1 and 'Lima'; make them of"),
+        ({"order": [0] * 360}, "order is the same in rows 0 and 1 of the series 'Rome'"),
+        ({"order": [None, *range(359)]}, r"order\[0\] is missing"),
+        ({"order": ["a", *range(359)]}, "order has entries that cannot be compared"),
+        ({"order": [1]}, "order has 1 entries for 360 rows"),
+        ({"groups": None, "order": range(360)}, "order sorts the rows of series, and groups is"),
+    ],
+)
+def test_what_names_no_series_is_refused_in_a_sentence(wrong, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        ConformalHMM().fit(THINGS, SKIES, **{"groups": GROUPS, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"series": "mine"}, "series must be one of 'own', 'others', 'all', 'first', got 'mine'"),
+        ({"series": "others", "train_size": 0.5}, "leave train_size out"),
+        ({"series": "all"}, "series='all' needs a fixed model; set train_size=0.5"),
+        ({"series": "all", "train_size": 0.5, "symmetry": "full"}, "use symmetry='departures'"),
+        ({"series": "first", "train_size": 0.5, "memory": 2}, "use memory=1"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_a_sentence(how, message):
+    with pytest.raises(ValueError, match=message):
+        ConformalHMM(**how).fit(THINGS, SKIES, groups=GROUPS)
+
+
+def test_with_series_one_has_to_be_named():
+    cp = fit()
+    assert cp.states_ == ("rain", "sun") or cp.states_ == ("sun", "rain")
+    for ask in (
+        lambda: cp.predict_set(["hat"]),
+        lambda: cp.evaluate(["hat"], ["sun"]),
+        lambda: cp.partial_fit(["hat"], ["sun"]),
+        lambda: cp.present_,
+        lambda: cp.check(),
+    ):
+        with pytest.raises(ValueError, match="has 4 series; name one: group='Rome'"):
+            ask()
+    with pytest.raises(ValueError, match="group 'Nice' is not among the 4 series"):
+        cp.predict_set(["hat"], group="Nice")
+    alone = ConformalHMM().fit(*TOWNS["Rome"])
+    with pytest.raises(ValueError, match="fitted without; fit with groups="):
+        alone.predict_set(["hat"], group="Rome")
+    cp.fit(*TOWNS["Rome"])
+    assert cp.series_ is None
+    assert cp.predict_set(["hat"]).horizon == 1
+
+
+def test_a_series_of_one_row_has_a_set_of_all():
+    cp = ConformalHMM(random_state=0).fit([*THINGS, "hat"], [*SKIES, "sun"], groups=[*GROUPS, "x"])
+    assert len(cp.predict_set(["hat"], group="x")) == 2
+
+
+def test_a_state_that_only_another_series_has_may_come():
+    cp = ConformalHMM(random_state=0).fit(
+        ["a", "b", "a", "c"], ["sun", "rain", "sun", "snow"], groups=[0, 0, 0, 1]
+    )
+    assert ("snow",) in cp.predict_set(["a"], group=0)
+    found = cp.evaluate(["a"], ["hail"], groups=[0], horizon=1)
+    assert (found[0].unknown, found[0].covered) == (1, 0)

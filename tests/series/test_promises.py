@@ -1,0 +1,177 @@
+"""What is promised for many series, by adding up the probability of all pairs of sequences."""
+
+import itertools
+from math import fsum
+
+import numpy as np
+import pytest
+
+from definetti import ConformalHMM, given_hmm
+from definetti.conformal import SERIES
+from definetti.data.series import read_series
+from definetti.departed import _history
+from definetti.levels.by_state import chances_by_state
+from definetti.series import Promise
+from definetti.symmetry import Departures, TogetherDepartures
+
+LEVELS = (0.5, 0.8, 0.9)
+INITIAL = np.array([0.3, 0.7])
+TRANSITION = np.array([[0.8, 0.2], [0.45, 0.55]])
+EMISSION = np.array([[0.7, 0.3], [0.25, 0.75]])
+MODEL = given_hmm(TRANSITION, EMISSION)
+STEPS = list(itertools.product(range(2), repeat=2))
+
+
+def law(path, initial=INITIAL, transition=TRANSITION, emission=EMISSION):
+    """The probability of states and symbols."""
+    x = [state for state, _ in path]
+    moves = [transition[a, b] for a, b in itertools.pairwise(x)]
+    return initial[x[0]] * np.prod(moves) * np.prod([emission[a, b] for a, b in path])
+
+
+def paths(length):
+    return list(itertools.product(STEPS, repeat=length))
+
+
+def fitted(series, *histories, **how):
+    """Fit several histories, each a series by its number."""
+    cp = ConformalHMM(
+        series=series, smoothing=True, allow_empty=True, states=[0, 1], random_state=0, **how
+    )
+    rows = [(k, *step) for k, path in enumerate(histories) for step in path]
+    groups, x, y = zip(*rows, strict=True)
+    return cp.fit(list(y), list(x), groups=list(groups))
+
+
+def covered(cp, history, horizon):
+    """Yield every completion of a history, with the chances that its states are in the sets."""
+    for new in itertools.product(range(2), repeat=horizon):
+        for states, rank in cp.predict_ranks(list(new)).items():
+            chances = [
+                chances_by_state([rank], np.array([0]), level, True, ())[0] for level in LEVELS
+            ]
+            yield (*history, *zip(states, new, strict=True)), np.array(chances)
+
+
+def assert_exact(parts, total=1.0):
+    """What is covered, by level, is the level."""
+    found = [fsum(column) / total for column in zip(*parts, strict=True)]
+    assert found == pytest.approx(LEVELS, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("series", "symmetry", "horizon", "some"),
+    [
+        ("own", "spaced", 1, slice(5, None, 9)),
+        ("others", "spaced", 1, slice(1, None, 5)),
+        ("others", "full", 1, slice(3, None, 9)),
+        pytest.param("own", "full", 2, slice(None), marks=pytest.mark.slow),
+        pytest.param("others", "spaced", 1, slice(None), marks=pytest.mark.slow),
+        pytest.param("others", "returns", 2, slice(None), marks=pytest.mark.slow),
+    ],
+)
+def test_each_series_by_its_own_history_is_exact_whatever_the_other_is(
+    series, symmetry, horizon, some
+):
+    """Given every single sequence of the other series, the smoothed coverage is the level."""
+    for other in paths(2)[some]:
+        held, total = [], []
+        for history in paths(3 if horizon == 1 else 2):
+            cp = fitted(series, other, history, symmetry=symmetry).series_[1]
+            for whole, chances in covered(cp, history, horizon):
+                held.append(law(whole) * chances)
+                total.append(law(whole))
+        assert fsum(total) == pytest.approx(1, abs=1e-12)
+        assert_exact(held)
+
+
+@pytest.mark.parametrize("horizon", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_the_first_windows_of_others_are_exact_given_the_present_at_any_time(horizon):
+    """Pairs of sequences of one law, each with a first state of its own law."""
+    start = np.array([0.9, 0.1])
+    held, total = ([], []), ([], [])
+    for other in paths(3 if horizon > 1 else 2):
+        weight = law(other, start)
+        for history in paths(2):
+            cp = fitted("first", other, history, model=MODEL).series_[1]
+            present = history[-1][0]
+            for whole, chances in covered(cp, history, horizon):
+                held[present].append(weight * law(whole) * chances)
+            total[present].append(weight * law(history))
+    assert_exact(held[0], fsum(total[0]))
+    assert_exact(held[1], fsum(total[1]))
+
+
+@pytest.mark.parametrize("present", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_all_windows_are_exact_counted_by_visits_over_all_series(present):
+    """The third window that departs from a state, whether the other series has two, one or none.
+
+    The own series goes on until it comes; between its windows a fixed model looks at nothing.
+    """
+    held, total = [], []
+    leave = TRANSITION[present, :, None] * EMISSION  # of a state and its symbol
+    for other in paths(3):
+        there = sum(x == present for x, _ in other[:-1])
+        for own in itertools.product(STEPS, repeat=2 - there):
+            weight = law(other) * np.prod([leave[step] for step in own])
+            y, x = _history(present, tuple((step,) for step in own))
+            history = tuple(zip(x, y, strict=True))
+            cp = fitted("all", other, history, model=MODEL).series_[1]
+            total.append(weight)
+            for whole, chances in covered(cp, history, 1):
+                held.append(weight * leave[whole[-1]] * chances)
+    assert fsum(total) == pytest.approx(1, abs=1e-12)
+    assert_exact(held)
+
+
+def test_glued_series_are_not_exact_where_their_laws_differ():
+    """What is promised is not true of series that are put one after the other as one history."""
+    odd, held = np.array([[0.1, 0.9], [0.9, 0.1]]), []
+    for other in paths(3)[::3]:
+        weight = law(other, transition=odd)
+        for history in paths(2):
+            y, x = zip(*[(y, x) for x, y in (*other, *history)], strict=True)
+            cp = ConformalHMM(smoothing=True, allow_empty=True, states=[0, 1], random_state=0)
+            for whole, chances in covered(cp.fit(list(y), list(x)), history, 1):
+                held.append(weight * law(whole) * chances)
+    some = fsum(law(other, transition=odd) for other in paths(3)[::3])
+    assert abs(fsum(one[1] for one in held) / some - LEVELS[1]) > 1e-3
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("horizon", [1, 2, 3])
+def test_no_window_leads_from_one_series_into_the_next(first, horizon):
+    """The windows, one series after the other, are those that each series has by itself."""
+    rng = np.random.default_rng(horizon)
+    parts = [rng.integers(0, 3, length) for length in (7, 1, 4, 12, 2, 9)]
+    owners = (0, 1, 2, 2, 3, 4)  # the third has a gap
+    ends = np.cumsum([len(part) for part in parts])
+    begins = tuple((ends - [len(part) for part in parts]).tolist())
+    symmetry = TogetherDepartures(begins, owners, first)
+    tokens = np.concatenate(parts)
+    chains = symmetry.chains(tokens, horizon)
+    found = {(int(g), end) for end, g in enumerate(chains.groups) if g >= 0}
+    wanted, met = set(), set()
+    for owner, begin, part in zip(owners, begins, parts, strict=True):
+        for end, group in enumerate(Departures().chains(part, horizon).groups.tolist()):
+            if group < 0 or (first and (owner == 4 or (owner, group) in met)):
+                continue
+            met.add((owner, group))
+            wanted.add((group, begin + end))
+    assert found == wanted
+    for state in range(3):  # and each leads back to the one before it
+        ends = [end for group, end in sorted(found) if group == state]
+        assert [chains.parents[end] for end in ends[1:]] == ends[:-1]
+
+
+def test_every_promise_says_what_it_is():
+    assert sorted(Promise.named) == sorted(SERIES)
+    assert all(one.says for one in Promise.named.values())
+
+
+def test_rows_are_sorted_into_their_series():
+    found = read_series(list("bababb"), 6, order=[3, 9, 1, 4, 2, 7], lengths=[2, 4])
+    assert found.names == ("b", "a")
+    assert [found.rows[slice(*found.span(k))].tolist() for k in (0, 1)] == [[2, 4, 0, 5], [3, 1]]
+    assert found.stretches(0).tolist() == [2, 1, 1]  # a gap before and after row 0
+    assert found.all_stretches.tolist() == [2, 1, 1, 1, 1]
