@@ -7,12 +7,13 @@ The rule. Memories are tried from the least to the most, and the first is taken 
 against which a memory could answer; where there is none, that with the largest p-value. With it,
 sets are made by "full" symmetry where nothing at all speaks against it, and by "spaced" blocks,
 which keep together what goes together, where anything does or where the stretch is too short to
-tell.
+tell. A guarantee that needs a threshold for each last state leaves no choice: the state alone, in
+"spaced" blocks; and what the tests say of that is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -24,6 +25,7 @@ from definetti._system.checks import is_auto
 from definetti.check import Diagnosis, check
 from definetti.data.labelled import Labelled, Trained
 from definetti.memory import Age, Memory, Observation, Order, resolve_memory
+from definetti.memory.age import find_old_age
 from definetti.memory.tokens import MOST
 
 ALPHA = 0.1  # too much is cheap, too little is not: more is suspected than a verdict would
@@ -31,7 +33,6 @@ DRAWS = 199  # rearrangements, which is enough for such a level
 ENOUGH = 200  # steps that it takes to be told anything
 LATEST = 10_000  # steps that are tested, those before what calibrates
 ANSWERED = frozenset({"order", "durations", "lingering"})  # by some memory
-OLD = 0.9  # the share of runs that are over by the age from which on a state grows no older
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,22 @@ class Choice:
     words: str
     diagnosis: Diagnosis | None = None
 
+    @property
+    def worth_saying(self) -> bool:
+        """Whether it was asked for, or anything was tested: else all is as it always is."""
+        return self.memory is not None or self.diagnosis is not None
 
-def choose(data: Labelled, memory: Any, symmetry: Any, rng: np.random.Generator) -> Choice:
+
+def choose(
+    data: Labelled, memory: Any, symmetry: Any, rng: np.random.Generator, limited: str = ""
+) -> Choice:
     """Choose by the stretch that the model was fixed on.
 
     Parameters
     ----------
     memory, symmetry : "auto" where it is to be chosen
     rng : for rearrangements of that stretch
+    limited : the parameter that leaves no choice but the state alone and "spaced" blocks, if any
     """
     assert data.training is not None
     auto = is_auto(memory), is_auto(symmetry)
@@ -71,7 +80,9 @@ def choose(data: Labelled, memory: Any, symmetry: Any, rng: np.random.Generator)
         return _leave(auto, f"{where} are fewer than the {ENOUGH} that it takes to choose")
     given = None if data.plain else data.emission.decode(data.table, observations)
     labels, entropy = data.alphabet.decode(states.tolist()), int(rng.integers(2**63))
-    memories = _list_memories(states, lengths, data.emission.symbols) if auto[0] else [least]
+    memories: Iterable[Memory] = [least]
+    if auto[0] and not limited:
+        memories = _list_memories(states, lengths, data.emission.symbols)
     tried: list[tuple[Memory, Diagnosis]] = []
     for one in memories:
         try:
@@ -84,6 +95,8 @@ def choose(data: Labelled, memory: Any, symmetry: Any, rng: np.random.Generator)
                 return _leave(auto, f"{where} cannot be tested: {reason}")
             continue
         tried.append((one, found))
+        if limited:
+            return _submit(auto, found, where, limited)
         if not ANSWERED.intersection(found.failures):
             return _settle(auto, one, found, tried[:-1], where)
     return _settle(auto, *max(tried, key=_least_p_value), tried, where)
@@ -101,6 +114,25 @@ def _leave(auto: tuple[bool, bool], why: str) -> Choice:
     taken = [_name(memory)] if memory else []
     taken += [f"symmetry={symmetry!r}"] if symmetry else []
     return Choice(memory, symmetry, f"{' and '.join(taken)}: {why}.")
+
+
+def _submit(auto: tuple[bool, bool], found: Diagnosis, where: str, limited: str) -> Choice:
+    """Take the only thing that there is, and say what the tests say of it."""
+    memory, symmetry = Order(1) if auto[0] else None, "spaced" if auto[1] else None
+    taken = [_name(memory)] if memory else []
+    taken += [f"symmetry={symmetry!r}"] if symmetry else []
+    words = f"{' and '.join(taken)}: {limited} can use no other"
+    if found.failures:
+        words += f"; in {where} {_speak(found)} that {found.assumption} (p = {found.p_value:.3g})"
+        if ANSWERED.intersection(found.failures):
+            words += "; with symmetry='departures' another memory can be used"
+    return Choice(memory, symmetry, f"{words}.", found)
+
+
+def _speak(found: Diagnosis) -> str:
+    """Say which tests speak against it."""
+    verb = "speaks" if len(found.failures) == 1 else "speak"
+    return f"{' and '.join(found.failures)} {verb} against it"
 
 
 def _settle(
@@ -125,8 +157,7 @@ def _settle(
     if auto[1]:
         why = f"nothing in {where} speaks against it"
         if found.failures:
-            verb = "speaks" if len(found.failures) == 1 else "speak"
-            why = f"in {where} {' and '.join(found.failures)} {verb} against it"
+            why = f"in {where} {_speak(found)}"
         few = " over a few steps" if symmetry == "full" else ""
         words.append(
             f"symmetry={symmetry!r}{few}: {why} that {found.assumption} (p = {found.p_value:.3g})."
@@ -150,10 +181,7 @@ def _list_memories(states: IntArray, lengths: list[int], symbols: bool) -> Itera
     yield Order(1)
     if size**2 <= MOST:
         yield Order(2)
-    ends = np.diff(states, append=-1) != 0
-    ends[np.cumsum(lengths) - 1] = True
-    runs = np.diff(np.flatnonzero(ends), prepend=-1)
-    most = min(int(np.quantile(runs, OLD)) + 1, MOST // (2 * size))
+    most = min(find_old_age(states, np.array(lengths)), MOST // (2 * size))
     if size > 1 and most > 1:
         yield Age(most)
     if symbols:
@@ -163,5 +191,11 @@ def _list_memories(states: IntArray, lengths: list[int], symbols: bool) -> Itera
 
 
 def _name(memory: Memory) -> str:
-    """Write a memory as a parameter."""
+    """Write a memory as a parameter.
+
+    >>> _name(Order(2)), _name(Observation()), _name(Age(20))
+    ('memory=2', "memory='observation'", 'memory=Age(most=20)')
+    """
+    if isinstance(memory, Observation):
+        return f"memory={memory.known_as!r}"
     return f"memory={memory.k if isinstance(memory, Order) else memory!r}"

@@ -21,11 +21,12 @@ from definetti._system.checks import (
 from definetti._system.saved import Saved
 from definetti.algorithm import rank
 from definetti.data.candidates import all_candidates, check_listing, check_size, is_long
+from definetti.data.history import History
 from definetti.data.labelled import Labelled, New
-from definetti.data.labels import checked_states, readable
+from definetti.data.labels import MISSING, checked_states, readable
 from definetti.data.sound import require
 from definetti.emissions._choice import Kinds
-from definetti.exceptions import NotExactWarning
+from definetti.exceptions import NotExactWarning, SpareMemoryWarning
 from definetti.front_door import FrontDoor, check_length
 from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.levels.by_state import several_levels
@@ -39,6 +40,7 @@ from definetti.sets._wording import LAST
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
 from definetti.sets.windows import RankedWindows, rank_by_state, rank_each, read_windows, sets_of
 from definetti.symmetry import Full, Remembering, Symmetry, find_symmetry, remember
+from definetti.symmetry.base import name_way
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
@@ -102,7 +104,8 @@ class ConformalHMM(FrontDoor, Saved):
         present state and how long it has lasted; or it and the present observation, a symbol. The
         sets are exact under that assumption; a larger memory assumes less and compares with less.
         "auto", which needs `train_size`, is the least that exact tests of the training stretch do
-        not speak against.
+        not speak against, of those that the guarantee can use. Where it cannot be used for what is
+        asked later, a lag say, the present state stands in for it, with a warning.
         With "departures" the visits that count are those to the state with its memory.
         ``memory_`` is what is used.
     guarantee : {"all", "steps", "errors"}, default "all"
@@ -584,7 +587,7 @@ class ConformalHMM(FrontDoor, Saved):
         Notes
         -----
         The stretch that a model was fixed on, with `train_size`, is not tested: it calibrates
-        nothing.
+        nothing. Rows are counted from its first all the same.
 
         Examples
         --------
@@ -603,6 +606,7 @@ class ConformalHMM(FrontDoor, Saved):
             None if data.plain else data.emission.decode(data.table, history.observations),
             data.alphabet.decode(history.states.tolist()),
             lengths=data.lengths,
+            rows_before=0 if data.training is None else len(data.training.states),
             n_resamples=n_resamples,
             memory=self.memory_,
             tests=tests,
@@ -641,7 +645,7 @@ class ConformalHMM(FrontDoor, Saved):
         if isinstance(made.score_, StepScore):
             require(type(made.score_.lag) is int and made.score_.lag >= 0, "a lag")
         if len(data.history):
-            made._remembering.check(data.history)
+            made._check_tokens(data.history)
         return made
 
     @property
@@ -676,12 +680,13 @@ class ConformalHMM(FrontDoor, Saved):
         choice = self._choose(data, entropy)
         memory = self.memory if choice is None else choice.memory or self.memory
         markov = type(memory) is int and memory == 1  # the state is all there is to remember
+        how = memory, data.history, choice is not None and choice.memory is not None
         found = {
             "_data": data, "symmetry_": symmetry, "choice_": choice, "_over_few": None,
-            "_remembering": symmetry if markov else remember(symmetry, memory, data.history),
+            "_remembering": symmetry if markov else remember(symmetry, *how),
         }  # fmt: skip
         if choice is not None and choice.symmetry == Full.known_as:
-            found |= {"symmetry_": Full(), "_over_few": remember(Full(), memory, data.history)}
+            found |= {"symmetry_": Full(), "_over_few": remember(Full(), *how)}
         if isinstance(self.confidence_level, Mapping):
             read_levels(self.confidence_level).check(data.alphabet.labels)
         return found
@@ -693,10 +698,38 @@ class ConformalHMM(FrontDoor, Saved):
         from definetti.choosing import choose
 
         rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(CHOOSING,)))
-        return choose(data, self.memory, self.symmetry, rng)
+        limited = f"guarantee={self.guarantee!r}" if self.guarantee != "all" else ""
+        if find_symmetry(self.symmetry).given != LAST:
+            limited = ""  # whatever the future depends on, the present is known
+        return choose(data, self.memory, self.symmetry, rng, limited)
+
+    @property
+    def _spare(self) -> Symmetry | None:
+        """The symmetry of states that stands in for one of tokens, where these were chosen."""
+        found = self._remembering
+        chosen = self.choice_ is not None and self.choice_.memory is not None
+        return found.symmetry if chosen and isinstance(found, Remembering) else None
+
+    def _needs_spare(self, symmetry: Symmetry, history: History, new: New, lag: int) -> bool:
+        """Tell whether a question is one that tokens cannot answer, by what is known beforehand."""
+        unseen = bool(new.unseen.any())
+        if unseen and symmetry.needs_observations:
+            return True
+        if symmetry.lacks(history.gaps or bool((new.codes[~new.unseen] == MISSING).any())):
+            return True
+        long = is_long(history.n_states, len(new.codes), self.max_candidates)
+        partly = unseen and not bool(new.unseen.all())
+        limits = bool(lag) or partly or long or self.guarantee != "all"
+        assert self._spare is not None
+        return limits and self._spare.by_last_state and not symmetry.by_last_state
+
+    def _check_tokens(self, history: History) -> None:
+        if self._spare is None or not self._remembering.lacks(history.gaps):
+            self._remembering.check(history)
 
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
-        self._remembering.check_more(observations, symbols)
+        if self._spare is None:
+            self._remembering.check_more(observations, symbols)
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`.
@@ -730,20 +763,27 @@ class ConformalHMM(FrontDoor, Saved):
         checked_limit(lag, "lag")
         new_observations = readable(new_observations, "new_observations")
         data = self._data.choose_again(new_observations)
-        symmetry = self._remembering
+        symmetry, spare = self._remembering, self._spare
         if data is not self._data:
-            symmetry.check(data.history)  # taken in anew, under another law
-        fixed = data.model.fixed and symmetry.by_last_state
-        n, most = data.history.n_states, self.max_candidates
-        check_size(n, horizon, lag, fixed, most, listing, data.model.fixed)
+            self._check_tokens(data.history)  # taken in anew, under another law
+        n, most, limits = data.history.n_states, self.max_candidates, spare or symmetry
+        fixed, way = data.model.fixed, name_way(limits, data.model.fixed)
+        check_size(n, horizon, lag, fixed and limits.by_last_state, most, listing, way)
         if horizon is not None and ranking:
-            check_listing(n, max(horizon - lag, 1), data.model.fixed, fixed, most)
+            check_listing(n, max(horizon - lag, 1), most, way)
         new = data.read_new(new_observations, horizon)
-        choice, chosen = self.choice_, False
+        choice, chosen, unused = self.choice_, False, ""
         if choice is not None:
             small = choice.symmetry is not None and self._is_small(n, new, lag)
             symmetry = self._over_few if small and self._over_few else symmetry
             tested = choice.diagnosis is not None
+            if spare is not None and self._needs_spare(symmetry, data.history, new, lag):
+                symmetry, unused, tested = spare, symmetry.recalls, False
+                warn_caller(
+                    f"the tests chose a future that depends on {unused}, which cannot be used for "
+                    "this question; the set is exact where it depends on the present state alone",
+                    SpareMemoryWarning,
+                )
             chosen = tested and (small or (choice.memory is not None and bool(symmetry.recalls)))
         question = Question.about(
             data,
@@ -755,6 +795,7 @@ class ConformalHMM(FrontDoor, Saved):
             smoothing=bool(self.smoothing),
             lag=int(lag),
             chosen=chosen,
+            unused=unused,
         )
         question.check_exact()
         return question
@@ -768,8 +809,11 @@ class ConformalHMM(FrontDoor, Saved):
         inner = symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry
         return type(inner).chains is not Symmetry.chains
 
-    def _compares_alike(self, fewest: int, most: int) -> bool:
-        return self._over_few is None or fewest == most  # which is for a few candidates
+    def _compares_alike(self, fewest: int, most: int, gaps: bool) -> bool:
+        several = self._over_few is not None or self._spare is not None
+        if several and fewest != most:
+            return False  # how it compares may depend on how many candidates there are
+        return self._spare is None or not self._remembering.lacks(gaps)
 
     @property
     def _fills(self) -> bool:
@@ -801,12 +845,9 @@ class ConformalHMM(FrontDoor, Saved):
 
     def _step_sets(self, question: Question, levels: Levels) -> StepSets:
         if not question.by_last_state:
-            remedy = "use symmetry='departures', or memory=1"
-            if not (question.model.fixed and question.symmetry.recalls):
-                remedy = "set train_size=0.5"
             raise ValueError(
                 f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
-                f"or 'departures' only; {remedy}, or guarantee='all'"
+                f"or 'departures' only; {question.way_to_limits}, or guarantee='all'"
             )
         return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
 
@@ -822,9 +863,8 @@ class ConformalHMM(FrontDoor, Saved):
         each, every = read_windows(windows)
         question = self._question(each[0], None, lag, ranking=True)
         check_listing(
-            len(question.labels), question.steps, question.model.fixed, question.by_last_state,
-            self.max_candidates,
-        )  # fmt: skip
+            len(question.labels), question.steps, self.max_candidates, question.way_to_limits
+        )
         codes = all_candidates(len(question.labels), question.steps)
         if candidates is not None:
             rows = [checked_states(one, "candidates") for one in candidates]

@@ -5,6 +5,10 @@ class NotExactWarning(UserWarning):
     """The symmetry asked for does not guarantee the confidence level."""
 
 
+class SpareMemoryWarning(UserWarning):
+    """A memory that tests have chosen cannot be used for a question, and the state stands in."""
+
+
 class GapWarning(UserWarning):
     """Observations are missing where none was before."""
 

@@ -222,8 +222,13 @@ class FrontDoor(Door, GivesModel):
         """
         return False
 
-    def _compares_alike(self, fewest: int, most: int) -> bool:
-        """Tell whether it compares in the same way however many of these states are known."""
+    def _compares_alike(self, fewest: int, most: int, gaps: bool) -> bool:
+        """Tell whether it compares in the same way however many of these states are known.
+
+        Parameters
+        ----------
+        gaps : whether any observation is missing
+        """
         return True
 
     @property

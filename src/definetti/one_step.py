@@ -120,10 +120,13 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
     True
     """
     data = predictor._data
-    if not (predictor.model_.fixed and data.history.symbols):
+    if not data.history.symbols:
         raise ValueError(
-            "predictor must have a fixed model and symbols for observations; set train_size=0.5"
+            "predictor must have symbols for observations, of which there is a table; name bins, "
+            "such as pandas.cut(values, 5).astype(str), or ask p_value"
         )
+    if not predictor.model_.fixed:
+        raise ValueError("predictor must have a fixed model; set train_size=0.5")
     if predictor.memory_ != Order(1):
         raise ValueError(
             f"memory must be 1 for a table by the previous state, got {predictor.memory!r}"

@@ -24,7 +24,7 @@ from definetti.models.refits import Refits
 from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank
 from definetti.scores.base import Score, blamed
-from definetti.symmetry.base import Reference, Symmetry
+from definetti.symmetry.base import Reference, Symmetry, name_way
 
 # Numbers that a score may work on at once, a row or a square of states for every step.
 ROOM = 2**23
@@ -44,6 +44,7 @@ class Question:
     smoothing : whether ties are broken at random
     lag : how many of the new steps are not asked about, because their labels never come
     chosen : whether the symmetry, or what it takes the future to depend on, was chosen by tests
+    unused : what the future was found to depend on by tests, where that cannot be used here
     steps : how many steps, the last ones, are asked about
     by_last_state : whether a candidate is compared with the past through its last state alone
     """
@@ -62,6 +63,7 @@ class Question:
     smoothing: bool = False
     lag: int = 0
     chosen: bool = False
+    unused: str = ""
 
     steps: int = field(init=False)
     by_last_state: bool = field(init=False)
@@ -112,9 +114,16 @@ class Question:
         way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
         if self.symmetry.recalls:
             way += f", the future depending on {self.symmetry.recalls}"
+        if self.unused:
+            way += f", the future depending on the present state, and not on {self.unused}"
         if self.chosen:
             way += ", chosen by tests of the training stretch"
         return f"{way}{', smoothed' * self.smoothing}"
+
+    @property
+    def way_to_limits(self) -> str:
+        """What is left to be done for limits by last state; nothing where there are any."""
+        return name_way(self.symmetry, self.model.fixed)
 
     def generator(self, use: int = 0) -> np.random.Generator:
         """Return the stream of this prediction, from its beginning.
@@ -280,14 +289,16 @@ class Question:
             raise ValueError(
                 f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which is "
                 "exact with a fixed model and symmetry='spaced' or 'departures', or another with "
-                "by_last_state, only; set train_size=0.5, or leave horizon out"
+                f"by_last_state, only; {self.way_to_limits}, or leave horizon out"
             )
         taught = not self.model.fixed and self.symmetry.teaches_observed
         if unseen and (self.symmetry.needs_observations or taught):
+            ways = ["use symmetry='departures'"] * self.symmetry.needs_observations
+            ways += ["set train_size=0.5"] * (not self.model.fixed)
             raise ValueError(
                 f"horizon={steps} reaches beyond what is observed, and the future is taken to "
-                f"depend on {self.symmetry.recalls}, to the end; use symmetry='departures' and a "
-                "fixed model, for which the present is enough"
+                f"depend on {self.symmetry.recalls}, to the end; {' and '.join(ways)}, so that the "
+                "present is enough, or memory=1"
             )
         self.symmetry.check_more(self.observations[~self.unseen], self.history.symbols)
         gappy = self.history.gaps and bool((self.history.observations != MISSING).any())

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.check import check
+from definetti.check import check, check_quickly, quick
 from definetti.simulate import weather
 
 
@@ -59,6 +59,22 @@ def test_what_is_planted_is_found_and_named(name):
         row = found.tests[name].row
         assert abs(row - 300) < 60
         assert f"use the rows after {row}" in found.verdict
+    assert found.failures[0] == name
+    assert ("may follow from that" in found.verdict) == (len(found.failures) > 1)
+
+
+@pytest.mark.parametrize("correlation", [0.3, 0.6])
+def test_what_lingers_is_named_before_the_drift_that_it_makes(correlation):
+    rng, led = np.random.default_rng(0), []
+    for seed in range(5):
+        noise = rng.normal(size=600)
+        for t in range(1, 600):
+            noise[t] += correlation * noise[t - 1]
+        found = check(noise, walk(600, sticky, seed), n_resamples=199, random_state=seed)
+        led.append(found.failures)
+        assert found.failures[0] == "lingering"
+        assert found.verdict.index(found.tests["lingering"].verdict) < 120
+    assert any("drift" in one for one in led)
 
 
 def test_the_remedy_of_an_order_is_a_memory():
@@ -114,6 +130,11 @@ def test_kinds_of_observations_come_to_the_same():
     )
 
 
+def seconds(states):
+    """How often a state is that of two steps before."""
+    return sum(x == y for x, y in zip(states, states[2:], strict=False))
+
+
 def test_a_function_of_ones_own():
     def late(states, observations):
         return sum(states[-20:])
@@ -125,6 +146,12 @@ def test_a_function_of_ones_own():
     assert check(
         frame, states, tests={"sum": lambda x, y: float(y["y"].iloc[:9].sum())}, n_resamples=19
     ).tests
+    many = [
+        check(None, planted("order")[1], tests=lambda x, y, one=unit: one * seconds(x), **how)
+        for unit in (1.0, 1e-14, 1e14)
+        for how in ({"random_state": 0}, {"random_state": 0, "stop_after": 5})
+    ]
+    assert [found.p_value for found in many] == [0.001] * 6
     with pytest.raises(ValueError, match="returned nan"):
         check(observations, states, tests=lambda x, y: float("nan"))
 
@@ -149,6 +176,22 @@ def test_smoothing_breaks_ties():
     found = [check(None, states, smoothing=True, random_state=k).p_value for k in range(5)]
     assert len(set(found)) == 5
     assert check(None, states, random_state=0).p_value == 1.0
+
+
+def test_rows_are_those_of_the_whole_where_a_part_is_tested(monkeypatch):
+    """By whoever cuts: a caller, a quick check, a model that was fixed on the first rows."""
+    observations, states = planted("drift")
+    whole = check(observations, states, random_state=0).tests["drift"].row
+    assert abs(whole - 300) < 20
+    part = check(observations[200:], states[200:], rows_before=200, random_state=0)
+    cp = ConformalHMM(train_size=200, random_state=0).fit(observations, states)
+    monkeypatch.setattr(quick, "WORK", 199 * 2 * 400)
+    for found in (part, cp.check(), check_quickly(observations, states, random_state=0)):
+        assert abs(found.tests["drift"].row - whole) < 20
+        assert f"use the rows after {found.tests['drift'].row}," in found.verdict
+        assert f"near row {found.tests['drift'].row} " in found.tests["drift"].effect
+    cp.break_off().partial_fit(observations[:50], states[:50])
+    assert abs(cp.check().tests["drift"].row - whole) < 20
 
 
 def test_an_estimator_checks_its_own_history():
@@ -208,6 +251,7 @@ def test_what_cannot_be_tested_is_said_and_the_rest_tested():
         ({"stop_after": 3, "smoothing": True}, "smoothing=True needs all draws"),
         ({"alpha": 1}, "alpha must be a number between 0 and 1"),
         ({"n_jobs": 0}, "n_jobs must be"),
+        ({"rows_before": -1}, "rows_before must be a whole number ≥ 0"),
         ({"memory": 0}, "memory must be"),
         ({"memory": "observation"}, "needs observations that are symbols"),
         ({"random_state": -1}, "random_state must be"),
@@ -235,6 +279,35 @@ def test_one_state_and_nothing_or_one_value_observed_is_refused():
         found = check(constant, states, n_resamples=19)
         assert found.untested["drift"] == "observations: it has one value only"
         assert set(found.tests) <= {"order", "transitions", "durations"}
+
+
+@pytest.mark.parametrize("smoothing", [False, True])
+@pytest.mark.parametrize("states", ["ab", "aaab", "abababab", "aaabbb"])
+def test_one_rearrangement_is_no_test_and_called_none(states, smoothing):
+    for seed in range(20):  # smoothed, one of them is below any level now and then
+        found = check(None, list(states), smoothing=smoothing, alpha=0.2, random_state=seed)
+        assert not found.told
+        assert not found.rejected
+        assert not found.failures
+        assert found.verdict.startswith("Nothing could be tested: no rearrangement of these")
+        assert "row 0" not in repr(found)
+    assert smoothing or found.p_value == 1
+    mixed = check([1.5, 2.5, 0.5, 4.5], list("aaab"), random_state=0)
+    assert mixed.told
+    assert not mixed.tests["order"].told
+    assert mixed.tests["drift"].told
+
+
+def test_sequences_of_one_step_each():
+    states, numbers = list("abab" * 25), np.random.default_rng(0).normal(size=100)
+    with pytest.raises(ValueError, match="order: it takes three steps in a row"):
+        check(None, states, lengths=[1] * 100)
+    found = check(numbers, states, lengths=[1] * 100, random_state=0)
+    assert list(found.tests) == ["one_emission"]
+    assert not found.told
+    assert found.untested["transitions"] == "it takes two steps in a row"
+    assert found.untested["drift"] == "it takes two steps in a row"
+    assert check(numbers, states, lengths=[1] * 50 + [50], random_state=0).told
 
 
 def test_observations_that_cannot_be_told_apart():

@@ -26,7 +26,8 @@ def test_it_is_the_check_with_few_draws():
 def test_of_many_rows_it_takes_the_last(monkeypatch):
     monkeypatch.setattr(module, "WORK", 199 * 2 * 150)
     found = check_quickly(Y, X, random_state=3)
-    same(found, check(Y[250:], X[250:], n_resamples=199, alpha=0.01, random_state=3))
+    how = {"n_resamples": 199, "alpha": 0.01, "random_state": 3}
+    same(found, check(Y[250:], X[250:], rows_before=250, **how))
     assert found.untested["rows"] == "a quick check takes the last 150 of 400"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM, choosing
+from definetti.exceptions import SpareMemoryWarning
 from definetti.memory import Age, Observation, Order
 from definetti.simulate import weather
 from definetti.symmetry import Full, Spaced
@@ -84,7 +85,7 @@ def test_what_the_training_stretch_shows_is_chosen_and_said(name):
     assert (cp.choice_.memory, cp.choice_.symmetry) == (memory, symmetry)
     assert cp.memory_ == memory
     assert cp.symmetry_.known_as == symmetry
-    least = memory.k if isinstance(memory, Order) else repr(memory)
+    least = {Observation(): "'observation'", Age(7): "Age(most=7)"}.get(memory) or memory.k
     assert cp.choice_.words.startswith(f"memory={least}: ")
     assert f"symmetry={symmetry!r}" in cp.choice_.words
     assert f"the {len(states):,} training steps" in cp.choice_.words
@@ -105,10 +106,10 @@ def once(monkeypatch):
     """Choose once for each training stretch; that nothing else has a say is tested below."""
     known, choose = {}, choosing.choose
 
-    def chosen(data, memory, symmetry, rng):
+    def chosen(data, *how):
         key = data.training.states.tobytes(), data.training.observations.tobytes()
         if key not in known:
-            known[key] = choose(data, memory, symmetry, rng)
+            known[key] = choose(data, *how)
         return known[key]
 
     monkeypatch.setattr(choosing, "choose", chosen)
@@ -236,12 +237,137 @@ def test_too_short_a_stretch_leaves_all_as_it_is():
     assert "cannot be tested" in cp.choice_.words
 
 
-def test_a_memory_that_was_chosen_names_its_remedy():
+def ask_beyond(cp, seen):
+    """Ask what tokens of steps cannot answer."""
+    return {
+        "long": cp.predict_set(seen[:20]),
+        "forecast": cp.predict_set(horizon=40),
+        "lag": cp.predict_set(seen[:3], lag=1),
+        "partly": cp.predict_set(seen[:2], horizon=3),
+        "steps": cp.set_params(guarantee="steps").predict_set(seen[:3]),
+        "errors": cp.set_params(guarantee="errors", max_errors=1).predict_set(seen[:3]),
+    }
+
+
+@pytest.mark.parametrize("name", ["order two", "regular", "feedback"])
+def test_where_a_memory_that_was_chosen_cannot_be_used_the_state_stands_in(name):
+    """With the sets of one who had named the state; the set says so, and a warning."""
+    seen, states = trained(name, 600)
+    length = len(states)
+    auto = ConformalHMM(train_size=0.5, memory="auto", max_candidates=5000, random_state=0)
+    auto.fit(seen, states)
+    assert auto.memory_ == CHOSEN[name][0] or name == "regular"
+    assert length >= 600
+    plain = ConformalHMM(train_size=0.5, symmetry="spaced", max_candidates=5000, random_state=0)
+    with pytest.warns(SpareMemoryWarning, match="the tests chose a future that depends on"):
+        found = ask_beyond(auto, list(seen))
+    for how, one in ask_beyond(plain.fit(seen, states), list(seen)).items():
+        assert found[how].steps == one.steps, how
+        assert f"and not on {auto.memory_.assumption}" in found[how].method
+    auto.set_params(guarantee="all", max_errors=0)
+    assert auto.memory_.assumption in auto.predict_set(list(seen[:2])).method
+    assert "not on" not in auto.predict_set(list(seen[:2])).method
+    path = tuple(found["long"].best)
+    with pytest.warns(SpareMemoryWarning):
+        p_value = auto.p_value(list(seen[:20]), path)
+    assert (p_value > 0.1) == (path in found["long"])
+
+
+@pytest.mark.filterwarnings("ignore::definetti.exceptions.GapWarning")
+@pytest.mark.filterwarnings("ignore::definetti.exceptions.SpareMemoryWarning")
+def test_what_is_not_observed_is_no_refusal_of_a_memory_that_was_chosen():
+    seen, states = trained("feedback", 300)
+    gappy = [None if k == 900 else symbol for k, symbol in enumerate(seen.tolist())]
+    how = {"train_size": 600, "random_state": 0}
+    plain = ConformalHMM(symmetry="spaced", **how).fit(gappy, states)
+    whole = ConformalHMM(memory="auto", **how).fit(seen, states)
+    later = ConformalHMM(memory="auto", **how).fit(seen[:900], states[:900])
+    later.partial_fit(gappy[900:], states[900:])
+    first = ConformalHMM(memory="auto", **how).fit(gappy, states)
+    for cp in (first, later):
+        found = cp.predict_set([1, 0])
+        assert "not on" in found.method
+        assert found.sequences == plain.predict_set([1, 0]).sequences
+    assert "not on" in whole.predict_set([1, None]).method
+    assert "not on" not in whole.predict_set([1, 0]).method
+    cp = ConformalHMM(memory="auto", **how).fit(seen[:890], states[:890])
+    judged = cp.evaluate(gappy[890:920], states[890:920], horizon=1)
+    one_by_one = []
+    for symbol, state in zip(gappy[890:920], states[890:920], strict=True):
+        one_by_one.append(cp.p_value([symbol], [state]))
+        cp.partial_fit([symbol], [state])
+    assert judged.p_values.tolist() == one_by_one
+
+
+@pytest.mark.parametrize("guarantee", ["steps", "errors"])
+def test_a_guarantee_leaves_the_choice_that_it_can_use(guarantee):
     states = regular(600)
-    cp = ConformalHMM(train_size=0.5, memory="auto", random_state=0).fit(None, states)
-    with pytest.raises(ValueError, match="use symmetry='departures', or memory=1"):
-        cp.set_params(guarantee="steps").predict_set(horizon=3)
-    with pytest.raises(ValueError, match="'departures', or 'spaced' with memory=1"):
-        cp.set_params(guarantee="all").predict_set(horizon=50)
-    with pytest.raises(ValueError, match="use symmetry='departures', or memory=1"):
-        cp.predict_set(horizon=3, lag=1)
+    how = {"train_size": 0.5, "memory": "auto", "guarantee": guarantee, "random_state": 0}
+    cp = ConformalHMM(**how).fit(None, states)
+    assert (cp.memory_, cp.choice_.symmetry, cp.symmetry_) == (Order(1), "spaced", Spaced())
+    assert cp.choice_.words.startswith(
+        f"memory=1 and symmetry='spaced': guarantee={guarantee!r} can use no other; in the 300 "
+    )
+    assert "with symmetry='departures' another memory can be used" in cp.choice_.words
+    assert len(cp.predict_set(horizon=3).steps) == 3
+    departing = ConformalHMM(symmetry="departures", **how).fit(None, states)
+    assert isinstance(departing.memory_, Age)
+    assert len(departing.predict_set(horizon=3).steps) == 3
+
+
+def test_coverage_where_the_state_stands_in_is_the_level(once):
+    """A forecast of two steps where the present observation would have a say, enumerated."""
+    seen, states = trained("feedback")
+    found = []
+    for path in product((0, 1), repeat=5):
+        for symbols in product((0, 1), repeat=3):
+            cp = ConformalHMM(train_size=len(states), memory="auto", states=[0, 1], random_state=0)
+            cp.fit([*seen, *symbols], [*states, *path[:3]])
+            with pytest.warns(SpareMemoryWarning):
+                rank = cp.predict_ranks(horizon=2)[path[3:]]
+            weight = probability(path, [*symbols, 0, 0], int(states[-1]), SHOWN)
+            weight /= SHOWN[path[3], 0] * SHOWN[path[4], 0]
+            found.append((rank, weight))
+    assert_level(found)
+    assert cp.memory_ == Observation()
+
+
+@pytest.mark.parametrize(
+    ("settings", "remedy"),
+    [
+        ({"symmetry": "full", "train_size": 0.5}, "use symmetry='spaced', or 'departures'"),
+        ({"memory": 2, "train_size": 0.5}, "use symmetry='departures', or memory=1"),
+        (
+            {"symmetry": "full", "memory": 2, "train_size": 0.5},
+            "use symmetry='departures', or 'spaced' with memory=1",
+        ),
+        ({}, "set train_size=0.5"),
+        ({"symmetry": "full"}, "set train_size=0.5 and use symmetry='spaced', or 'departures'"),
+    ],
+)
+def test_a_refusal_advises_nothing_that_is_done(settings, remedy):
+    observations, states = weather(300, random_state=0)
+    cp = ConformalHMM(max_candidates=50, **settings).fit(observations[:280], states[:280])
+    new = observations[280:]
+    for ask in (
+        lambda: cp.predict_set(new[:2], lag=1),
+        lambda: cp.predict_set(new[:2], horizon=3),
+        lambda: cp.predict_set(new),
+        lambda: cp.predict_ranks(new),
+        lambda: cp.predict_set(horizon=30),
+        lambda: cp.set_params(guarantee="steps").predict_set(new[:3]),
+    ):
+        with pytest.raises(ValueError, match=f"; {remedy},") as refused:
+            ask()
+        if "train_size" in settings:
+            assert "train_size" not in str(refused.value)
+
+
+def test_a_forecast_by_what_is_observed_is_refused_with_what_is_left_to_do():
+    observations, states = weather(300, random_state=0)
+    cp = ConformalHMM(memory="observation", train_size=0.5).fit(observations, states)
+    with pytest.raises(ValueError, match="; use symmetry='departures', so that the present"):
+        cp.predict_set(horizon=2)
+    cp = ConformalHMM(memory="observation", symmetry="departures").fit(observations, states)
+    with pytest.raises(ValueError, match=r"; set train_size=0\.5, so that the present"):
+        cp.predict_set(horizon=2)

@@ -163,7 +163,7 @@ def test_long_horizons_by_a_list_name_what_needs_none():
     y, x = weather(100, random_state=0)
     cp = ConformalHMM(memory=2, symmetry="spaced", train_size=0.5).fit(y, x)
     with pytest.raises(
-        ValueError, match="use symmetry='departures', or 'spaced' with memory=1, which need no list"
+        ValueError, match="use symmetry='departures', or memory=1, which needs no list"
     ):
         cp.predict_set(horizon=40)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from math import ceil
 from numbers import Real
 from typing import Any
@@ -10,14 +11,21 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.checks import checked_choice, checked_flag, checked_number, entropy_of
+from definetti._system.checks import (
+    checked_choice,
+    checked_flag,
+    checked_limit,
+    checked_number,
+    entropy_of,
+)
 from definetti._system.progress import show_progress
 from definetti.check.base import CannotTest, Statistic
 from definetti.check.diagnosis import Diagnosis, Finding
 from definetti.check.drawing import MOST, STEPS, measure_draws
 from definetti.check.judging import Judged, judge_all, judge_early
+from definetti.check.leading import find_explained, stand_out
 from definetti.check.own import Own
-from definetti.check.ranking import stop_early
+from definetti.check.ranking import are_alike, stop_early
 from definetti.check.residuals import find_residuals
 from definetti.check.sample import Sample, read_sample
 from definetti.data.series import take_series
@@ -33,6 +41,7 @@ def check(
     lengths: Any = None,
     groups: Any = None,
     order: Any = None,
+    rows_before: int = 0,
     n_resamples: int = 999,
     memory: int | str | Memory = 1,
     tests: Tests = None,
@@ -63,6 +72,9 @@ def check(
     order : (T,) numbers or dates, optional
         What the rows of a series are sorted by; as they come if left out. Rows are named by their
         place in the series, one after the other.
+    rows_before : int, default 0
+        How many rows came before the first, where these are the last rows of more: what is said
+        of a row counts them, too.
     n_resamples : int, default 999
         How many rearrangements are drawn.
     memory : int, {"age", "observation"} or Memory, default 1
@@ -98,9 +110,10 @@ def check(
     False
     >>> found = check(None, list("aabb" * 20), random_state=0)
     >>> found.tests["order"].p_value, found.failures
-    (0.001, ('durations', 'order'))
+    (0.001, ('order', 'durations'))
     """
     checked_number(n_resamples, "n_resamples")
+    checked_limit(rows_before, "rows_before")
     checked_flag(smoothing, "smoothing")
     checked_flag(pictures, "pictures")
     checked_flag(verbose, "verbose")
@@ -113,7 +126,7 @@ def check(
     chosen = _choose(tests)
     if groups is not None:
         observations, states, lengths = take_series(observations, states, groups, order, lengths)
-    sample = read_sample(observations, states, lengths, memory)
+    sample = read_sample(observations, states, lengths, memory, int(rows_before))
     entropy = entropy_of(random_state)
     parts, untested = _sort_out(sample, chosen, tests is None)
     found: dict[str, FloatArray] = {}
@@ -139,6 +152,9 @@ def check(
         name: _describe(sample, chosen[name], parts[name], found[name], judged[name], alpha)
         for name in parts
     }
+    failing = {name: chosen[name] for name, one in results.items() if one.adjusted_p_value <= alpha}
+    for name, first in find_explained(sample, failing).items():
+        results[name] = replace(results[name], follows=first)
     return Diagnosis(
         p_value, results, untested, _say(sample), alpha, len(sample),
         n_resamples, find_residuals(sample, n_resamples, entropy) if pictures else {},
@@ -211,15 +227,20 @@ def _describe(
     alpha: float,
 ) -> Finding:
     effect = statistic.effect(sample, values, judged.part)
+    told, drawn = not are_alike(values), values[:, judged.part]
     verdict = f"No sign of it: {effect.words}."
-    if judged.adjusted <= alpha:
+    if not told:
+        effect = effect._replace(words="nothing: it is the same for every rearrangement")
+        verdict = "Nothing can be told: it is the same for every rearrangement."
+    elif judged.adjusted <= alpha:
         verdict = f"{effect.words[:1].upper()}{effect.words[1:]}: " + (
             f"{statistic.remedy(sample, effect)}."
         )
     return Finding(
-        float(values[0, judged.part]), judged.p_value, judged.adjusted, effect.words,
-        effect.size, effect.row, parts[judged.part], statistic.asks, verdict,
-        values[1:, judged.part].copy(),
+        float(drawn[0]), judged.p_value, judged.adjusted, effect.words, effect.size,
+        None if effect.row is None else sample.before + effect.row,
+        parts[judged.part], statistic.asks, verdict, told, stand_out(drawn),
+        drawn=drawn[1:].copy(),
     )  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from definetti._system.arrays import FloatArray
 from definetti.check.residuals import Residuals
 from definetti.sets.listed import Backend, installed
 
+FOLLOWING = "What else fails may follow from that:"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -30,6 +32,9 @@ class Finding:
     part : which part is the strangest: the name of a column, say
     asks : the question that was put
     verdict : in words, with a remedy where the assumption fails
+    told : whether rearrangements differ in it at all; if not it says nothing, whatever is true
+    stands_out : by how many standard deviations of rearrangements it is above them
+    follows : the name of a failure from which this one follows, where that can be told
     drawn : the same statistic of each rearrangement
     """
 
@@ -42,6 +47,9 @@ class Finding:
     part: str
     asks: str
     verdict: str
+    told: bool = True
+    stands_out: float = 0.0
+    follows: str | None = None
     drawn: FloatArray = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
 
 
@@ -74,19 +82,45 @@ class Diagnosis:
     @property
     def rejected(self) -> bool:
         """Whether the assumption is clearly broken, at the level `alpha`."""
-        return self.p_value <= self.alpha
+        return self.p_value <= self.alpha and self.told
+
+    @property
+    def told(self) -> bool:
+        """Whether any test could tell anything: whether rearrangements differ."""
+        return any(one.told for one in self.tests.values())
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The names of the tests that fail at the level `alpha`, all taken together."""
-        return tuple(name for name, one in self.tests.items() if one.adjusted_p_value <= self.alpha)
+        """The names of the tests that fail at the level `alpha`, all taken together.
+
+        The most telling comes first: what stands out the most, but after what it follows from.
+        """
+        failing = {
+            name: one
+            for name, one in self.tests.items()
+            if one.told and one.adjusted_p_value <= self.alpha
+        }
+
+        def tells(name: str) -> tuple[float, bool]:
+            also = (one.stands_out for one in failing.values() if one.follows == name)
+            return max(failing[name].stands_out, *also, -np.inf), not failing[name].follows
+
+        return tuple(sorted(failing, key=tells, reverse=True))
 
     @property
     def verdict(self) -> str:
         """In words, with remedies where the assumption fails."""
+        if not self.told:
+            return (
+                f"Nothing could be tested: no rearrangement of these {self.n_steps:,} steps looks "
+                f"different to any test, whatever they depend on (p = {self.p_value:.3g}). A "
+                "longer history may tell."
+            )
         if not self.rejected:
             return f"Nothing speaks against it that {self.assumption} (p = {self.p_value:.3g})."
         found = [self.tests[name].verdict for name in self.failures]
+        if len(found) > 1:
+            found.insert(1, FOLLOWING)
         return " ".join(
             [f"It does not hold that {self.assumption} (p = {self.p_value:.3g}).", *found]
         )

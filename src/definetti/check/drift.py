@@ -50,12 +50,14 @@ class Drift(Statistic, name="drift"):
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column, side = _sides(sample)[part]
         row = int(self._split(sample, column, side, sample.itself)[1][0])
-        which, place = name_column(column), name_place(sample, row)
+        which, place = name_column(column), f"near {name_place(sample, row)}"
+        _, begin, end = find_stretch(sample, row)
+        if row == begin:
+            return Effect(f"{which} is the same at all times, given the state", 0.0)
         if column.symbols is not None:
             size = float(values[0, part] - values[1:, part].mean())
             return Effect(f"{place} {which} gets other shares given the state", size, row)
         scores = column.scores[side == "spread"] / ONE
-        _, begin, end = find_stretch(sample, row)
         there = column.seen == 1
         before, after = scores[begin:row][there[begin:row]], scores[row:end][there[row:end]]
         size = float(after.mean() - before.mean()) if len(before) and len(after) else 0.0

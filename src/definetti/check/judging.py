@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
-
 from definetti._system.arrays import FloatArray
-from definetti.check.ranking import count_as_large, judge_rows, stop_early, strangest
+from definetti.check.ranking import find_part, judge_rows, stop_early, strangest
 
 
 class Judged(NamedTuple):
@@ -34,6 +32,7 @@ def judge_all(
 
     Examples
     --------
+    >>> import numpy as np
     >>> values = np.array([[3.0], [1.0], [2.0], [0.0]])
     >>> judge_all([{"one": values, "other": -values}], None)
     (0.5, {'one': Judged(p_value=0.25, adjusted=0.5, part=0), \
@@ -68,11 +67,3 @@ def judge_early(values: Mapping[str, FloatArray], enough: int) -> tuple[float, d
         so_far = max(so_far, min(1.0, (len(alone) - k) * alone[name]))
         judged[name] = Judged(alone[name], so_far, find_part(values[name]))
     return min(one.adjusted for one in judged.values()), judged
-
-
-def find_part(values: FloatArray) -> int:
-    """Return the part of the sample's own that is the strangest: of equal ones the farthest off."""
-    counts = np.array([count_as_large(part)[0] for part in values.T])
-    drawn = values[1:]
-    off = (values[0] - drawn.mean(axis=0)) / (drawn.std(axis=0) + 1e-12)
-    return int(np.lexsort((-off, counts))[0])

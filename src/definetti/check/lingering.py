@@ -24,7 +24,7 @@ class Lingering(Statistic, name="lingering"):
     asks = "do observations linger, given the state?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
-        return need_columns(sample, steps=2)
+        return need_columns(sample)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         found = [self._column(sample, column, draws) for column in sample.columns]

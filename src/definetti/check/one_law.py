@@ -10,7 +10,7 @@ from definetti.check._cells import UNIT, name_by_stretch, sum_cells
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.observed import ONE, Column
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import name_column, need_columns
+from definetti.check.saying import name_column, need_columns, need_moves
 
 
 class OneChain(Statistic, name="one_chain"):
@@ -21,8 +21,7 @@ class OneChain(Statistic, name="one_chain"):
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         _need_several(sample)
-        if len(sample.rows) < 2:
-            raise CannotTest("all steps are in one state")
+        need_moves(sample)
         return ("",)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
@@ -47,7 +46,7 @@ class OneEmission(Statistic, name="one_emission"):
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         _need_several(sample)
-        return need_columns(sample)
+        return need_columns(sample, pairs=False)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         found = [self._column(sample, column, draws) for column in sample.columns]

@@ -24,6 +24,7 @@ def check_quickly(
     states: Any,
     *,
     memory: int | str | Memory = 1,
+    rows_before: int = 0,
     random_state: Any = None,
     pictures: bool = False,
 ) -> Diagnosis:
@@ -35,7 +36,7 @@ def check_quickly(
 
     Parameters
     ----------
-    observations, states, memory, random_state, pictures : as of `check`
+    observations, states, memory, rows_before, random_state, pictures : as of `check`
 
     Examples
     --------
@@ -51,7 +52,7 @@ def check_quickly(
         observations = None if observations is None else piece(observations, length - rows, length)
     found = check(
         observations, states, memory=memory, n_resamples=DRAWN, alpha=CLEAR,
-        random_state=random_state, pictures=pictures,
+        rows_before=rows_before + length - rows, random_state=random_state, pictures=pictures,
     )  # fmt: skip
     cut = {}
     if rows < length:

@@ -15,29 +15,47 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.ranks.pvalue import TIE, Rank, tied
+from definetti.ranks.pvalue import TIE, Rank
+
+GRID = 30  # bits of a number that count where each is rounded by itself: as many as TIE has
 
 
 def count_as_large(values: FloatArray) -> IntArray:
     """Return, for each value, how many are as large, itself included.
 
     Values are tied when a chain of gaps joins them that are no larger than rounding, as in
-    `definetti.ranks.ranks`.
+    `definetti.ranks.ranks`; but a statistic may have any unit, so that gaps are held against how
+    large values are. All values have the same say in that, which is what the proof needs.
 
-    >>> count_as_large(np.array([0.5, 2.0, 0.5 + 1e-12, -1.0]))
-    array([3, 1, 3, 4])
+    >>> values = np.array([0.5, 2.0, 0.5 + 1e-12, -1.0])
+    >>> count_as_large(values), count_as_large(values * 1e-14)
+    (array([3, 1, 3, 4]), array([3, 1, 3, 4]))
     """
-    found: IntArray = _count(np.ascontiguousarray(values, dtype=np.float64))
+    found: IntArray = _count(np.ascontiguousarray(values, dtype=np.float64), find_unit(values))
     return found
 
 
+def find_unit(values: FloatArray) -> float:
+    """Return how large values are: the median of their sizes, infinite ones left out."""
+    sizes = np.abs(values[np.isfinite(values)])
+    return float(np.median(sizes)) if len(sizes) else 0.0
+
+
 @kernel
-def _count(values: FloatArray) -> IntArray:
+def _tied(lower: float, upper: float, unit: float) -> bool:
+    """Tell whether two values, the lower first, are equal but for rounding."""
+    if np.isfinite(lower):
+        return upper - lower <= TIE * max(unit, abs(lower))
+    return lower == upper
+
+
+@kernel
+def _count(values: FloatArray, unit: float) -> IntArray:
     order = np.argsort(values)
     counts = np.empty(len(values), dtype=np.int64)
     first = 0
     for k in range(len(order)):
-        if k and not tied(values[order[k - 1]], values[order[k]]):
+        if k and not _tied(values[order[k - 1]], values[order[k]], unit):
             first = k
         counts[order[k]] = len(order) - first
     return counts
@@ -104,6 +122,21 @@ def judge_rows(values: FloatArray) -> Strangeness:
     return Strangeness(parts.places, parts.off)
 
 
+def find_part(values: FloatArray) -> int:
+    """Return the part in which the first row is the strangest, as `judge_rows` has it."""
+    each = [_judge(part) for part in values.T]
+    return min(range(len(each)), key=lambda k: (each[k].counts[0], -each[k].off[0]))
+
+
+def are_alike(values: FloatArray) -> bool:
+    """Tell whether all rows are tied in every part, so that nothing can be told by them.
+
+    >>> are_alike(np.array([[0.1 + 0.2, 2.0], [0.3, 2.0]])), are_alike(np.array([[1.0], [2.0]]))
+    (True, False)
+    """
+    return all((count_as_large(part) == len(part)).all() for part in values.T)
+
+
 def _judge(part: FloatArray) -> Strangeness:
     finite = part[np.isfinite(part)]
     middle = finite.mean() if len(finite) else 0.0
@@ -111,7 +144,7 @@ def _judge(part: FloatArray) -> Strangeness:
     above = finite[finite > middle] - middle
     spread = np.sqrt((above**2).mean()) if len(above) else 0.0
     off = np.zeros(len(part))
-    if spread > TIE * max(1.0, abs(middle)):
+    if spread > TIE * max(find_unit(part), abs(middle)):
         off = np.round((part - middle) / spread, 9)  # a grid: what is equal is equal
     return Strangeness(count_as_large(part), off)
 
@@ -135,7 +168,9 @@ def stop_early(values: FloatArray, enough: int) -> tuple[float, bool]:
     >>> stop_early(np.array([1.0, 2.0, 0.0, 3.0, 0.0]), 2)
     (0.6666666666666666, True)
     """
-    grid = np.round(values, 9)  # one by one, so that later draws do not change what is tied
+    # Each by itself, so that later draws do not change what is tied.
+    part, power = np.frexp(values)
+    grid = np.ldexp(np.round(np.ldexp(part, GRID)), power)
     large = np.flatnonzero(grid[1:] >= grid[0])
     if len(large) >= enough:
         return enough / (int(large[enough - 1]) + 1), True

@@ -50,6 +50,7 @@ class Sample:
     others : what cannot be tested, and why
     memory : what the future is taken to depend on
     raw : the observations as they came
+    before : how many rows come before its first, where it is a part of them
     """
 
     labels: tuple[Hashable, ...]
@@ -64,6 +65,7 @@ class Sample:
     others: dict[str, str]
     memory: Memory
     raw: Any
+    before: int = 0
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -101,7 +103,9 @@ class Sample:
         return " ".join(str(self.labels[code]) for code in row[::-1] if code >= 0)
 
 
-def read_sample(observations: Any, states: Any, lengths: Any, memory: Any) -> Sample:
+def read_sample(
+    observations: Any, states: Any, lengths: Any, memory: Any, before: int = 0
+) -> Sample:
     """Take in a labelled sequence.
 
     >>> sample = read_sample(None, ["sun", "sun", "rain"], None, 1)
@@ -119,19 +123,21 @@ def read_sample(observations: Any, states: Any, lengths: Any, memory: Any) -> Sa
     observations = readable(observations)
     columns, others = read_observations(observations, len(codes))
     chosen = resolve_memory(memory)
-    tokens, rows = _tokens(codes, columns, begins, chosen)
+    tokens, rows = trace_tokens(codes, columns, begins, chosen)
     tokens = as_codes(tokens, len(codes))
     codes = tokens if chosen == Order(1) else as_codes(codes, len(codes))
     edges, sources, targets = _edges(tokens, begins)
     return Sample(
         alphabet.labels, codes, tokens, rows, begins, edges, sources, targets,
         tuple(replace(column, tokens=tokens) for column in columns), others, chosen, observations,
+        before,
     )  # fmt: skip
 
 
-def _tokens(
+def trace_tokens(
     codes: IntArray, columns: list[Column], begins: IntArray, memory: Memory
 ) -> tuple[IntArray, IntArray]:
+    """Return the tokens of states in stretches, in codes, and what each is made of."""
     if memory == Order(1):
         return codes, np.arange(int(codes.max()) + 1)[:, None]
     symbols = np.full(len(codes), MISSING)

@@ -27,20 +27,35 @@ def find_stretch(sample: Sample, row: int) -> tuple[int, int, int]:
 def name_place(sample: Sample, row: int) -> str:
     """Say where so many rows end, counted in their sequence where there are several."""
     stretch, begin, _ = find_stretch(sample, row)
-    if sample.stretches == 1:
-        return f"near row {row}"
-    return f"near row {row - begin} of sequence {stretch + 1}"
+    if sample.stretches == 1 or sample.before:
+        return f"row {sample.before + row}"
+    return f"row {row - begin} of sequence {stretch + 1}"
 
 
 def use_after(sample: Sample, row: int | None) -> str:
     """Say what to do where something changes after so many rows."""
-    return f"use the rows after {row}" if sample.stretches == 1 else "leave out what is before it"
+    if sample.stretches == 1 and row is not None:
+        return f"use the rows after {sample.before + row}, or watch the stream with a monitor"
+    return "leave out what is before it, or watch the stream with a monitor"
 
 
-def need_columns(sample: Sample, steps: int = 1) -> tuple[str, ...]:
-    """Return the names of the columns that can be tested, if there are any, and long enough."""
+def need_moves(sample: Sample) -> None:
+    """Refuse a sample that has no transitions, or only one."""
+    if len(sample.rows) < 2:
+        raise CannotTest("all steps are in one state")
+    if not len(sample.sources):
+        raise CannotTest("it takes two steps in a row")
+
+
+def need_columns(sample: Sample, pairs: bool = True) -> tuple[str, ...]:
+    """Return the names of the columns that can be tested, if there are any.
+
+    Parameters
+    ----------
+    pairs : whether it takes steps that follow each other
+    """
     if not sample.columns:
         raise CannotTest("; ".join(f"{what}: {why}" for what, why in sample.others.items()))
-    if np.diff(sample.begins).max() < steps:
-        raise CannotTest(f"it takes {steps} steps in a row")
+    if pairs and np.diff(sample.begins).max() < 2:
+        raise CannotTest("it takes two steps in a row")
     return tuple(column.name for column in sample.columns)

@@ -7,9 +7,9 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray, as_codes
 from definetti.check._cells import UNIT
 from definetti.check._splits import split_cells
-from definetti.check.base import CannotTest, Effect, Statistic
+from definetti.check.base import Effect, Statistic
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import find_stretch, name_place, use_after
+from definetti.check.saying import find_stretch, name_place, need_moves, use_after
 
 
 class Transitions(Statistic, name="transitions"):
@@ -21,8 +21,7 @@ class Transitions(Statistic, name="transitions"):
     asks = "do the transitions change over time?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
-        if len(sample.rows) < 2:
-            raise CannotTest("all steps are in one state")
+        need_moves(sample)
         return ("",)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
@@ -36,12 +35,15 @@ class Transitions(Statistic, name="transitions"):
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         row = int(self._split(sample, sample.itself)[1][0])
         _, begin, end = find_stretch(sample, row)
+        if row == begin:
+            return Effect("they are the same at all times", 0.0)
         parts = sample.edges[begin:row], sample.edges[row:end]
         sides = [np.bincount(one[one >= 0], minlength=len(sample.sources)) for one in parts]
         sizes = [np.bincount(sample.sources, one)[sample.sources] for one in sides]
         both = (sizes[0] > 0) & (sizes[1] > 0)
         if not both.any():
-            return Effect(f"after row {row} the chain is in other states", 0.0, row)
+            words = f"after {name_place(sample, row)} the chain is in other states"
+            return Effect(words, 0.0, row)
         n, m = (np.maximum(one, 1) for one in sizes)
         share = (sides[0] + sides[1]) / (n + m)
         off = np.abs(sides[0] / n - sides[1] / m) * both
@@ -50,7 +52,7 @@ class Transitions(Statistic, name="transitions"):
         begins = sample.name(sample.sources[edge])
         ends = sample.labels[sample.heads[sample.targets[edge]]]
         words = (
-            f"{name_place(sample, row)} the probability of {ends} after {begins} "
+            f"near {name_place(sample, row)} the probability of {ends} after {begins} "
             f"goes from {old:.2f} to {new:.2f}"
         )
         return Effect(words, new - old, row)

@@ -47,7 +47,7 @@ def backtest(
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
     """
     with report_mistakes():
-        from definetti.cli.checking import check_rows, find_memory, note_broken
+        from definetti.cli.checking import check_rows, note_broken, say_choice
         from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.levels import read_numbers
         from definetti.cli.reading import name_source
@@ -76,9 +76,11 @@ def backtest(
             cp, table.observations, table.states, steps, lag=lag, start=start, windows=windows,
             levels=sorted(levels) if len(levels) > 1 else None,
         )  # fmt: skip
+        used = test.predictor
         checked = check_rows(
-            table, find_memory(cp, table), settings.seed, train_size=cp.train_size, skip=no_check
+            table, used.memory_, settings.seed, train_size=cp.train_size, skip=no_check
         )
+        chosen = say_choice(used.choice_)
         found = [test.evaluations(level) for level in levels]
         if output is not None:
             write_rows(_list_windows(found[0][OURS], test.begin, steps), output)
@@ -94,9 +96,11 @@ def backtest(
             "symmetry": settings.symmetry, "memory": settings.memory, "score": settings.score,
             "train_size": cp.train_size, "given": find_symmetry(settings.symmetry).given,
             "first_row": test.begin + 1, "observed": table.columns,
+            "chosen": " ".join(chosen) or None,
             "check": None if checked is None else checked.to_dict(),
         }  # fmt: skip
-        print_notes([*table.notes, *test.notes, *note_broken(checked, settings.symmetry)])
+        broken = note_broken(checked, settings.symmetry)
+        print_notes([*table.notes, *chosen, *test.notes, *broken])
         if json:
             print_json(result)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,10 @@ from definetti.cli import options
 from definetti.cli.completing import complete_tests
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import is_watched, print_json, print_notes
+
+if TYPE_CHECKING:
+    from definetti.check import Diagnosis
+    from definetti.cli.columns import LabelledTable
 
 PICTURES = (".png", ".svg", ".pdf")
 MARK = "definetti check"  # what a picture is called inside
@@ -71,14 +75,20 @@ def check(
         # Slow to load, so not before the file is read.
         from definetti.check import check as run
 
-        seen, states, lengths = leave_training(table, settings.train_size)
-        found = run(
-            seen, states, lengths=lengths, smoothing=settings.smoothing,
-            memory=read_memory(settings.memory), n_resamples=resamples,
-            tests=None if tests is None else [name.strip() for name in tests.split(",")],
-            alpha=alpha, random_state=settings.seed, n_jobs=jobs, pictures=plot is not None,
-            verbose=is_watched(),
-        )  # fmt: skip
+        how: dict[str, Any] = {
+            "n_resamples": resamples, "alpha": alpha, "n_jobs": jobs,
+            "pictures": plot is not None, "smoothing": settings.smoothing,
+            "tests": None if tests is None else [name.strip() for name in tests.split(",")],
+        }  # fmt: skip
+        if settings.memory == "auto":
+            found = check_chosen(table, settings, **how)
+        else:
+            seen, states, lengths, before = leave_training(table, settings.train_size)
+            found = run(
+                seen, states, lengths=lengths, rows_before=before,
+                memory=read_memory(settings.memory), random_state=settings.seed,
+                verbose=is_watched(), **how,
+            )  # fmt: skip
         if plot is not None:
             _draw(found, plot)
         # That states are a plain chain needs no saying to who asked for it.
@@ -89,6 +99,26 @@ def check(
             print_table(found, plot)
     if fail and found.rejected:
         raise typer.Exit(1)
+
+
+def check_chosen(table: LabelledTable, settings: options.Settings, **how: Any) -> Diagnosis:
+    """Let tests of the first rows choose what the future depends on, and test the others."""
+    from definetti.cli.checking import say_choice
+    from definetti.cli.fields import BadTable
+    from definetti.conformal import ConformalHMM
+
+    if table.lengths is not None:
+        raise BadTable(
+            "--memory auto is chosen on the first rows of one sequence; leave out "
+            "--sequence-column, or name a memory, such as --memory 2"
+        )
+    cp = ConformalHMM(
+        symmetry="spaced", memory="auto", train_size=settings.train_size or 0.5,
+        random_state=settings.seed, verbose=is_watched(),
+    )  # fmt: skip
+    cp.fit(table.observations, table.states)
+    table.notes += say_choice(cp.choice_)
+    return cp.check(**how)
 
 
 def is_check_picture(path: Path) -> bool:
@@ -111,7 +141,7 @@ def print_table(found: Any, output: Path | None = None) -> None:
     """Print a diagnosis, a row a test, and the verdict below it."""
     from rich.table import Table
 
-    from definetti.cli.checking import write_options
+    from definetti.cli.mistakes import write_options
     from definetti.cli.printing import console
 
     table = Table(title=f"Exact tests on {found.n_steps:,} labelled rows", title_justify="left")

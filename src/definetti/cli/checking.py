@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from definetti.cli.mistakes import write_options
+
 if TYPE_CHECKING:
-    from definetti.check import Diagnosis, Finding
+    from definetti.check import Diagnosis
+    from definetti.choosing import Choice
     from definetti.cli.columns import LabelledTable
 
 
@@ -30,22 +32,24 @@ def check_rows(
         return None
     from definetti.check import CannotTest, check_quickly
 
-    seen, states, _ = leave_training(data, train_size)
+    seen, states, _, before = leave_training(data, train_size)
     try:
-        return check_quickly(seen, states, memory=memory, random_state=seed, pictures=pictures)
+        return check_quickly(
+            seen, states, memory=memory, rows_before=before, random_state=seed, pictures=pictures
+        )
     except CannotTest:
         return None
 
 
 def leave_training(
     data: LabelledTable, train_size: float | None
-) -> tuple[Any, list[Any], list[int] | None]:
-    """Return observations, states and lengths of the rows that calibrate."""
+) -> tuple[Any, list[Any], list[int] | None, int]:
+    """Return observations, states and lengths of the rows that calibrate, and where they begin."""
     from definetti.data.labels import piece
     from definetti.data.splitting import training_length
 
     if train_size is None:
-        return data.observations, data.states, data.lengths
+        return data.observations, data.states, data.lengths, 0
     end = len(data.states)
     begin = training_length(train_size, end)
     seen = None if data.observations is None else piece(data.observations, begin, end)
@@ -55,7 +59,7 @@ def leave_training(
         lengths = [
             late - early for early, late in zip([0, *ends], ends, strict=False) if late > early
         ]
-    return seen, data.states[begin:], lengths
+    return seen, data.states[begin:], lengths, begin
 
 
 def find_memory(cp: Any, data: LabelledTable) -> Any:
@@ -69,32 +73,21 @@ def find_memory(cp: Any, data: LabelledTable) -> Any:
     return copy.deepcopy(cp).fit(data.observations, data.states).memory_
 
 
+def say_choice(choice: Choice | None) -> list[str]:
+    """Say what was chosen by tests, in the words of commands; nothing that goes without saying."""
+    return [] if choice is None or not choice.worth_saying else [write_options(choice.words)]
+
+
 def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
     """Return one sentence where the assumption is clearly broken, with a remedy; else none."""
     if found is None or not found.rejected:
         return []
     if symmetry in ("auto", "spaced"):  # what the default does anyway is no remedy
         found = found.beyond_spaced()
-    worst = max((found.tests[name] for name in found.failures), key=_stand_out)
-    words = worst.verdict.rstrip(".")
+    words = found.tests[found.failures[0]].verdict.rstrip(".")
     return [
         f"the assumption is clearly broken (quick check of {found.n_steps:,} rows: p = "
         f"{found.p_value:.3g}, {len(found.failures)} of {len(found.tests)} tests fail): "
         f"{words[:1].lower()}{write_options(words[1:])}; `definetti check` tells more, "
         "--no-check leaves this out"
     ]
-
-
-def _stand_out(found: Finding) -> float:
-    """Return by how many standard deviations a statistic is above those of rearrangements."""
-    spread = float(found.drawn.std())
-    return (found.statistic - float(found.drawn.mean())) / (spread or 1.0)
-
-
-def write_options(text: str) -> str:
-    """Write parameters as the options of commands.
-
-    >>> write_options("take memory='age', or symmetry='spaced'")
-    'take --memory age, or --symmetry spaced'
-    """
-    return re.sub(r"\b(memory|symmetry)='?(\w+)'?", r"--\1 \2", text)

@@ -30,7 +30,7 @@ def fit(
     Example: definetti fit history.csv -o model.definetti --state-column stage
     """
     with report_mistakes():
-        from definetti.cli.checking import check_rows, note_broken
+        from definetti.cli.checking import check_rows, note_broken, say_choice
         from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.saved import ENDING, is_model_file, note_columns
         from definetti.cli.writing import check_output
@@ -63,11 +63,13 @@ def fit(
         checked = check_rows(
             table, cp.memory_, settings.seed, train_size=cp.train_size, skip=no_check
         )
-        print_notes([*table.notes, *note_broken(checked, settings.symmetry)])
+        chosen = say_choice(cp.choice_)
+        print_notes([*table.notes, *chosen, *note_broken(checked, settings.symmetry)])
         if json:
             print_json({"output": str(output), "labelled_rows": len(table.states),
                         "states": list(cp.states_), "observed": table.columns,
                         "model": repr(cp.model_), "bytes": output.stat().st_size,
+                        "chosen": " ".join(chosen) or None,
                         "check": None if checked is None else checked.to_dict()})  # fmt: skip
         else:
             from definetti.cli.printing import console

@@ -27,7 +27,8 @@ OPTIONS = {
     "memory": "--memory",
 }
 # With a value any of them; by itself, only what is no word of plain English.
-OPTION = re.compile(r"\b(\w+)=('?)([\w.]+)\2|\b(confidence_level|max_errors|train_size)\b")
+OPTION = re.compile(r"\b(\w+)=('?)([\w.:]+)\2|\b(confidence_level|max_errors|train_size)\b")
+CAPPED = re.compile(r"\bmemory=(?:definetti\.memory\.)?Age\(most=(\d+)\)")
 MISTAKES = (
     ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
 )  # fmt: skip
@@ -58,19 +59,25 @@ def report_mistakes() -> Iterator[None]:
 
 def tell_mistake(error: Exception) -> typer.Exit:
     """Tell of a user's mistake; raise what is returned."""
-    text = OPTION.sub(_write_option, str(error))
+    text = write_options(str(error))
     if isinstance(error, MemoryError):
         text = f"not enough memory; give fewer rows or a shorter horizon ({text or 'no details'})"
     tell(f"definetti: {text or type(error).__name__}")
     return typer.Exit(2)
 
 
-def _write_option(found: re.Match[str]) -> str:
-    """Write a parameter as the option that it is, if it is one.
+def write_options(text: str) -> str:
+    """Write parameters as the options of commands that they are, if they are any.
 
-    >>> OPTION.sub(_write_option, "set train_size=0.5, guarantee='all' or score='path'")
+    >>> write_options("set train_size=0.5, guarantee='all' or score='path'")
     "set --train-size 0.5, --guarantee all or score='path'"
+    >>> write_options("take memory='age', memory=Age(most=7), or symmetry='spaced'")
+    'take --memory age, --memory age:7, or --symmetry spaced'
     """
+    return OPTION.sub(_write_option, CAPPED.sub(r"memory=age:\1", text))
+
+
+def _write_option(found: re.Match[str]) -> str:
     name, _, value, alone = found.groups()
     if alone:
         return OPTIONS[alone]
@@ -99,4 +106,4 @@ class CollectedWarnings:
         for category, text in self.first.items():
             others = self.number[category] - 1
             more = f" (and {others:,} more like it)" if others else ""
-            tell(f"note: {text}{more}")
+            tell(f"note: {write_options(text)}{more}")

@@ -120,6 +120,7 @@ def _predict(
     cp: Any, data: LabelledTable, steps: int, lag: int, levels: list[Any]
 ) -> tuple[list[Any], dict[str, Any], str]:
     """Return a set for each level, what they were asked for with, and the model in words."""
+    from definetti.cli.checking import say_choice
     from definetti.cli.estimators import check_errors, cut_new, write_memory
     from definetti.cli.levels import name_levels
     from definetti.models.describing import described
@@ -142,9 +143,9 @@ def _predict(
         "filled": [one.filled for one in found] if len(found) > 1 else first.filled,
         "train_size": cp.train_size, "seed": cp.random_state,
     }  # fmt: skip
-    if cp.choice_ is not None and cp.choice_.diagnosis is not None:
-        data.notes.append(cp.choice_.words)
-        told["chosen"] = cp.choice_.words
+    chosen = say_choice(cp.choice_)
+    data.notes += chosen
+    told["chosen"] = " ".join(chosen) or None
     fixed_on = len(data.states) - cp.n_steps_
     return found, told, described(cp.model_, list(data.columns), fixed_on)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.mistakes import report_mistakes, write_options
 from definetti.judging import START, WINDOWS
 
 PAGE = Path("report.html")
@@ -77,7 +77,9 @@ def report(
             },
         )  # fmt: skip
         made.save(output)
-        print_notes([*found.notes, *note_broken(checked, settings.symmetry)])
+        chosen = made.contents["settings"].get("chosen by tests")
+        notes = [*found.notes, *([write_options(chosen)] if chosen else [])]
+        print_notes([*notes, *note_broken(checked, settings.symmetry)])
         if json:
             print_json({"written": str(output), **made.contents})
         else:

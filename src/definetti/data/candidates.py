@@ -15,7 +15,6 @@ SECOND = 10**9  # operations
 # Cells of a trellis, a square of states for each step: 4 GB at eight bytes each. A sequence asked
 # about by itself has a row of them.
 MOST_CELLS = 2**29
-FIXED_REMEDY = "use symmetry='departures', or 'spaced' with memory=1, which need no list"
 
 
 def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
@@ -56,9 +55,7 @@ def is_slow(n_states: int, horizon: int, length: int, shared: bool) -> bool:
     return bool(n_states**horizon * each + n_states * 1_500_000 > SECOND)
 
 
-def check_budget(
-    n_states: int, horizon: Any, max_candidates: Any, remedy: str | None = None
-) -> None:
+def check_budget(n_states: int, horizon: Any, max_candidates: Any, remedy: str) -> None:
     """Refuse to list more candidates than were allowed, before any memory is taken."""
     if not is_long(n_states, horizon, max_candidates):
         return
@@ -69,9 +66,8 @@ def check_budget(
         )
     raise ValueError(
         f"{n_states} states over a horizon of {steps} steps make {powered(n_states, steps)} "
-        f"candidate sequences, more than max_candidates={max_candidates:,}; "
-        + (remedy or "set train_size=0.5, for a fixed model and spaced blocks, which need no list")
-        + ", or shorten the horizon, ask p_value for single sequences, or raise max_candidates"
+        f"candidate sequences, more than max_candidates={max_candidates:,}; {remedy}, or shorten "
+        "the horizon, ask p_value for single sequences, or raise max_candidates"
     )
 
 
@@ -101,7 +97,7 @@ def check_size(
     fixed: bool,
     max_candidates: Any,
     listing: bool,
-    model_fixed: bool = False,
+    way: str,
 ) -> None:
     """Refuse steps that there is no room for, before any memory is taken.
 
@@ -109,19 +105,18 @@ def check_size(
     ----------
     fixed : whether the model is fixed and candidates are compared by their last state alone
     listing : whether all candidates are asked about, not one of them
-    model_fixed : whether the model is fixed, however candidates are compared
+    way : what is left to be done where they are not
     """
     if lag and not fixed:
-        remedy = "use symmetry='departures', or memory=1" if model_fixed else "set train_size=0.5"
         raise ValueError(
             f"lag={lag} is exact with a fixed model and symmetry='spaced' or 'departures' only; "
-            f"{remedy}, or ask about all new steps"
+            f"{way}, or ask about all new steps"
         )
     if horizon is None:
         return
     checked_number(horizon, "horizon")
     if not fixed and listing:
-        check_budget(n_states, horizon, max_candidates, FIXED_REMEDY if model_fixed else None)
+        check_budget(n_states, horizon, max_candidates, f"{way}, which needs no list")
     cells = n_states ** (2 if listing else 1)
     if fixed and horizon * cells > MOST_CELLS:
         raise ValueError(
@@ -130,13 +125,12 @@ def check_size(
         )
 
 
-def check_listing(
-    n_states: int, steps: int, model_fixed: bool, by_last_state: bool, max_candidates: Any
-) -> None:
-    """Refuse to rank more candidates than may be listed, with what to do instead."""
-    remedy = None
-    if model_fixed:
-        remedy = FIXED_REMEDY
-    if by_last_state:
-        remedy = "ask predict_set with a score that goes step by step, such as 'path'"
-    check_budget(n_states, steps, max_candidates, remedy)
+def check_listing(n_states: int, steps: int, max_candidates: Any, way: str) -> None:
+    """Refuse to rank more candidates than may be listed, with what to do instead.
+
+    Parameters
+    ----------
+    way : what is left to be done for sets that need no list; nothing where these may be asked for
+    """
+    remedy = "ask predict_set with a score that goes step by step, such as 'path'"
+    check_budget(n_states, steps, max_candidates, f"{way}, which needs no list" if way else remedy)

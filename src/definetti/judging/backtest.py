@@ -32,6 +32,7 @@ class Backtest(NamedTuple):
     methods : how each method fared, "definetti" and, where it can be had, "classical"
     asked : the place of the estimator's own level among all levels
     notes : what is to be said of it
+    predictor : the copy of the estimator that was fitted and judged
     """
 
     begin: int
@@ -42,6 +43,7 @@ class Backtest(NamedTuple):
     methods: dict[str, JudgedLevels]
     asked: int
     notes: list[str]
+    predictor: ConformalHMM
 
     @property
     def windows(self) -> int:
@@ -166,7 +168,7 @@ def run_backtest(
             if name == OURS:
                 raise
             notes.append(f"{name} prediction is left out: {error}")
-    return Backtest(begin, horizon, known, lag, predictor.guarantee, found, asked, notes)
+    return Backtest(begin, horizon, known, lag, predictor.guarantee, found, asked, notes, ours)
 
 
 def _classical(ours: ConformalHMM, level: float) -> Any:

@@ -77,6 +77,18 @@ class Age(Memory, name="age"):
         return f"the present state and how long it has lasted{capped}"
 
 
+def find_old_age(states: IntArray, lengths: IntArray, share: float = 0.9) -> int:
+    """Return the age by which so many of the runs of states are over, in stretches of such lengths.
+
+    >>> find_old_age(np.array([0, 0, 1, 1, 1, 0]), np.array([6]), share=0.5)
+    3
+    """
+    ends = np.diff(states, append=-1) != 0
+    ends[np.cumsum(lengths) - 1] = True
+    runs = np.diff(np.flatnonzero(ends), prepend=-1)
+    return int(np.quantile(runs, share)) + 1
+
+
 @kernel
 def _aged(states: IntArray, before: IntArray, first: bool, most: int) -> IntArray:
     rows = np.empty((len(states), 3), dtype=np.int64)

@@ -9,9 +9,10 @@ from typing import Any
 
 from definetti.check.diagnosis import Diagnosis
 from definetti.data.labels import checked_states, readable
-from definetti.exceptions import FewBlocksWarning
+from definetti.exceptions import FewBlocksWarning, SpareMemoryWarning
 from definetti.judging.summing import names_of
 from definetti.levels import read_levels
+from definetti.memory import Order
 from definetti.report.asked import describe_new, predict_asked
 from definetti.report.backtest import describe_backtest
 from definetti.report.checking import describe_check, note_broken
@@ -54,6 +55,8 @@ def collect_contents(
             cp, observations, labels, steps, seen, levels, start, windows, lag
         )
     exact = cp.symmetry_.exact
+    spared = any(issubclass(one.category, SpareMemoryWarning) for one in heard)
+    memory, chosen = Order(1) if spared else cp.memory_, cp.choice_
     own = _levels_by_state(levels[0], cp.states_)
     return {
         "notes": notes + more + note_broken(check),
@@ -65,7 +68,7 @@ def collect_contents(
             promise(one, steps, cp.guarantee, cp.max_errors, exact, cp.symmetry_.given)
             for one in levels
         ],
-        "assumed": assumed(cp, observations is not None) if exact else "",
+        "assumed": assumed(cp, memory, observations is not None) if exact else "",
         "exact": exact,
         "smoothing": bool(cp.smoothing),
         "allow_empty": bool(cp.allow_empty),
@@ -80,7 +83,8 @@ def collect_contents(
         "used": {
             "model used": repr(cp.model_),
             "symmetry used": cp.symmetry_.known_as,
-            "the future depends on": cp.memory_.assumption,
+            "the future depends on": memory.assumption,
+            **({"chosen by tests": chosen.words} if chosen and chosen.worth_saying else {}),
             "states used": ", ".join(names_of(cp.states_)),
         },
     }

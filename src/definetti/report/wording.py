@@ -8,23 +8,23 @@ from typing import Any
 
 from definetti.levels import ConfidenceLevel
 from definetti.levels.by_state import grouped
-from definetti.memory import Order
+from definetti.memory import Memory, Order
 from definetti.ranks.pvalue import miscoverage
 
 MOST_DIGITS = 6  # of "999,999 of 1,000,000", beyond which a percentage is plainer
 
 
-def assumed(cp: Any, observed: bool) -> str:
+def assumed(cp: Any, memory: Memory, observed: bool) -> str:
     """Say what the promise rests on, for a fitted estimator, with observations or without."""
     words = (
         f"This holds for every transition {'and emission ' * observed}probability there may be, "
         "known or not, as long as "
     )
-    if cp.memory_ != Order(1):
-        words += f"what comes next depends on {cp.memory_.assumption} alone, in the past as now"
+    if memory != Order(1):
+        words += f"what comes next depends on {memory.assumption} alone, in the past as now"
     else:
         words += "the states follow one Markov chain, the same in the past and now"
-    if observed and not cp.memory_.reads_observations:
+    if observed and not memory.reads_observations:
         words += ", and each observation depends on the state of its own time alone"
     if observed and cp._data.history.gaps:
         words += "; gaps among the observations must come at random"

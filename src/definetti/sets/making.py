@@ -95,8 +95,8 @@ def plausible(
 
 def all_ranked(question: Question, max_candidates: Any, verbose: bool = False) -> AllRanked:
     """Return all candidates with their ranks and their scores."""
-    n, steps, by_last_state = len(question.labels), question.steps, question.by_last_state
-    check_listing(n, steps, question.model.fixed, by_last_state, max_candidates)
+    n, steps = len(question.labels), question.steps
+    check_listing(n, steps, max_candidates, question.way_to_limits)
     candidates = all_candidates(n, steps)
     return candidates, *rank(question, candidates, verbose)
 

@@ -173,6 +173,15 @@ class Symmetry(Named, ABC):
     ) -> Reference:
         """Return the windows of the rearranged sequences, counted where feasible, else drawn."""
 
+    @property
+    def way_to_limits(self) -> str:
+        """What to do for one with `by_last_state`; nothing where it has that."""
+        return "" if self.by_last_state else "use symmetry='spaced', or 'departures'"
+
+    def lacks(self, gaps: bool) -> bool:
+        """Tell whether it has nothing to rearrange where some observation is missing."""
+        return False
+
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         """Name what candidates share: equal names, equal reference.
 
@@ -244,6 +253,23 @@ class Symmetry(Named, ABC):
 def candidate_key(completion: Completion) -> tuple[int, ...]:
     """Name a candidate by itself, for symmetries that share nothing between candidates."""
     return (*completion.states.tolist(), *(completion.observations + 1).tolist())
+
+
+def name_way(symmetry: Symmetry, fixed: bool) -> str:
+    """Say what is left to be done, so that a candidate is compared by its last state alone.
+
+    Parameters
+    ----------
+    fixed : whether the model is, as it has to be
+
+    Examples
+    --------
+    >>> from definetti.symmetry import Full, Spaced
+    >>> name_way(Spaced(), fixed=False), name_way(Full(), fixed=True)
+    ('set train_size=0.5', "use symmetry='spaced', or 'departures'")
+    """
+    steps = ["set train_size=0.5"] * (not fixed) + [symmetry.way_to_limits]
+    return " and ".join(step for step in steps if step)
 
 
 def find_symmetry(symmetry: Any) -> Symmetry:

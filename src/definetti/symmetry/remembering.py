@@ -49,6 +49,16 @@ class Remembering(Symmetry):
     def exact(self) -> bool:
         return self.symmetry.exact
 
+    @property
+    def way_to_limits(self) -> str:
+        if self.by_last_state:
+            return ""
+        blocks = "" if self.symmetry.by_last_state else "'spaced' with "
+        return f"use symmetry='departures', or {blocks}memory=1"
+
+    def lacks(self, gaps: bool) -> bool:
+        return gaps and self.memory.reads_observations
+
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         coded = self._code(completion)
         return (*self.symmetry.orbit(coded.completion), *coded.new)
@@ -90,17 +100,21 @@ class Remembering(Symmetry):
         return history.lasting.recall("tokens", self.memory, lambda: Tokens(self.memory))
 
 
-def remember(symmetry: Symmetry, memory: Any, history: History) -> Symmetry:
+def remember(symmetry: Symmetry, memory: Any, history: History, chosen: bool = False) -> Symmetry:
     """Return a symmetry of tokens; of states, where these are all that the future depends on.
 
     Parameters
     ----------
     memory : as `definetti.memory.resolve_memory` reads it
     history : one that must have such tokens
+    chosen : whether nobody asked for this memory, so that states may stand in for tokens. Whether
+        anything is missing is the same for all rearrangements of a completed sequence, so that
+        they may do so where it is, at no cost in exactness
     """
     resolved = resolve_memory(memory)
     if resolved == Order(1):
         return symmetry
     found = Remembering(symmetry, resolved)
-    found.check(history)
+    if not (chosen and found.lacks(history.gaps)):
+        found.check(history)
     return found
