@@ -26,6 +26,7 @@ MODULES = {
     "check": "checking",
     "stream": "stream",
     "walk": "walk",
+    "series": "series",
 }
 LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes")
 

@@ -69,6 +69,40 @@ def _pick(law: FloatArray, uniform: float) -> int:
     return place
 
 
+# Days that are sunny or rainy, and what a neighbour carries.
+INITIAL = np.array([0.7, 0.3])
+TRANSITION = np.array([[0.9, 0.1], [0.2, 0.8]])
+EMISSION = np.array([[0.1, 0.7, 0.2], [0.8, 0.05, 0.15]])
+
+
+def weather_series(number: int, length: int, random_state: Any = None) -> Sample:
+    """Draw many series of `weather` at once, as codes: ``(number, length)`` each.
+
+    Parameters
+    ----------
+    number, length : int
+        How many series, and how many days each has.
+    random_state : int or list of int, optional
+        The seed; fresh random numbers if left out.
+
+    Examples
+    --------
+    >>> weather_series(2, 3, random_state=0).states
+    array([[0, 0, 0],
+           [0, 0, 0]], dtype=int8)
+    """
+    rng = np.random.default_rng(random_state)
+    states = np.empty((number, length), dtype=np.int8)
+    now = (rng.random(number) >= INITIAL[0]).astype(np.int8)
+    for day in range(length):
+        if day:
+            now = (rng.random(number) >= TRANSITION[now, 0]).astype(np.int8)
+        states[:, day] = now
+    draws, within = rng.random((number, length)), np.cumsum(EMISSION, axis=1)
+    things = (draws >= within[states, 0]).astype(np.int8) + (draws >= within[states, 1])
+    return Sample(things.astype(np.int8), states)
+
+
 def weather(length: int, random_state: int | None = None) -> Sample:
     """Draw days that are sunny or rainy, and what a neighbour carries.
 
@@ -85,8 +119,6 @@ def weather(length: int, random_state: int | None = None) -> Sample:
     ['sun', 'rain', 'sun']
     """
     rng = np.random.default_rng(random_state)
-    transition = np.array([[0.9, 0.1], [0.2, 0.8]])
-    emission = np.array([[0.1, 0.7, 0.2], [0.8, 0.05, 0.15]])
-    drawn = sample(np.array([0.7, 0.3]), transition, emission, length, rng)
+    drawn = sample(INITIAL, TRANSITION, EMISSION, length, rng)
     things, skies = ("umbrella", "hat", "nothing"), ("sun", "rain")
     return Sample([things[k] for k in drawn.observations], [skies[k] for k in drawn.states])

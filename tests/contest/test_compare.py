@@ -12,12 +12,12 @@ import typer
 from typer.testing import CliRunner
 
 from definetti.baselines import Baseline
+from definetti.cells.cell import Cell
 from definetti.cli.compare import compare as command
 from definetti.contest.compare import compare, work
 from definetti.contest.contestants import CONTESTANTS
 from definetti.contest.verdicts import told, verdicts
 from definetti.contest.worlds import DRAWN, SLEEP, WORDS, selected
-from definetti.paper.cells import Cell
 
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(command)

@@ -8,10 +8,10 @@ import signal
 import pytest
 from joblib import parallel_config
 
+from definetti.cells.store import Store
 from definetti.cli import experiments
 from definetti.cli.experiments import use_cluster
 from definetti.paper import OURS, PAIRS, figure1
-from definetti.paper._store import Store
 from definetti.paper.figure1 import POINTS
 
 distributed = pytest.importorskip(

@@ -9,12 +9,12 @@ from functools import partial
 import numpy as np
 import pytest
 
+from definetti.cells.cell import Cell
+from definetti.cells.running import run_cells
+from definetti.cells.store import Store
 from definetti.paper import OURS, PAIRS, PUBLISHED, figure1
 from definetti.paper._histories import repeat_cell
-from definetti.paper._store import Store
-from definetti.paper.cells import Cell
 from definetti.paper.figure1 import POINTS, make_matrices
-from definetti.paper.running import run_cells
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 work = partial(repeat_cell, make_matrices)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from definetti.cells.cell import Cell
 from definetti.paper import _histories, figure1, figure2
 from definetti.paper._histories import repeat_cell
-from definetti.paper.cells import Cell
 from definetti.paper.figure1 import POINTS as FIRST
 from definetti.paper.figure1 import make_matrices as first_matrices
 from definetti.paper.figure2 import POINTS as SECOND

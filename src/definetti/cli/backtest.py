@@ -25,6 +25,8 @@ def backtest(
     data: options.LabelledRows,
     columns: options.Columns,
     settings: options.Settings,
+    grouping: options.Grouping,
+    spreading: options.Spreading,
     horizon: Annotated[
         int | None, typer.Option(min=1, help="steps per window; one after --lag if left out")
     ] = None,
@@ -41,12 +43,22 @@ def backtest(
     """Predict window after window of a labelled history, each from all rows before it.
 
     Coverage with its exact 95 % interval, overall, by last state and over time; sizes; and the
-    same for classical conformal prediction, which ignores time. Exit code 2: something is wrong
-    with what was given.
+    same for classical conformal prediction, which ignores time. With --group-column every series
+    by itself, and all of them: the worst, the spread, which to look at; data may be a folder of
+    Parquet files then. Exit code 2: something is wrong with what was given.
 
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
+
+    Example: definetti backtest nights.parquet --group-column patient --order-column time --jobs 2
     """
     with report_mistakes():
+        if grouping.group_column is not None:
+            _backtest_series(
+                data, columns, settings, grouping, spreading, horizon=horizon or 1, lag=lag,
+                start=start, windows=windows, output=output, force=force, json=json,
+            )  # fmt: skip
+            return
+        _check_alone(grouping, spreading)
         from definetti.cli.checking import check_rows, note_broken, say_choice
         from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.levels import read_numbers
@@ -108,6 +120,75 @@ def backtest(
                 print_table({**result, **one})
             if output is not None:
                 console().print(f"written: {output}", soft_wrap=True)
+
+
+def _check_alone(grouping: options.Grouping, spreading: options.Spreading) -> None:
+    """Refuse options that are for many series where there is one."""
+    given = {
+        "--order-column": grouping.order_column, "--cluster": spreading.cluster,
+        "--cells": spreading.cells,
+    }  # fmt: skip
+    names = [name for name, value in given.items() if value is not None]
+    names += ["--series"] * (grouping.series.value != "own") + ["--jobs"] * (spreading.jobs != 1)
+    if names:
+        raise ValueError(
+            f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
+        )
+
+
+def _backtest_series(
+    data: str,
+    columns: options.Columns,
+    settings: options.Settings,
+    grouping: options.Grouping,
+    spreading: options.Spreading,
+    *,
+    horizon: int,
+    lag: int,
+    start: float,
+    windows: int,
+    output: Path | None,
+    force: bool,
+    json: bool,
+) -> None:
+    """Backtest every series of a table."""
+    from definetti.cli.estimators import check_share
+    from definetti.cli.writing import check_output, write_rows
+
+    if output is not None:
+        check_output(output, [data], force, is_series_file)
+    if lag or len(settings.confidence) > 1:
+        what = "--lag" if lag else "a second --confidence"
+        raise ValueError(f"{what} is for one series; leave it out, or --group-column")
+    if grouping.series.value in ("own", "others"):
+        check_share(settings.train_size)
+    from definetti.cli.grouped import judge_groups
+    from definetti.cli.series_table import describe_series, print_series
+
+    found, said, notes = judge_groups(
+        data, columns, settings, grouping, spreading, horizon=horizon, start=start, windows=windows
+    )
+    if output is not None:
+        columns_of = found.to_dict()
+        names = list(columns_of)
+        rows = zip(*columns_of.values(), strict=True)
+        write_rows([dict(zip(names, row, strict=True)) for row in rows], output)
+    print_notes(notes)
+    result = {**said, "horizon": horizon, **describe_series(found)}
+    if json:
+        print_json(result)
+    else:
+        print_series(found, said, horizon)
+        if output is not None:
+            console().print(f"written: {output}", soft_wrap=True)
+
+
+def is_series_file(path: Path) -> bool:
+    """Tell whether a file is a table of series that this command wrote, by its columns."""
+    from definetti.cli.overwriting import read_columns
+    from definetti.judging.series import SeriesEvaluation
+
+    return read_columns(path) == list(SeriesEvaluation([]).to_dict())
 
 
 def describe_level(found: Any, level: Any, table: LabelledTable, test: Backtest) -> dict[str, Any]:

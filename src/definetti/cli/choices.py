@@ -34,3 +34,12 @@ class OnAlarm(StrEnum):
     warn = "warn"
     restart = "restart"
     adapt = "adapt"
+
+
+class Series(StrEnum):
+    """What each of many series is predicted by."""
+
+    own = "own"
+    others = "others"
+    all = "all"
+    first = "first"

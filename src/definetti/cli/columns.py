@@ -138,6 +138,26 @@ def _choose_columns(
     return columns
 
 
+def choose_observed(
+    table: pl.DataFrame, first: pl.DataFrame, name: str, state: str, observed: str | None
+) -> tuple[list[str], list[str]]:
+    """Return the columns that are observed in a table of many series, and notes.
+
+    Parameters
+    ----------
+    table, first : rows of some series, and of the first of them
+    observed : as `split_labelled_rows` has it
+    """
+    notes: list[str] = []
+    columns = _choose_columns(table, name, state, observed, notes)
+    idle = find_idle(table, columns)
+    # What counts rows begins anew in every series; what one series has throughout tells of others.
+    idle |= {
+        one: why for one, why in find_idle(first, columns).items() if first[one].n_unique() > 1
+    }
+    return (_leave_out(columns, idle, notes) if observed is None else columns), notes
+
+
 def _take_apart(table: pl.DataFrame, name: str, sequence: str, state: str) -> pl.Series:
     """Return the column that tells sequences apart."""
     check_columns(table, name, [sequence], "--sequence-column")

@@ -10,12 +10,14 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
 
 from definetti.cli.choices import Classifier as Classifiers
 from definetti.cli.choices import Guarantee as Promised
+from definetti.cli.choices import Series as Predicted
 from definetti.cli.completing import complete_memories, complete_scores, complete_symmetries
 
 LabelledRows = Annotated[str, typer.Argument(help="labelled rows; - for standard input")]
@@ -91,6 +93,20 @@ NoCheck = Annotated[
 Jobs = Annotated[int, typer.Option(help="processes; -1 for one a core")]
 Cluster = Annotated[str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="work out all cells anew")]
+GroupColumn = Annotated[
+    str | None, typer.Option(help="the column that tells series apart: patients, machines")
+]
+OrderColumn = Annotated[
+    str | None,
+    typer.Option(help="the column that sorts the rows of a series; as they come if none"),
+]
+Series = Annotated[
+    Predicted,
+    typer.Option(help="what each series is predicted by: its own rows, a model of the others …"),
+]
+Cells = Annotated[
+    Path | None, typer.Option(help="folder for finished series, for a stopped run to go on")
+]
 
 
 @dataclass(frozen=True)
@@ -99,6 +115,25 @@ class Columns:
 
     state_column: StateColumn = "state"
     observation_columns: ObservationColumns = None
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which rows belong to which series, and what each of these is predicted by."""
+
+    group_column: GroupColumn = None
+    order_column: OrderColumn = None
+    series: Series = Predicted.own
+
+
+@dataclass(frozen=True)
+class Spreading:
+    """Over how many processes or machines work is spread, and where it is kept."""
+
+    jobs: Jobs = 1
+    cluster: Cluster = None
+    cells: Cells = None
+    fresh: Fresh = False
 
 
 @dataclass(frozen=True)

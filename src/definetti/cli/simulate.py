@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from definetti.cli import options
@@ -12,17 +13,22 @@ from definetti.cli.choices import SimulatedWorld
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import escape_controls, print_json, print_text
 
+AT_ONCE = 1_000_000  # rows that are made at a time
 MACHINE = ("idle", "works", "worn")
 # The columns of each world's file, and the states in it.
 LABELS = {
     ("day", "state", "carried"): {"sun", "rain"},
+    ("series", "day", "state", "carried"): {"sun", "rain"},
     ("state", "heat", "shake", "alarms"): set(MACHINE),
 }
 
 
 def simulate(
     output: Annotated[Path, typer.Argument(help="the file to write: .csv .jsonl .parquet …")],
-    rows: Annotated[int, typer.Option(min=1, help="how many")] = 1_000,
+    rows: Annotated[int, typer.Option(min=1, help="how many, in each series")] = 1_000,
+    series: Annotated[
+        int, typer.Option(min=1, help="how many series, in a Parquet file or a folder of such")
+    ] = 1,
     new: Annotated[int, typer.Option(min=0, help="rows at the end without a state")] = 0,
     world: Annotated[
         SimulatedWorld, typer.Option(help="weather has symbols, sensors has numbers")
@@ -33,13 +39,26 @@ def simulate(
 ) -> None:
     """Write a labelled sequence of a hidden Markov model.
 
+    With --series a table of many: a Parquet file, or a folder of them.
+
     Example: definetti simulate days.csv --rows 500 --new 3
+
+    Example: definetti simulate towns.parquet --series 100 --rows 500
     """
     with report_mistakes():
         from definetti.cli.writing import check_output, write_rows
 
         if new > rows:
             raise ValueError(f"--new {new} is more than --rows {rows}; give less of the one")
+        if series > 1:
+            _write_series(output, series, rows, new, world, seed, force)
+            if json:
+                print_json({"file": str(output), "series": series, "rows": rows, "new": new,
+                            "world": world, "seed": seed})  # fmt: skip
+            else:
+                file = escape_controls(str(output))
+                print_text(f"{series:,} series of {rows:,} rows, {new:,} without a state: {file}")
+            return
         check_output(output, [], force, is_simulated_file)
         draw = _draw_weather if world is SimulatedWorld.weather else _draw_sensors
         made = draw(rows, seed)
@@ -53,6 +72,54 @@ def simulate(
         else:
             file = escape_controls(str(output))
             print_text(f"{rows:,} rows, {new:,} of them without a state: {file}")
+
+
+def _write_series(
+    output: Path, series: int, rows: int, new: int, world: SimulatedWorld, seed: int, force: bool
+) -> None:
+    """Write many series, some at a time, so that they need not fit into memory."""
+    import polars as pl
+
+    from definetti.cli.fields import BadTable
+    from definetti.cli.writing import check_output, write_whole
+    from definetti.simulate import weather_series
+
+    if world is not SimulatedWorld.weather:
+        raise BadTable(f"--series is for --world weather, and the world is {world}; leave one out")
+    folder = not output.suffix
+    if folder and output.exists() and not force and any(output.iterdir()):
+        raise BadTable(f"output {output} is there already; name another folder, or use --force")
+    if not folder:
+        check_output(output, [], force, is_simulated_file, (".parquet",))
+    at_once = max(1, AT_ONCE // rows)
+
+    def made(first: int) -> pl.DataFrame:
+        number = min(at_once, series - first)
+        things, skies = weather_series(number, rows, [seed, first])
+        return pl.DataFrame({
+            "series": np.repeat(np.arange(first + 1, first + 1 + number, dtype=np.int32), rows),
+            "day": np.tile(np.arange(1, rows + 1, dtype=np.int32), number),
+            "state": pl.Series(skies.ravel()).replace_strict({0: "sun", 1: "rain"}),
+            "carried": pl.Series(things.ravel()).replace_strict(
+                {0: "umbrella", 1: "hat", 2: "nothing"}
+            ),
+        }).with_columns(
+            pl.when(pl.col("day") <= rows - new).then(pl.col("state")).alias("state")
+        )  # fmt: skip
+
+    parts = range(0, series, at_once)
+    if folder:
+        output.mkdir(parents=True, exist_ok=True)
+        for number, first in enumerate(parts):
+            part = output / f"part-{number:05}.parquet"
+            write_whole(part, made(first).write_parquet)
+        return
+    write_whole(
+        output,
+        lambda path: pl.concat([made(first) for first in parts]).write_parquet(
+            path, row_group_size=AT_ONCE // 10
+        ),
+    )
 
 
 def is_simulated_file(path: Path) -> bool:
@@ -71,7 +138,8 @@ def is_simulated_file(path: Path) -> bool:
         table = read_table(str(path))
     except BadTable:
         return False
-    counted = "day" not in table.columns or table["day"].to_list() == [*range(1, len(table) + 1)]
+    alone = "day" in table.columns and "series" not in table.columns
+    counted = not alone or table["day"].to_list() == [*range(1, len(table) + 1)]
     return counted and set(table["state"].drop_nulls()) <= labels
 
 

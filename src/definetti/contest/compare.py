@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from definetti._system.files import replace_file
+from definetti.cells.cell import Cell
+from definetti.cells.running import run_cells
 from definetti.contest.contestants import CONTESTANTS, Contestant, chosen
 from definetti.contest.picture import picture
 from definetti.contest.recordings import Recording
@@ -19,9 +21,7 @@ from definetti.contest.standings import Standings
 from definetti.contest.verdicts import verdicts
 from definetti.contest.worlds import ContestWorld, Drawn, Recorded, selected
 from definetti.judging.rolling import roll_windows
-from definetti.paper.cells import Cell
 from definetti.paper.reproduction import check_experiment
-from definetti.paper.running import run_cells
 
 REPETITIONS, HORIZONS = 200, (1, 3)
 QUICK_REPETITIONS, QUICK_HORIZONS = 50, (1,)

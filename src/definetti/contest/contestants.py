@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from definetti.baselines import Baseline
-from definetti.paper.cells import Settings
+from definetti.cells.cell import Settings
 from definetti.paper.methods import PROMISED
 
 AFFORDABLE = 2_000  # candidates, for methods that work on every one of them by itself

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
+from definetti.cells.cell import Settings
 from definetti.contest.recordings import ORIGINS as READ_ORIGINS
 from definetti.contest.recordings import SLEEP, WORDS, Recording, read_sleep, read_words
 from definetti.paper import series
-from definetti.paper.cells import Settings
 from definetti.paper.figure1 import POINTS as FIRST
 from definetti.paper.figure1 import make_matrices as first_matrices
 from definetti.paper.figure2 import POINTS as SECOND

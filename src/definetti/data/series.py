@@ -141,6 +141,27 @@ def take_series(
     return seen, [labels[row] for row in series.rows.tolist()], series.all_stretches
 
 
+def drop_unlabelled(
+    states: Any, groups: Any, order: Any = None
+) -> tuple[IntArray | None, IntArray | None]:
+    """Return the rows that have a state, series after series, and how long stretches of them are.
+
+    A row without a state is a gap: what comes after it is a stretch of its own. None, twice, where
+    there is no such row.
+
+    >>> drop_unlabelled(["x", None, "y", "z"], ["Ann", "Ann", "Bob", "Ann"])
+    (array([0, 3, 2]), array([1, 1, 1]))
+    """
+    missing = np.array([is_missing(label) for label in listed(states, "states")], dtype=np.bool_)
+    if not missing.any():
+        return None, None
+    series = read_series(groups, len(missing), order)
+    known = ~missing[series.rows]
+    stretch = (series.begins | ~known).cumsum()[known]
+    begins = np.flatnonzero(np.diff(stretch, prepend=-1))
+    return series.rows[known], np.asarray(np.diff(begins, append=len(stretch)))
+
+
 def at_rows(values: Any, rows: IntArray) -> Any:
     """Return some rows of a sequence or of a frame, of the type that it has.
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from definetti.judging.intervals import exact_interval
     from definetti.judging.series import SeriesEvaluation, SeriesRecord, backtest_series
     from definetti.judging.summing import summary
+    from definetti.judging.work import SeriesWork
 
 # Of every backtest: the share of the labelled rows before its first window, and the most windows.
 START, WINDOWS = 0.5, 500
@@ -21,6 +22,7 @@ _HOMES = {
     "Comparison": "compare",
     "SeriesEvaluation": "series",
     "SeriesRecord": "series",
+    "SeriesWork": "work",
     "backtest_series": "series",
     "compare_predictors": "compare",
     "exact_interval": "intervals",
@@ -35,6 +37,7 @@ __all__ = [
     "Comparison",
     "SeriesEvaluation",
     "SeriesRecord",
+    "SeriesWork",
     "backtest_series",
     "compare_predictors",
     "exact_interval",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from definetti.sets import Evaluation
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
-    from definetti.series import EachSeries
+    from definetti.series import EachSeries, SeriesTotals
 
 DOUBT = 0.05  # the chance that any series is named that keeps its level
 SHORT = "too short for a window"
@@ -135,8 +136,11 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     @property
     def promised(self) -> float:
         """What was promised, on average over all windows."""
+        levels = {one.promised for one in self.judged}
+        if len(levels) == 1:
+            return levels.pop()
         each = [one.promised * one.windows for one in self.judged]
-        return sum(each) / max(self.windows, 1)
+        return math.fsum(each) / max(self.windows, 1)
 
     @property
     def coverages(self) -> FloatArray:
@@ -293,6 +297,7 @@ def backtest_series(
     start: float = START,
     windows: int = WINDOWS,
     n_jobs: int | None = None,
+    totals: SeriesTotals | None = None,
 ) -> SeriesEvaluation:
     """Predict windows of every series, each from all rows of it before, and judge.
 
@@ -302,7 +307,8 @@ def backtest_series(
         Its settings; ``series`` says what each series is predicted by. Where a model learns from
         other series, it does from all of their rows.
     observations, states, groups, order, lengths :
-        As in `ConformalHMM.fit`; gaps are left to the history before the first window.
+        As in `ConformalHMM.fit`. No window leads over a gap, and the first row after one is
+        not predicted.
     horizon : int, default 1
         The steps of a window.
     start : float, default 0.5
@@ -311,6 +317,9 @@ def backtest_series(
         The most windows of a series, the last ones.
     n_jobs : int, optional
         How many threads, −1 for one a core; the result is the same.
+    totals : `definetti.series.SeriesTotals`, optional
+        What these series and others add up to, where the others are not here: for a model that
+        learns from them.
 
     Examples
     --------
@@ -328,7 +337,7 @@ def backtest_series(
     predictor = copy.deepcopy(predictor)
     predictor._check_parameters()
     entropy = entropy_of(predictor.random_state)
-    each = EachSeries(predictor, observations, states, groups, order, lengths, entropy)
+    each = EachSeries(predictor, observations, states, groups, order, lengths, entropy, totals)
     table = each.table
 
     def judge(place: int) -> Evaluation | None:
@@ -337,14 +346,46 @@ def backtest_series(
         if cut is None:
             return None
         cp = each.fitted(place, cut)
-        rest = table.seen(begin + cut, end)
-        found: Evaluation = cp.evaluate(rest, table.labels[begin + cut : end], horizon=horizon)
-        return found
+        breaks = np.flatnonzero(table.series.begins[begin + cut : end]) + begin + cut
+        edges = sorted({begin + cut, *breaks.tolist(), end})
+        found: list[Evaluation] = []
+        for first, last in pairwise(edges):
+            at = first
+            if first in breaks:  # after a gap, a first state has to be known
+                at = first + 1
+                cp.break_off()
+                cp.partial_fit(table.seen(first, at), table.labels[first:at])
+            if last - at >= horizon:
+                rest, truth = table.seen(at, last), table.labels[at:last]
+                found.append(cp.evaluate(rest, truth, horizon=horizon))
+            if last < end:
+                cp.partial_fit(table.seen(at, last), table.labels[at:last])
+        return join_evaluations(found) if found else None
 
     found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
     rows = table.series.lengths.tolist()
     says = each.promise.says
     return _joined(table.series.names, rows, found, predictor.guarantee, says)
+
+
+def join_evaluations(found: Sequence[Evaluation]) -> Evaluation:
+    """Put together what became of windows in stretches that follow each other."""
+    first, *others = found
+    if not others:
+        return first
+    states = max((one.states for one in found), key=len)
+    wide = [np.pad(one.nodes, [(0, 0), (0, len(states) - one.nodes.shape[1])]) for one in found]
+
+    def joined(name: str) -> Any:
+        parts = [getattr(one, name) for one in found]
+        return None if parts[0] is None else np.concatenate(parts)
+
+    names = (
+        "covered", "sizes", "scaled_sizes", "p_values", "wrong", "widths", "truth", "given",
+        "filled",
+    )  # fmt: skip
+    together = {name: joined(name) for name in names}
+    return first._replace(**together, states=states, nodes=np.concatenate(wide))
 
 
 def _each(

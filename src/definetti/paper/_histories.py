@@ -14,10 +14,10 @@ import numpy as np
 from definetti import oracle, simulate
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import entropy_of
+from definetti.cells.cell import Cell
+from definetti.cells.running import run_cells
 from definetti.paper._at_once import rank_histories
-from definetti.paper.cells import Cell
 from definetti.paper.methods import PROMISED, Method, Task, choose_members, make_sets
-from definetti.paper.running import run_cells
 from definetti.paper.shortfalls import mark_short
 
 Point = dict[str, Any]

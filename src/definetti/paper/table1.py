@@ -8,11 +8,11 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+from definetti.cells.cell import Cell
+from definetti.cells.running import run_cells
 from definetti.paper import _pictures
-from definetti.paper.cells import Cell
 from definetti.paper.methods import OURS, PAIRS, PUBLISHED, Method, Task, make_sets
 from definetti.paper.reproduction import Reproduction, check_experiment, write_reproduction
-from definetti.paper.running import run_cells
 from definetti.paper.series import Series, read_series
 from definetti.paper.shortfalls import mark_short
 

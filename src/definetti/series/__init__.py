@@ -6,3 +6,5 @@ from definetti.series.others import OtherSeries as OtherSeries
 from definetti.series.own import OwnHistory as OwnHistory
 from definetti.series.together import AllTogether as AllTogether
 from definetti.series.together import FirstOfEach as FirstOfEach
+from definetti.series.totals import SeriesTotals as SeriesTotals
+from definetti.series.totals import count_series as count_series

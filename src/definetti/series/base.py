@@ -18,6 +18,7 @@ from definetti.data.labels import Alphabet, piece, read_declared
 from definetti.data.series import SeriesRows
 from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
+from definetti.series.totals import SeriesTotals
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class SeriesTable:
     observations, labels : series after series; observations are None for plain chains
     series : whose rows they are
     entropy : where all random numbers come from
+    totals : what these series and others add up to, where the others are not here
     """
 
     predictor: ConformalHMM
@@ -37,13 +39,15 @@ class SeriesTable:
     labels: list[Any]
     series: SeriesRows
     entropy: int
+    totals: SeriesTotals | None = None
 
     @cached_property
     def alphabet(self) -> Alphabet:
         """The states that any of the series has."""
         if self.predictor.states is not None:
             return read_declared(self.predictor.states, self.model.states or ())
-        return Alphabet(self.model.states or ()).extended(self.labels)
+        known = () if self.totals is None else self.totals.states.labels
+        return Alphabet((*(self.model.states or ()), *known)).extended(self.labels)
 
     @cached_property
     def codes(self) -> IntArray:

@@ -11,6 +11,7 @@ from definetti.data.labels import checked_states, readable
 from definetti.data.series import at_rows, read_series
 from definetti.models.base import Model
 from definetti.series.base import Promise, SeriesTable
+from definetti.series.totals import SeriesTotals
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -28,6 +29,7 @@ class EachSeries(Mapping[Hashable, "ConformalHMM"]):
     order : (T,) what the rows of a series are sorted by; as they come if left out
     lengths : the lengths of stretches between which there are gaps, if there are any
     entropy : where random numbers come from
+    totals : what these series and others add up to, where the others are not here
 
     Attributes
     ----------
@@ -43,6 +45,7 @@ class EachSeries(Mapping[Hashable, "ConformalHMM"]):
         order: Any,
         lengths: Any,
         entropy: int,
+        totals: SeriesTotals | None = None,
     ) -> None:
         labels = checked_states(states)
         if not labels:
@@ -55,7 +58,7 @@ class EachSeries(Mapping[Hashable, "ConformalHMM"]):
         settings = type(predictor)(**predictor.get_params(deep=False))
         if settings.states is not None:
             settings.states = checked_states(settings.states)
-        table = SeriesTable(settings, seen, sorted_labels, series, entropy)
+        table = SeriesTable(settings, seen, sorted_labels, series, entropy, totals)
         self.promise: Promise = find_promise(predictor.series)(table)
 
     @property

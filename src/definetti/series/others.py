@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.conformal import ConformalHMM
-from definetti.data.history import History
+from definetti.data.history import History, padded
 from definetti.data.labels import check_pairs, piece
 from definetti.data.series import at_rows
 from definetti.emissions import Emission
@@ -16,6 +16,7 @@ from definetti.emissions.categorical import Counted, count_symbols
 from definetti.models.base import Model
 from definetti.models.hmm import HMM, TrainedHMM
 from definetti.series.base import Promise, SeriesTable
+from definetti.series.totals import SeriesTotals
 
 FOLDS = 10  # models that are trained where one cannot be had of sums
 
@@ -44,11 +45,11 @@ class OtherSeries(Promise, name="others"):
                 f"train_size={cp.train_size!r} trains a model on the series itself, and "
                 "series='others' on the others; leave train_size out"
             )
-        if len(table.series) < 2:
+        if len(table.series) < 2 and table.totals is None:
             raise ValueError(
                 "series='others' learns from other series, and there is one; use series='own'"
             )
-        self._sums = sums_of(table)
+        self._sums = sums_of(table) if table.totals is None else totals_of(table, table.totals)
         self._folds: dict[int, Model] = {}
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
@@ -96,9 +97,11 @@ class SummedSeries(ABC):
 
     def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
         self.table, self.model, self.emission = table, model, emission
-        n, seen = len(table.alphabet), table.observations
+        n, seen, known = len(table.alphabet), table.observations, model.table
         came = [None] * len(table.labels) if seen is None else seen
-        self.encoded, self.codes = emission.encode(came, model.table, "observations")
+        if table.totals is not None:
+            known, _ = emission.encode(list(table.totals.symbols.labels), known, "observations")
+        self.encoded, self.codes = emission.encode(came, known, "observations")
         check_pairs(len(self.codes), len(table.labels))
         self.n_states = n
         self.moves = _count_moves(table.codes, table.series.begins, n)
@@ -123,9 +126,20 @@ class CountedSymbols(SummedSeries):
 
     emission: Counted
 
-    def __init__(self, table: SeriesTable, model: HMM, emission: Counted) -> None:
+    def __init__(
+        self,
+        table: SeriesTable,
+        model: HMM,
+        emission: Counted,
+        totals: SeriesTotals | None = None,
+    ) -> None:
         super().__init__(table, model, emission)
-        self.total = self._count(0, len(self.codes))
+        if totals is None:
+            self.total = self._count(0, len(self.codes))
+        else:
+            shape = self.n_states, len(self.encoded)
+            self.moves = padded(totals.moves, self.n_states, self.n_states)
+            self.total = padded(totals.seen, *shape).astype(np.float64)
 
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
         rest = self.total - self._count(begin, end)
@@ -171,6 +185,19 @@ def sums_of(table: SeriesTable) -> SummedSeries | None:
     if emission.adds_up:
         return AddedNumbers(table, model, emission)
     return None
+
+
+def totals_of(table: SeriesTable, totals: SeriesTotals) -> CountedSymbols:
+    """Return what all series add up to, those that are not here included."""
+    plain = table.observations is None
+    kinds = None if plain else table.model.look(list(totals.symbols.labels))
+    model = table.model.choose(kinds)
+    if type(model) is not HMM or not isinstance(model.emission_, Counted):
+        raise ValueError(
+            "totals are counts of symbols, and the model is none of symbols; take model='auto' and "
+            "one column of text or whole numbers, or give all series at once"
+        )
+    return CountedSymbols(table, model, model.emission_, totals)
 
 
 def _alike(table: SeriesTable, kinds: object) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 
 from definetti._system.progress import show_progress
 from definetti._system.stopping import block_interrupts
-from definetti.paper._store import Store
-from definetti.paper.cells import Cell
+from definetti.cells.cell import Cell
+from definetti.cells.store import Store
 
 Work = Callable[[Cell, range], list[Any]]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from definetti._system.files import replace_file
-from definetti.paper.cells import Cell
+from definetti.cells.cell import Cell
 
 LEFT_OVER = 60.0  # seconds; a file is half-written for milliseconds, unless its writer was killed
 

@@ -1,0 +1,238 @@
+"""The backtest of many series, in parts: on one machine or many, and from where it was stopped."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from definetti.cells.cell import Cell
+from definetti.cells.running import run_cells
+from definetti.cli.columns import (
+    LabelledTable,
+    check_columns,
+    choose_observed,
+    read_states,
+    take_columns,
+)
+from definetti.cli.estimators import make_estimator
+from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
+from definetti.cli.fields import BadTable
+from definetti.cli.kinds import tidy_columns
+from definetti.cli.parts import Part, PartedTable, open_parts
+from definetti.cli.reading import import_polars
+from definetti.judging.series import SeriesEvaluation, SeriesRecord
+from definetti.judging.work import SeriesWork
+from definetti.series.totals import SeriesTotals, count_series
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from definetti.cli.options import Columns, Grouping, Settings, Spreading
+
+WHOLE = 5_000_000  # rows, up to which series that need all the others are worked out in one piece
+SEEN = "_state"  # the labels as they were read
+
+
+@dataclass(frozen=True)
+class PartWork:
+    """Work out the series of a part: read it, backtest each, return a record for each."""
+
+    table: PartedTable
+    work: SeriesWork
+    state: str
+
+    def __call__(self, cell: Cell, part: range) -> list[Any]:
+        point = dict(cell.point)
+        rows = read_part(self.table, Part(point["first"], point["last"], 0, 0), self)
+        names = sorted(dict.fromkeys(rows[self.table.group].to_list()))
+        import narwhals as nw
+
+        found = {one.series: one for one in self.work.judge(nw.from_native(rows, eager_only=True))}
+        nothing = (SeriesRecord(name, 0, note="no row has a state") for name in names)
+        return [list(found.get(one.series, one)) for one in nothing]
+
+
+def read_part(table: PartedTable, part: Part, how: PartWork) -> pl.DataFrame:
+    """Read the rows of a part, with their states as labels."""
+    pl = import_polars()
+    work = how.work
+    columns = [table.group, how.state, *([work.order] if work.order else []), *work.observed]
+    rows, _ = tidy_columns(table.read(part, columns), table.name, list(work.observed))
+    labels, _ = read_states(rows, table.name, how.state)
+    return rows.with_columns(pl.Series(SEEN, labels, strict=False))
+
+
+def judge_groups(
+    data: str,
+    columns: Columns,
+    settings: Settings,
+    grouping: Grouping,
+    spreading: Spreading,
+    *,
+    horizon: int,
+    start: float,
+    windows: int,
+) -> tuple[SeriesEvaluation, dict[str, Any], list[str]]:
+    """Backtest every series of a table; return how they fared, what was done, and notes.
+
+    Parameters
+    ----------
+    data : a file, a folder of Parquet files, or - for standard input
+    """
+    check_jobs(spreading.jobs)
+    assert grouping.group_column is not None
+    with ExitStack() as stack:
+        state = columns.state_column
+        table = stack.enter_context(open_parts(data, grouping.group_column, state))
+        parts = table.parts()
+        head, notes = _look(table, parts[0], columns, grouping)
+        observed = tuple(head.columns)
+        cp = make_estimator(settings, head, horizon, verbose=False)
+        cp.series = grouping.series
+        work = SeriesWork(
+            cp, grouping.group_column, SEEN, grouping.order_column, observed, horizon, start,
+            windows,
+        )  # fmt: skip
+        how = PartWork(table, work, state)
+        if grouping.series != "own":
+            cp.train_size = settings.train_size
+            parts, how = _share(how, parts)
+        folder = spreading.cells
+        if folder is None:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="definetti-")))
+        else:
+            stack.enter_context(explain_resuming(folder))
+        stack.enter_context(use_cluster(spreading.cluster))
+        cells = [_cell(how, part, settings.seed) for part in parts]
+        jobs = None if spreading.cluster else spreading.jobs
+        found = run_cells(
+            cells, how, folder / "cells", n_jobs=jobs, chunk=10**9, fresh=spreading.fresh,
+            verbose=True, what="parts of the table",
+        )  # fmt: skip
+    records = [SeriesRecord(*one) for part in found for one in part]
+    promise = _promise(grouping.series)
+    said = {
+        "series": grouping.series, "promise": promise, "observed": head.columns,
+        "model": repr(cp.model),
+    }  # fmt: skip
+    return SeriesEvaluation(records, says=promise), said, [*notes, *head.notes]
+
+
+def _promise(name: str) -> str:
+    from definetti.series import Promise
+
+    says: str = Promise.named[name].says
+    return says
+
+
+def _look(
+    table: PartedTable, part: Part, columns: Columns, grouping: Grouping
+) -> tuple[LabelledTable, list[str]]:
+    """Look at the first part: which columns are observed, and what a series is like."""
+    pl = import_polars()
+    there, notes = table.columns(), []
+    state, group, order = columns.state_column, table.group, grouping.order_column
+    if order is not None:
+        check_columns(
+            pl.DataFrame(schema=dict.fromkeys(there)), table.name, [order], "--order-column"
+        )
+        if order in (state, group):
+            raise BadTable(f"column {order!r} is another thing already, and cannot be the order")
+    rows = table.read(part, there)
+    kept = [one for one in rows.columns if one not in (group, order)]
+    first = rows[group] == rows[group][0]
+    observed, said = choose_observed(
+        rows.select(kept), rows.filter(first), table.name, state, columns.observation_columns
+    )
+    labels, odd = read_states(rows, table.name, state)
+    every = table.collect(table.scan().select(pl.col(state).unique()))
+    known, _ = read_states(every, table.name, state)
+    states = sorted(
+        {one for one in known if one is not None}, key=lambda one: (str(type(one)), one)
+    )
+    if not states:
+        raise BadTable(
+            f"{table.name}: column {state!r} is empty in every row; the states of the first rows "
+            "must be known"
+        )
+    own = [label for label, here in zip(labels, first, strict=True) if here and label is not None]
+    tidy, more = tidy_columns(rows.filter(first), table.name, observed)
+    if order is None and len(rows[group].rle()) > rows[group].n_unique():
+        notes.append(
+            "the rows of series are interleaved, and each is taken in the order of the file; "
+            "--order-column sorts them"
+        )
+    kinds = tidy.select(observed).schema
+    head = LabelledTable(
+        observations=take_columns(tidy, observed), states=[*own, *states], new=None, new_rows=0,
+        columns={one: str(kind).lower() for one, kind in kinds.items()}, notes=[*said, *more],
+    )  # fmt: skip
+    return head, [*notes, *odd]
+
+
+def _share(how: PartWork, parts: list[Part]) -> tuple[list[Part], PartWork]:
+    """Let every part know of the others: by their counts, or by working them out in one piece."""
+    work, table = how.work, how.table
+    if work.predictor.series == "others" and work.predictor.model == "auto":
+        symbols = _symbol(how, parts[0])
+        if symbols is not None:
+            counted = [_count(how, part, symbols) for part in parts]
+            totals = counted[0]
+            for one in counted[1:]:
+                totals = totals + one
+            return parts, replace(how, work=replace(work, totals=totals))
+    rows = sum(part.rows for part in parts)
+    if rows > WHOLE:
+        raise ValueError(
+            f"{table.name}: --series {work.predictor.series} puts {rows:,} rows together, and up "
+            f"to {WHOLE:,} are read at once; take --series own, or one column of symbols and "
+            "--series others, which counts where the rows are"
+        )
+    whole = Part(parts[0].first, parts[-1].last, sum(part.series for part in parts), rows)
+    return [whole], how
+
+
+def _symbol(how: PartWork, part: Part) -> str | None:
+    """Return the one column of symbols, "" where nothing is observed; None where there are more."""
+    pl = import_polars()
+    if not how.work.observed:
+        return ""
+    if len(how.work.observed) > 1:
+        return None
+    [column] = how.work.observed
+    kind = read_part(how.table, part, how)[column].dtype
+    return column if kind == pl.String or kind.is_integer() or kind == pl.Boolean else None
+
+
+def _count(how: PartWork, part: Part, symbol: str) -> SeriesTotals:
+    rows = read_part(how.table, part, how)
+    return count_series(rows, SEEN, how.table.group, how.work.order, symbol or None)
+
+
+def _cell(how: PartWork, part: Part, seed: int) -> Cell:
+    """Return the cell of a part, named by all that its records depend on."""
+    work, totals = how.work, how.work.totals
+    counts = "" if totals is None else _digest(totals)
+    point = (
+        ("table", how.table.digest()), ("group", how.table.group), ("state", how.state),
+        ("order", work.order), ("observed", list(work.observed)),
+        ("first", part.first), ("last", part.last),
+    )  # fmt: skip
+    method = (
+        ("predictor", repr(sorted(work.predictor.get_params(deep=False).items(), key=str))),
+        ("horizon", work.horizon), ("start", work.start), ("windows", work.windows),
+        ("totals", counts),
+    )  # fmt: skip
+    return Cell("series", point, method, part.series, seed)
+
+
+def _digest(totals: SeriesTotals) -> str:
+    labels = repr((totals.states.labels, totals.symbols.labels)).encode()
+    numbers = np.ascontiguousarray(totals.moves).tobytes() + totals.seen.tobytes()
+    return hashlib.sha256(labels + numbers).hexdigest()

@@ -1,0 +1,77 @@
+"""The backtest of series as one function from a table to a table, to be mapped by anyone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from definetti.data.series import drop_unlabelled
+from definetti.judging import START, WINDOWS
+from definetti.judging.series import SeriesEvaluation, backtest_series
+from definetti.series.totals import SeriesTotals
+
+if TYPE_CHECKING:
+    from definetti.conformal import ConformalHMM
+
+
+@dataclass(frozen=True)
+class SeriesWork:
+    """Backtest the series of a table: rows of whole series in, a row a series out.
+
+    A function of its table alone, which may be Arrow's, polars' or pandas': whoever maps it over
+    parts of a table, on whichever machine and in whatever order, has the same numbers, as long as
+    no series is in two parts.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM
+        Its settings, with a number for `random_state`.
+    group, state, order : the columns with the series, the states, and what rows are sorted by
+    observed : the columns that are observed; none for plain chains
+    horizon, start, windows : as in `backtest_series`
+    totals : what all series add up to, for a model that learns from the others
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(200, random_state=0)
+    >>> rows = pl.DataFrame({"town": ["Rome"] * 100 + ["Oslo"] * 100, "sky": x, "thing": y})
+    >>> work = SeriesWork(ConformalHMM(random_state=0), "town", "sky", observed=("thing",))
+    >>> work(rows).select("series", "windows").rows()
+    [('Rome', 50), ('Oslo', 50)]
+    """
+
+    predictor: ConformalHMM
+    group: str
+    state: str
+    order: str | None = None
+    observed: tuple[str, ...] = ()
+    horizon: int = 1
+    start: float = START
+    windows: int = WINDOWS
+    totals: SeriesTotals | None = None
+
+    def __call__(self, table: Any) -> Any:
+        frame = nw.from_native(table, eager_only=True)
+        columns = self.judge(frame).to_dict()
+        return nw.from_dict(columns, backend=frame.implementation).to_native()
+
+    def judge(self, frame: nw.DataFrame[Any]) -> SeriesEvaluation:
+        """Return how the series of a table fared."""
+        order = None if self.order is None else frame[self.order]
+        rows, lengths = drop_unlabelled(frame[self.state], frame[self.group], order)
+        if rows is not None:
+            frame, order = frame[rows.tolist(), :], None
+        seen: Any = None
+        if self.observed:
+            some = frame.select(*self.observed)
+            seen = (some[self.observed[0]] if len(self.observed) == 1 else some).to_native()
+        return backtest_series(
+            self.predictor, seen, frame[self.state].to_list(), frame[self.group].to_list(),
+            None if order is None else order.to_native(), self.horizon, lengths=lengths,
+            start=self.start, windows=self.windows, totals=self.totals,
+        )  # fmt: skip

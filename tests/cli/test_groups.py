@@ -1,0 +1,188 @@
+"""A table of many series on the command line: each by itself, all together, in parts."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from definetti import ConformalHMM
+from definetti.cli import parts as parting
+from definetti.cli.grouped import judge_groups
+from definetti.cli.options import Columns, Grouping, Settings, Spreading
+from definetti.judging import backtest_series
+from definetti.simulate import weather_series
+
+THINGS, SKIES = weather_series(6, 60, random_state=2)
+ROWS = pl.DataFrame(
+    {
+        "patient": np.repeat([f"p{k}" for k in range(6)], 60),
+        "time": np.tile(np.arange(60), 6),
+        "state": np.array(["sun", "rain"])[SKIES.ravel()],
+        "thing": np.array(["umbrella", "hat", "nothing"])[THINGS.ravel()],
+    }
+)
+OPTIONS = ("--group-column", "patient", "--order-column", "time")
+
+
+def judged(source, series="own", jobs=1, **how):
+    found, said, notes = judge_groups(
+        str(source), Columns(), Settings(),
+        Grouping("patient", how.pop("order", "time"), series), Spreading(jobs, **how),
+        horizon=1, start=0.5, windows=500,
+    )  # fmt: skip
+    return found, said, notes
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.parquet"
+    ROWS.sample(fraction=1.0, shuffle=True, seed=1).write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("series", ["own", "others"])
+def test_parts_change_no_number(table, series, monkeypatch):
+    cp = ConformalHMM(series=series, random_state=0)
+    things, skies, names = (ROWS[one].to_list() for one in ("thing", "state", "patient"))
+    wanted = backtest_series(cp, things, skies, names).to_dict()
+    assert judged(table, series)[0].to_dict() == wanted
+    monkeypatch.setattr(parting, "ROWS", 100)
+    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    assert judged(table, series)[0].to_dict() == wanted
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "folder"])
+def test_it_is_the_same_whatever_the_file_is(tmp_path, table, kind):
+    path = tmp_path / f"table.{kind}"
+    if kind == "csv":
+        ROWS.write_csv(path)
+    elif kind == "jsonl":
+        ROWS.write_ndjson(path)
+    else:
+        path.mkdir()
+        ROWS[:100].write_parquet(path / "a.parquet")
+        (path / "more").mkdir()
+        ROWS[100:].write_parquet(path / "more" / "b.parquet")
+    assert judged(path)[0].to_dict() == judged(table)[0].to_dict()
+
+
+def test_a_stopped_run_goes_on(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    wanted = judged(table, cells=tmp_path / "kept")[0].to_dict()
+    kept = sorted((tmp_path / "kept" / "cells").iterdir())
+    assert len(kept) == 3
+    kept[1].unlink()
+    monkeypatch.setattr("definetti.cells.running._run_parts", counted := Counted())
+    assert judged(table, cells=tmp_path / "kept")[0].to_dict() == wanted
+    assert counted.number == 1
+    assert judged(table, "others", cells=tmp_path / "kept")[0].to_dict() != wanted  # other cells
+
+
+class Counted:
+    """Run parts one after the other, and count them."""
+
+    number = 0
+
+    def __call__(self, tasks, work, n_jobs):
+        for cell, part in tasks:
+            self.number += 1
+            yield cell.key, part.start, work(cell, part)
+
+
+def test_it_says_what_came_of_it(ask, table):
+    done = ask("backtest", table, *OPTIONS, "-o", "found.csv", "--series", "others")
+    assert done.returncode == 0, done.err
+    assert "kept: 0." in done.out
+    assert "in 6 series, promised 0.9" in done.out.replace("\n", " ")
+    rows = pl.read_csv(table.parent / "found.csv")
+    assert rows["series"].to_list() == [f"p{k}" for k in range(6)]
+    assert rows["windows"].to_list() == [30] * 6
+    again = ask("backtest", table, *OPTIONS, "-o", "found.csv", "--json")
+    found = json.loads(again.out)
+    assert found["number"] == 6
+    assert found["verdict"].startswith("kept")
+    assert set(found["worst"]) == {"series", "windows", "coverage", "low", "high", "mean_size"}
+
+
+def write(folder, rows):
+    rows.write_parquet(folder / "odd.parquet")
+    return folder / "odd.parquet"
+
+
+def tied(rows):
+    return rows.with_columns(time=pl.when(pl.col("time") == 1).then(pl.lit(0)).otherwise("time"))
+
+
+def nameless(rows):
+    return rows.with_columns(patient=pl.when(pl.col("time") != 7).then("patient"))
+
+
+def untimed(rows):
+    return rows.with_columns(time=pl.when(pl.col("time") != 7).then("time"))
+
+
+BROKEN = {
+    "ties": (tied, (), "series 'p0'; it must tell which came first"),
+    "no name": (nameless, (), "column 'patient' is empty in 6 rows; name the series of each row"),
+    "no time": (untimed, (), "is missing (None); every row needs a place"),
+    "no group": (None, ("--group-column", "who"), "has no column 'who'; it has patient, time"),
+    "no order": (None, ("--order-column", "when"), "has no column 'when'; it has patient, time"),
+    "state": (None, ("--group-column", "state"), "is the state and cannot tell series apart"),
+    "order": (None, ("--order-column", "patient"), "is another thing already, and cannot be the"),
+    "unknown": (None, ("--states", "sun"), "leaves out 'rain', which rows have"),
+    "jobs": (None, ("--jobs", "0"), "0 processes do no work"),
+    "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
+    "fixed": (None, ("--series", "all"), "needs a fixed model; set --train-size 0.5"),
+    "lag": (None, ("--lag", "1"), "--lag is for one series"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_wrong_is_said_in_a_sentence(ask, tmp_path, name):
+    change, more, message = BROKEN[name]
+    path = write(tmp_path, ROWS if change is None else change(ROWS))
+    done = ask("backtest", path, *OPTIONS, *more)
+    assert done.returncode == 2
+    said = " ".join(done.err.split())
+    assert message in said, said
+    assert len(done.err.strip().splitlines()) <= 3
+
+
+def test_options_for_series_need_series(ask, table):
+    for more in (["--order-column", "time"], ["--jobs", "2"], ["--series", "others"]):
+        done = ask("backtest", table, *more)
+        assert done.returncode == 2
+        assert f"{more[0]} is for many series; tell them apart with --group-column" in done.err
+
+
+def test_odd_series_are_told_of(tmp_path):
+    """One row; none with a state; rows interleaved and no order; mixed kinds of names in CSV."""
+    odd = pl.DataFrame(
+        {"patient": ["7", "x"], "time": [0, 0], "state": ["sun", None], "thing": "hat"}
+    )
+    mixed = pl.concat([ROWS.cast({"time": pl.Int64}), odd.cast({"time": pl.Int64})])
+    mixed = mixed.sort("time", maintain_order=True)
+    mixed.write_csv(tmp_path / "odd.csv")
+    found, _, notes = judged(tmp_path / "odd.csv", order=None)
+    assert {one.series: one.note for one in found if one.note} == {
+        "7": "too short for a window",
+        "x": "no row has a state",
+    }
+    assert "2 too short for a window" in found.verdict()
+    assert any("interleaved" in note for note in notes)
+    assert len(found.judged) == 6
+
+
+def test_series_are_simulated_into_a_file_or_a_folder(ask, tmp_path):
+    done = ask("simulate", "towns.parquet", "--series", "12", "--rows", "30", "--new", "2")
+    assert done.returncode == 0, done.err
+    rows = pl.read_parquet(tmp_path / "towns.parquet")
+    assert (len(rows), rows["series"].n_unique(), rows["state"].null_count()) == (360, 12, 24)
+    assert ask("simulate", "towns", "--series", "12", "--rows", "30", "--new", "2").returncode == 0
+    assert pl.read_parquet(tmp_path / "towns/*.parquet").equals(rows)
+    again = ask("simulate", "towns", "--series", "12", "--rows", "30")
+    assert again.returncode == 2
+    assert "is there already" in again.err
+    done = ask("backtest", "towns", "--group-column", "series", "--order-column", "day")
+    assert "168 windows in 12 series" in done.out

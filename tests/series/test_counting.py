@@ -1,0 +1,142 @@
+"""Counts come back from wherever the data are, and are those of the rows."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from definetti import ConformalHMM
+from definetti.judging import SeriesWork, backtest_series
+from definetti.series import count_series
+from definetti.simulate import weather_series
+
+THINGS, SKIES = weather_series(7, 40, random_state=1)
+ROWS = pl.DataFrame(
+    {
+        "town": np.repeat([f"town {k}" for k in range(7)], 40),
+        "day": np.tile(np.arange(40), 7),
+        "sky": np.array(["sun", "rain"])[SKIES.ravel()],
+        "thing": np.array(["umbrella", "hat", "nothing"])[THINGS.ravel()],
+    }
+)
+MIXED = ROWS.sample(fraction=1.0, shuffle=True, seed=0)
+
+
+def lazy(rows):
+    return rows.lazy()
+
+
+def as_pandas(rows):
+    return pd.DataFrame(rows.to_dict(as_series=False))
+
+
+def as_pyarrow(rows):
+    pytest.importorskip("pyarrow")
+    return rows.to_arrow()
+
+
+def as_duckdb(rows):
+    duckdb = pytest.importorskip("duckdb")
+    frame = as_pandas(rows)
+    return duckdb.from_df(frame)
+
+
+HOLDERS = [pl.DataFrame, lazy, as_pandas, as_pyarrow, as_duckdb]
+
+
+def by_hand(rows):
+    moves, seen = {}, {}
+    for _, own in rows.sort("day").group_by("town", maintain_order=True):
+        states = own["sky"].to_list()
+        for one, two in pairwise(states):
+            if one and two:
+                moves[one, two] = moves.get((one, two), 0) + 1
+        for state, thing in zip(states, own["thing"].to_list(), strict=True):
+            if state and thing:
+                seen[state, thing] = seen.get((state, thing), 0) + 1
+    return moves, seen
+
+
+@pytest.mark.parametrize("hold", HOLDERS)
+def test_counts_are_the_same_wherever_the_rows_are(hold):
+    gaps = MIXED.with_columns(sky=pl.when(pl.col("day") % 11 != 5).then("sky"))
+    for rows in (MIXED, gaps):
+        found = count_series(hold(rows), "sky", "town", "day", "thing")
+        moves, seen = by_hand(rows)
+        states, symbols = found.states.labels, found.symbols.labels
+        assert states == ("rain", "sun")
+        for i, one in enumerate(states):
+            assert [found.moves[i, j] for j in range(2)] == [moves[one, two] for two in states]
+            assert found.seen[i].tolist() == [seen.get((one, thing), 0) for thing in symbols]
+
+
+def test_counts_of_parts_add_up():
+    whole = count_series(ROWS, "sky", "town", "day", "thing")
+    parts = [
+        count_series(ROWS.filter(pl.col("town").is_in(some)), "sky", "town", "day", "thing")
+        for some in (["town 3"], [f"town {k}" for k in range(7) if k != 3])
+    ]
+    found = parts[0] + parts[1]
+    order = found.states.places_of(list(whole.states.labels))
+    columns = found.symbols.places_of(list(whole.symbols.labels))
+    assert np.array_equal(found.moves[np.ix_(order, order)], whole.moves)
+    assert np.array_equal(found.seen[np.ix_(order, columns)], whole.seen)
+
+
+def test_rows_without_an_order_of_their_own_need_one():
+    assert count_series(ROWS, "sky", "town").moves.sum() == 7 * 39
+    with pytest.raises(ValueError, match="rows of a lazy table have no order of their own"):
+        count_series(ROWS.lazy(), "sky", "town")
+
+
+def work(series="own", **how):
+    cp = ConformalHMM(series=series, random_state=0)
+    return SeriesWork(cp, "town", "sky", "day", ("thing",), **how)
+
+
+@pytest.mark.parametrize("hold", HOLDERS[:1] + HOLDERS[2:4])
+def test_a_table_comes_back_of_the_kind_that_went_in(hold):
+    rows = hold(MIXED)
+    found = work()(rows)
+    assert type(found) is type(rows)
+    assert len(found) == 7
+
+
+def test_parts_by_themselves_are_the_whole():
+    """With counts of all series, a part knows of the others all that its models need."""
+    totals = count_series(ROWS, "sky", "town", "day", "thing")
+    names = [f"town {k}" for k in range(7)]
+    for series, more in [("own", {}), ("others", {"totals": totals})]:
+        whole = work(series)(ROWS)
+        parts = [
+            work(series, **more)(ROWS.filter(pl.col("town").is_in(some)))
+            for some in (names[:3], names[3:4], names[4:])
+        ]
+        assert pl.concat(parts).equals(whole)
+
+
+def test_a_row_without_a_state_is_a_gap():
+    """No window leads over it, and the first row after it is not predicted."""
+    gaps = ROWS.with_columns(sky=pl.when(pl.col("day") != 30).then("sky"))
+    found = work()(gaps)
+    assert found["windows"].to_list() == [39 - 39 // 2 - 1] * 7
+    ends = ROWS.with_columns(sky=pl.when(pl.col("day") < 30).then("sky"))
+    alone = work()(ROWS.filter(pl.col("day") < 30))
+    assert work()(ends).equals(alone)
+
+
+def test_a_gap_is_what_lengths_say_it_is():
+    town = ROWS.filter(pl.col("town") == "town 0")
+    cp = ConformalHMM(random_state=0)
+    things, skies = town["thing"].to_list(), town["sky"].to_list()
+    found = backtest_series(cp, things, skies, ["x"] * 40, lengths=[30, 10])
+    fitted = ConformalHMM(random_state=0).fit(things[:20], skies[:20])
+    first = fitted.evaluate(things[20:30], skies[20:30], horizon=1)
+    fitted.partial_fit(things[20:30], skies[20:30]).break_off()
+    fitted.partial_fit(things[30:31], skies[30:31])
+    second = fitted.evaluate(things[31:], skies[31:], horizon=1)
+    covered = [*first.covered.tolist(), *second.covered.tolist()]
+    assert found.evaluations["x"].covered.tolist() == covered
+    assert found[0].windows == 19
