@@ -89,7 +89,7 @@ def weather_series(number: int, length: int, random_state: Any = None) -> Sample
     --------
     >>> weather_series(2, 3, random_state=0).states
     array([[0, 0, 0],
-           [0, 0, 0]], dtype=int8)
+           [0, 0, 1]], dtype=int8)
     """
     rng = np.random.default_rng(random_state)
     states = np.empty((number, length), dtype=np.int8)
