@@ -37,7 +37,8 @@ WAYS: dict[str, dict[str, str]] = {
     "no monitor": {"on_alarm": "warn"},
     "restart at the alarm": {"on_alarm": "restart"},
     "restart at the estimated change": {"on_alarm": "restart", "restart_from": "change"},
-    "DtACI from the alarm on": {"on_alarm": "adapt", "adaptive": "dtaci"},
+    "QuantilePID from the alarm on": {"on_alarm": "adapt"},
+    "restart, QuantilePID all the time": {"on_alarm": "restart", "adapt_from": "beginning"},
 }
 
 
@@ -58,7 +59,7 @@ def follow(cp: ConformalHMM, observations: Any, states: Any, seed: int) -> dict[
     found: dict[str, AfterChange] = {}
     told: list[Step] = []
     for way, settings in WAYS.items():
-        if told and not found["no monitor"].alarms:
+        if told and not found["no monitor"].alarms and "adapt_from" not in settings:
             found[way] = found["no monitor"]
             continue
         monitor = Monitor(cp, **settings, random_state=seed)  # type: ignore[arg-type]

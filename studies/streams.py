@@ -3,8 +3,9 @@
 `python -m studies.streams ville` draws streams of ten hidden Markov models and prints the share
 that ever reaches one over alpha, beside the simple jumper of crepes on p-values that assume
 exchangeability. `python -m studies.streams power` plants changes, and prints the share of streams
-in which they are found, and after how many steps. P-values are those of `full` one step ahead,
-refitted, smoothed. `python -m studies.streams changes` and `real` are told by `studies.changes`.
+in which they are found, and after how many steps, beside one who knows both laws and the time of
+the change. P-values are those of `full` one step ahead, refitted, smoothed. `python -m
+studies.streams changes` and `real` are told by `studies.changes`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from definetti._system.compiled import kernel
 from definetti.judging.intervals import exact_interval
 from definetti.martingales import CUSUM, Alarm, Martingale, ShiryaevRoberts, Ville
 from definetti.models.whole import stationary
-from definetti.ranks.stream import PARTS, stream_p_values
+from definetti.ranks.stream import PARTS, stream_p_values, visit_p_values
 
 ALPHA = 0.05
 ERROR = 1e-6  # how probable it is that the study finds fault with what is right, for each share
@@ -122,11 +123,41 @@ def draw(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Return states, symbols and p-values by part, whose ties other random numbers break."""
     data, ties = (np.random.default_rng([*seeds, k]) for k in range(2))
-    laws = [np.ascontiguousarray(np.broadcast_to(one, (length, *one.shape[-2:]))) for one in world]
+    laws = at_each_step(world, length)
     states, codes = walk(laws[0], laws[1], data.random((length, 2)))
     n, m = world.seen.shape[-2:]
     p_values = stream_p_values(states, codes, n, m, ties.random((length, len(PARTS))), PRIORS)
     return states, codes, np.asarray(p_values[1:])
+
+
+def at_each_step(world: World, length: int) -> tuple[FloatArray, FloatArray]:
+    """Return the laws of all steps, ``(T, n, n)`` and ``(T, n, m)``."""
+    steps, seen = (
+        np.ascontiguousarray(np.broadcast_to(one, (length, *one.shape[-2:]))) for one in world
+    )
+    return steps, seen
+
+
+def visits(states: IntArray, n: int, seeds: tuple[int, ...]) -> FloatArray:
+    """Return the p-values of visits to each state."""
+    ties = np.random.default_rng([*seeds, 2])
+    return np.asarray(visit_p_values(states, n, ties.random((len(states), n)))[1:])
+
+
+def odds(world: World, states: IntArray, codes: IntArray) -> FloatArray:
+    """Return the log of how much more probable a stream is after the change, law by law.
+
+    Nobody can do better on average than who knows both laws and when the change comes, and bets
+    by these odds (Wald).
+    """
+    length = len(states)
+    steps, seen = at_each_step(world, length)
+    t = np.arange(STEPS, length)
+    before, now, code = states[t - 1], states[t], codes[t]
+    after = steps[t, before, now] * seen[t, now, code]
+    found = np.zeros(length - 1)
+    found[STEPS - 1 :] = np.log(after / (steps[0, before, now] * seen[0, now, code]))
+    return found.cumsum()
 
 
 def bet(name: str, p_values: FloatArray) -> FloatArray:
@@ -137,14 +168,21 @@ def bet(name: str, p_values: FloatArray) -> FloatArray:
 
 def first(alarm: Alarm, logs: FloatArray) -> float:
     """Return after how many steps an alarm is raised; infinite if it is not."""
-    found = np.flatnonzero((alarm.update_many(logs) >= alarm.log_threshold).any(axis=1))
-    return float(found[0] + 1) if len(found) else np.inf
+    # Ville's compares the capital itself, so that there is nothing to go through step by step.
+    found = logs if isinstance(alarm, Ville) else alarm.update_many(logs)
+    above = np.flatnonzero((found >= alarm.log_threshold).any(axis=1))
+    return float(above[0] + 1) if len(above) else np.inf
+
+
+def together(logs: FloatArray) -> float:
+    """Return when any of some parts raises Ville's alarm, at the threshold for all."""
+    return first(Ville(ALPHA, parts=logs.shape[1]), logs)
 
 
 def times(logs: FloatArray) -> dict[str, float]:
     """Return when each part raises Ville's alarm by itself, and when any does, all together."""
-    alone = {part: first(Ville(ALPHA), logs[:, [k]]) for k, part in enumerate(PARTS)}
-    return alone | {"any part": first(Ville(ALPHA, parts=len(PARTS)), logs)}
+    alone = {part: together(logs[:, [k]]) for k, part in enumerate(PARTS)}
+    return alone | {"any part": together(logs)}
 
 
 def their_alarm(world: World, states: IntArray, codes: IntArray, seed: int) -> bool:
@@ -160,10 +198,11 @@ def study_ville(streams: int, console: Console) -> bool:
     worlds = make_worlds()
     columns = ["union", *PARTS]
     counts = {name: dict.fromkeys(columns, 0) for name in Martingale.named}
-    table = Table("model", *[f"{name}: any part" for name in Martingale.named], "crepes")
+    counts["visits"] = {"union": 0}
+    table = Table("model", *[f"{name}: any part" for name in Martingale.named], "visits", "crepes")
     each = streams // len(worlds)
     for number, (name, world) in enumerate(worlds.items()):
-        here = dict.fromkeys([*Martingale.named, "crepes"], 0)
+        here = dict.fromkeys([*counts, "crepes"], 0)
         for k in track(range(each), description=name, console=console, transient=True):
             states, codes, p_values = draw(world, STEPS, (number, k))
             for martingale in Martingale.named:
@@ -172,6 +211,9 @@ def study_ville(streams: int, console: Console) -> bool:
                 counts[martingale]["union"] += found["any part"] < np.inf
                 for part in PARTS:
                     counts[martingale][part] += found[part] < np.inf
+            gone = bet("absence", visits(states, world.seen.shape[-2], (number, k)))
+            here["visits"] += together(gone) < np.inf
+            counts["visits"]["union"] += together(gone) < np.inf
             here["crepes"] += their_alarm(world, states, codes, k)
         table.add_row(name, *[f"{here[one] / each:.4f}" for one in here])
     console.print(table)
@@ -180,28 +222,35 @@ def study_ville(streams: int, console: Console) -> bool:
         f"{total:,} streams of {STEPS} steps, alarm at {1 / ALPHA:g}; more than {most:,} alarms "
         f"would refute {ALPHA:g} (exact binomial, error rate {ERROR:g})"
     )
-    for martingale in Martingale.named:
-        for column in columns:
-            found = counts[martingale][column]
+    for martingale, told in counts.items():
+        for column, found in told.items():
             low, high = exact_interval(found, total)
             console.print(
                 f"{martingale:15} {column:13} {found / total:.4f} [{low:.4f}, {high:.4f}]"
                 + ("" if found <= most else "  REFUTED")
             )
-    return all(counts[one][column] <= most for one in counts for column in columns)
+    return all(found <= most for told in counts.values() for found in told.values())
 
 
 def study_power(streams: int, console: Console) -> None:
     """Print the share of changes that are found, and the median delay."""
     quick = {"CUSUM": CUSUM(1000, parts=3), "Shiryaev-Roberts": ShiryaevRoberts(1000, parts=3)}
-    table = Table("change", "martingale", *PARTS, "any part", *quick)
+    more = ("visits", "any, with visits", "both laws known")
+    table = Table("change", "martingale", *PARTS, "any part", *more, *quick)
     for number, (name, world) in enumerate(make_changes().items()):
         found: dict[str, dict[str, list[float]]] = {one: {} for one in Martingale.named}
         for k in track(range(streams), description=name, console=console, transient=True):
-            _, _, p_values = draw(world, 2 * STEPS, (100 + number, k))
+            seeds = 100 + number, k
+            states, codes, p_values = draw(world, 2 * STEPS, seeds)
+            gone = bet("absence", visits(states, world.seen.shape[-2], seeds))
+            known = together(odds(world, states, codes)[:, None])
             for martingale in Martingale.named:
                 logs = bet(martingale, p_values)
-                for column, time in times(logs).items():
+                every = np.column_stack([logs, gone])
+                there = times(logs) | dict(
+                    zip(more, (together(gone), together(every), known), strict=True)
+                )
+                for column, time in there.items():
                     found[martingale].setdefault(column, []).append(time)
                 for column, alarm in quick.items():
                     alarm.restart()
@@ -215,8 +264,10 @@ def study_power(streams: int, console: Console) -> None:
     console.print(
         f"{streams} streams, a change after {STEPS} steps, {STEPS} steps from there on. Share "
         "found after it, median delay, and share that alarmed before it. Parts by themselves at "
-        f"1/{ALPHA:g}, any part at 3/{ALPHA:g}; CUSUM and Shiryaev-Roberts with all parts, a false "
-        "alarm in 1,000 steps on average at most."
+        f"1/{ALPHA:g}, any part at 3/{ALPHA:g}; visits to any of n states, by Absence, at "
+        f"n/{ALPHA:g}, with the parts at (n + 3)/{ALPHA:g}; who knows both laws and when the "
+        f"change comes at 1/{ALPHA:g}; CUSUM and Shiryaev-Roberts with all parts but visits, a "
+        "false alarm in 1,000 steps on average at most."
     )
 
 
@@ -236,7 +287,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, help="how many; 20,000, 500, 20 and 3 if left out")
     parser.add_argument("--data", type=Path, help="folder with the recorded histories, for real")
     asked = parser.parse_args()
-    console = Console(width=150)
+    console = Console(width=190)
     if asked.study == "power":
         study_power(asked.streams or 500, console)
     elif asked.study == "changes":

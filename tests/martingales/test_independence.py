@@ -112,7 +112,7 @@ def judge(x, y, ends, starts, laws=LAWS):
         assert off <= CLOSE, (law, off)
 
 
-@pytest.mark.parametrize("part", range(3), ids=PARTS)
+@pytest.mark.parametrize("part", range(5), ids=[*PARTS, "visits to 0", "visits to 1"])
 @pytest.mark.parametrize(
     ("symbols", "stretches"),
     [((0, 1), (6,)), ((0, 1, -1), (5,)), ((0, 1), (2, 4)), ((0, 1, -1), (1, 4))],
@@ -126,7 +126,7 @@ def test_from_counts(symbols, stretches, part):
 
 @cache
 def list_streams(symbols, stretches):
-    """List all sequences, and the intervals of the p-values of all steps by part: ``(S, 3, 2)``."""
+    """List all sequences, and the intervals of the p-values of all steps by part: ``(S, 5, 2)``."""
     length, starts = sum(stretches), np.cumsum([0, *stretches]).tolist()[:-1]
     x = np.array(list(product((0, 1), repeat=length)))
     y = np.array(list(product(symbols, repeat=length)))
@@ -138,11 +138,25 @@ def list_streams(symbols, stretches):
             if t in starts:
                 stream.break_off()
             else:
-                ranks = stream.ranks(state, code)
+                ranks = (*stream.ranks(state, code), *stream.visits(state))
                 ends[window].append([(r.greater / r.total, r.p_value()) for r in ranks])
                 window += 1
             stream.learn(state, code)
     return x, y, [np.array(one) for one in ends], starts
+
+
+@pytest.mark.parametrize("visited", range(3))
+def test_visits_to_one_of_three_states(visited):
+    x = np.array(list(product(range(3), repeat=6)))
+    ends = [[] for _ in range(5)]
+    for states in x.tolist():
+        stream = Stream(3, 0)
+        for t, state in enumerate(states):
+            if t:
+                rank = stream.visits(state)[visited]
+                ends[t - 1].append((rank.greater / rank.total, rank.p_value()))
+            stream.learn(state, -1)
+    judge(x, np.zeros_like(x), [np.array(one) for one in ends], [0], [THREE])
 
 
 def test_by_the_front_door():

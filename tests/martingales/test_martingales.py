@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from definetti.martingales import Martingale, Mixture, PlugIn, SimpleJumper, SleeperStayer
+from definetti.martingales import Absence, Martingale, Mixture, PlugIn, SimpleJumper, SleeperStayer
 from definetti.martingales.mixture import NODES, WEIGHTS, log_mixture
 from definetti.testing import check_martingale
 
 OTHERS = [SimpleJumper(0.3), PlugIn(bins=3, prior=0.5, forgetting=0.1), PlugIn(bins=1)]
-OTHERS += [SleeperStayer(waking=0.5, cuts=(0.9, 0.01, 0.5))]
+OTHERS += [SleeperStayer(waking=0.5, cuts=(0.9, 0.01, 0.5)), Absence(0.4, (0.9, 0.01), 0.5)]
 
 
 @pytest.mark.parametrize("name", Martingale.named)
@@ -42,8 +42,8 @@ def test_a_long_run_neither_overflows_nor_vanishes(name, p):
     logs = martingale.update_many(np.full(100_000, p))
     assert np.isfinite(logs).all()
     assert np.isfinite(martingale.state).all()
-    if p < 0.1:
-        assert martingale.capital == np.inf
+    if p < 0.1 or name == "absence":  # which bets that there are none so small
+        assert (martingale.capital == np.inf) == ((name == "absence") == (p > 0.1))
 
 
 @pytest.mark.slow
@@ -141,6 +141,9 @@ def test_sleeper_stayer_as_it_is_written():
         (lambda: SleeperStayer(waking=0), "waking"),
         (lambda: SleeperStayer(cuts=(0.5, 0.5)), "cuts"),
         (lambda: SleeperStayer(cuts=(0.5, 1.0)), "cuts"),
+        (lambda: Absence(shares=()), "shares"),
+        (lambda: Absence(shares=(0.1, 1.0)), "shares"),
+        (lambda: Absence(left=1), "left"),
         (lambda: PlugIn(bins=0), "bins"),
         (lambda: PlugIn(prior=0), "prior"),
         (lambda: PlugIn(forgetting=1), "forgetting"),

@@ -13,7 +13,7 @@ from definetti.exceptions import ChangeWarning
 from definetti.martingales import CUSUM, Ville
 from definetti.monitor._ways import Asked, Counted
 from definetti.ranks.pvalue import Rank
-from definetti.ranks.stream import Stream
+from definetti.ranks.stream import PARTS, Stream
 from definetti.simulate import weather
 
 Y, X = weather(240, random_state=2)
@@ -81,9 +81,10 @@ def test_p_values_are_those_of_the_estimator_with_the_same_uniforms() -> None:
 def test_the_general_way_ranks_as_counts_do() -> None:
     """Under a score that counts are not known to tell, the estimator ranks: the same numbers."""
     cp = fitted(model=HMM(), score="path")
-    counted = Monitor(cp, random_state=0)._way
-    asked = Asked(Monitor(cp)._follower, np.random.default_rng(0))
-    assert counted.parts == asked.parts
+    monitor = Monitor(cp, parts=[*PARTS, "visits"], random_state=0)
+    counted = monitor._way
+    asked = Asked(monitor._follower, np.random.default_rng(0), monitor._parts)
+    assert len(monitor.parts) == 5
     for state in ("sun", "rain"):
         mine = counted.ranks("hat", counted.code("hat"), state)
         theirs = asked.ranks("hat", 0, state)
@@ -303,6 +304,39 @@ def changing(**settings: Any) -> Monitor:
     return monitor
 
 
+def test_a_state_that_comes_no_more() -> None:
+    rng = np.random.default_rng(5)
+    states = [int(rng.integers(4)) for _ in range(600)] + [int(rng.integers(3)) for _ in range(300)]
+    seen = [int(rng.random() < 0.3 + 0.1 * state) for state in states]
+    cp = ConformalHMM(HMM(), symmetry="full", random_state=0).fit(seen[:50], states[:50])
+    found = {}
+    for parts in (None, ["visits"]):
+        monitor = Monitor(cp, parts=parts, random_state=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ChangeWarning)
+            list(monitor.run(seen[50:], states[50:]))
+        found[parts is None] = monitor
+    assert sorted(found[False].parts) == [f"visits to {k}" for k in range(4)]
+    assert {alert.part for alert in found[False].alarms} == {"visits to 3"}
+    assert all(alert.time > 550 for alert in found[False].alarms)
+    assert found[False].alarm.log_threshold == pytest.approx(np.log(4 / 0.05))
+    assert not found[True].alarms  # the other parts do not see it
+
+
+@pytest.mark.parametrize("parts", [[], ["roulette"], ["visits", "visits"], "observations"])
+def test_parts_that_are_none(parts: Any) -> None:
+    with pytest.raises(ValueError, match="leave it out"):
+        Monitor(ConformalHMM(symmetry="full").fit(None, X[:60]), parts=parts)
+
+
+def test_levels_adapt_from_the_beginning_and_through_restarts() -> None:
+    monitor = changing(on_alarm="restart", adapt_from="beginning")
+    assert monitor.adaptive.n_labels == 250  # a restart loses none
+    assert len(monitor.alarms) == 1
+    assert monitor.promise.startswith("the level adapts:")
+    assert not monitor.observe(1).exact
+
+
 def test_an_alarm_warns() -> None:
     with pytest.warns(ChangeWarning, match="at most 0.05"):
         monitor = changing()
@@ -423,7 +457,8 @@ def test_no_warning_without_an_alarm() -> None:
 def test_a_saved_monitor_goes_on_to_the_last_bit(keep: int | None, tmp_path: Any) -> None:
     import definetti
 
-    monitor = Monitor(fitted(smoothing=True), keep=keep, random_state=0)
+    parts = None if keep is None else ["transitions", "visits"]
+    monitor = Monitor(fitted(smoothing=True), parts=parts, keep=keep, random_state=0)
     live(monitor, 60, 90)
     monitor.gap()
     live(monitor, 90, 100)

@@ -77,10 +77,10 @@ def test_ranks_are_those_of_a_prediction(symmetry: str, estimate: tuple[float, s
         mine, scores = stream.past_ranks(code)
         if symmetry == "full":
             placed = stream.place_all(code)
-            mine, scores = [placed.whole(state) for state in range(4)], placed.scores
+            mine, scores = placed.wholes(), placed.scores
             for state in range(4):
                 assert placed.ranks(state) == stream.ranks(state, code)
-                assert placed.whole(state) == placed.ranks(state)[2]
+                assert mine[state] == placed.ranks(state)[2]
         assert np.isfinite(scores).all()
         for state, rank in enumerate(mine):
             assert same(rank, asked[(state,)])

@@ -23,6 +23,7 @@ HELD = tuple(
     int(getattr(signal, name)) for name in ("SIGALRM", "SIGTERM", "SIGINT") if hasattr(signal, name)
 )
 _noted: set[int] = set()
+_held = False  # whether the main thread is in a call that holds them
 
 
 def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
@@ -40,10 +41,12 @@ def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Res
     still here
     and stopped
     """
-    free = tuple([number for number in HELD if _is_free(getsignal(number))])
+    if _held:  # nothing to be done, and in other threads there never is
+        return call(*arguments)
+    free = [number for number in HELD if _is_free(getsignal(number))]
     if not free or get_ident() != main_thread().ident:  # no handler runs in other threads
         return call(*arguments)
-    return _hold_each(call, arguments, free)
+    return _hold_each(call, arguments, tuple(free))
 
 
 def _is_free(handler: Any) -> bool:
@@ -55,8 +58,13 @@ def _hold_each(
     call: Callable[..., Result], arguments: tuple[Any, ...], numbers: tuple[int, ...]
 ) -> Result:
     """Hold the first of some signals, then the others, then call."""
+    global _held
     if not numbers:
-        return call(*arguments)
+        _held = True
+        try:
+            return call(*arguments)
+        finally:
+            _held = False
     number, others = numbers[0], numbers[1:]
     handler = getsignal(number)
     if not _is_free(handler):

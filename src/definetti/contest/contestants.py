@@ -28,7 +28,7 @@ class Contestant:
     symbols : whether it needs observations that occur again
     rounds : whether it learns from the misses of its own sets, and so needs to be fed by windows
     restart : where it begins anew after an alarm, the "alarm" or the "change", or that it does not
-        and lets its level "adapt"; no monitor if empty
+        and lets its level "adapt", or that it does "both"; no monitor if empty
     """
 
     name: str
@@ -155,6 +155,11 @@ CONTESTANTS = {
         ),
         Contestant(
             "full+path+smoothed+adapt", **{**_full(smoothing=True), "exact": False}, restart="adapt"
+        ),
+        Contestant(
+            "full+path+smoothed+restart+adapt",
+            **{**_full(smoothing=True), "exact": False},
+            restart="both",
         ),
         Contestant("spaced+path+split", "ours", True, (("symmetry", "spaced"), ("score", "path"))),
         Contestant(

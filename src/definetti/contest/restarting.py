@@ -1,4 +1,4 @@
-"""An estimator that is monitored, and begins anew, or adapts, where the law has changed."""
+"""An estimator that is monitored: it begins anew, or adapts, where the law has changed."""
 
 from __future__ import annotations
 
@@ -53,6 +53,13 @@ class Restarting(ConformalHMM):
         )  # fmt: skip
         return self
 
+    def predict_set(self, new_observations: Any = None, *level: Any, **how: Any) -> Any:
+        if level or not self._monitor._adapting:
+            return super().predict_set(new_observations, *level, **how)
+        every = self.predict_p(new_observations, **how)
+        assert isinstance(every, PredictionSet)  # contestants with work for each list them
+        return cut_set(every, Fraction(self._monitor.adaptive.alpha), bool(self.allow_empty))
+
 
 class RestartingAtChange(Restarting):
     """The same, beginning with the change as it is estimated: only approximately valid."""
@@ -65,12 +72,16 @@ class AdaptingAfterAlarm(Restarting):
 
     reaction: ClassVar[dict[str, Any]] = {"on_alarm": "adapt"}
 
-    def predict_set(self, new_observations: Any = None, *level: Any, **how: Any) -> Any:
-        if level or not self._monitor._adapting:
-            return super().predict_set(new_observations, *level, **how)
-        every = self.predict_p(new_observations, **how)
-        assert isinstance(every, PredictionSet)  # contestants with work for each list them
-        return cut_set(every, Fraction(self._monitor.adaptive.alpha), bool(self.allow_empty))
+
+class RestartingAndAdapting(Restarting):
+    """It begins anew at the alarm, and its level follows the misses all the time."""
+
+    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart", "adapt_from": "beginning"}
 
 
-KINDS = {"alarm": Restarting, "change": RestartingAtChange, "adapt": AdaptingAfterAlarm}
+KINDS = {
+    "alarm": Restarting,
+    "change": RestartingAtChange,
+    "adapt": AdaptingAfterAlarm,
+    "both": RestartingAndAdapting,
+}

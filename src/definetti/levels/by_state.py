@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,16 @@ class Levels:
     named: Mapping[Hashable, Fraction]
     other: Fraction | None
 
+    @cached_property
+    def _one(self) -> float | None:
+        """The level where it is one for all."""
+        return None if self.named or self.other is None else float(1 - self.other)
+
     @property
     def written(self) -> float | dict[Any, float]:
         """As a user writes it, in decimals: a number where it is one for all."""
-        if not self.named and self.other is not None:
-            return float(1 - self.other)
+        if self._one is not None:
+            return self._one
         every: dict[Any, Fraction] = dict(self.named)
         if self.other is not None:
             every[OTHERS] = self.other
@@ -68,6 +74,8 @@ class Levels:
 
     def alphas(self, labels: Iterable[Hashable]) -> list[Fraction]:
         """Return what may be missed for each of some states."""
+        if not self.named and self.other is not None:
+            return [self.other for _ in labels]
         return [self.alpha(label) for label in labels]
 
     def at(self, label: Hashable) -> Levels:

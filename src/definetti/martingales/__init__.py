@@ -4,6 +4,7 @@ What may be concluded of it is an alarm, which has a contract of its own; and wh
 at all times is a confidence sequence.
 """
 
+from definetti.martingales.absence import Absence as Absence
 from definetti.martingales.alarm import Alarm as Alarm
 from definetti.martingales.base import Martingale as Martingale
 from definetti.martingales.beta_mixture import BetaMixture as BetaMixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,7 @@ class RunLength(Alarm):
         # reached c by the step t with a probability of at most t/c (Doob), any of K with Kt/c, so
         # that the mean is at least the sum of 1 − Kt/c over t < c/K, which is (c/K + 1)/2.
         one = self.run_length if self.parts == 1 else 2 * self.run_length - 1
-        return float(np.log(self.parts * one))
+        return math.log(self.parts * one)
 
     @property
     def promise(self) -> str:

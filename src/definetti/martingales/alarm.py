@@ -30,7 +30,7 @@ class Alarm(Named, Saved, ABC):
 
     Attributes
     ----------
-    state : (parts,) what is remembered of the past
+    state : (parts,) what the capital of later steps is measured by
     statistics : (parts,) the log of what is compared with the threshold, as it stands
     raised : (parts,) which of them have reached it
     """
@@ -53,16 +53,25 @@ class Alarm(Named, Saved, ABC):
         """What is promised, and what is not, in words."""
 
     @abstractmethod
-    def carry(self, log_capitals: FloatArray) -> FloatArray:
-        """Return, after each step, what the capital of later steps is measured by.
+    def carry(self, carried: float, log_capital: float) -> float:
+        """Return what the capital of later steps is measured by, of one part after a step.
 
         Parameters
         ----------
-        log_capitals : (1 + T, parts) the first row is what was carried before
+        carried : what it was before the step, at first 0
+        log_capital : the log of the capital after the step
         """
 
     def check(self) -> None:
         """Refuse parameters that make no sense."""
+
+    @property
+    def state(self) -> FloatArray:
+        return np.array(self._carried)
+
+    @property
+    def statistics(self) -> FloatArray:
+        return np.array(self._statistics)
 
     @property
     def raised(self) -> npt.NDArray[np.bool_]:
@@ -84,7 +93,7 @@ class Alarm(Named, Saved, ABC):
 
     def restart(self) -> None:
         """Begin anew, as the martingales do: their capital is one."""
-        self.state, self.statistics = np.zeros(self.parts), np.zeros(self.parts)
+        self._carried, self._statistics = [0.0] * self.parts, [0.0] * self.parts
 
     def restore(self, state: Any, statistics: Any) -> None:
         """Go on from `state` and `statistics` that were saved."""
@@ -93,17 +102,22 @@ class Alarm(Named, Saved, ABC):
             raise ValueError(
                 f"state and statistics must be {self.parts} finite numbers each, one for each part"
             )
-        self.state, self.statistics = found
+        self._carried, self._statistics = found.tolist()
 
     def update(self, log_capitals: Any) -> npt.NDArray[np.bool_]:
         """Take in the log of each part's capital after a step, and tell which parts are raised."""
-        logs = np.asarray(log_capitals, dtype=np.float64)
-        if logs.shape != (self.parts,) or np.isnan(logs).any():
-            self.update_many(np.reshape(logs, (1, -1)))
-            return self.raised
-        carried = self.carry(np.array([self.state, logs]))  # as `update_many` has it, for one step
-        self.state, self.statistics = carried[1], logs - carried[0]
+        self.update_many(np.reshape(np.asarray(log_capitals, dtype=np.float64), (1, -1)))
         return self.raised
+
+    def hear(self, log_capitals: list[float]) -> list[bool]:
+        """Do what `update` does with plain numbers, one for each part, of which nothing is checked.
+
+        For streams: arrays of a few numbers cost more than what is done with them.
+        """
+        pairs, threshold = list(zip(self._carried, log_capitals, strict=True)), self.log_threshold
+        self._statistics = [log - carried for carried, log in pairs]
+        self._carried = [self.carry(carried, log) for carried, log in pairs]
+        return [one >= threshold for one in self._statistics]
 
     def update_many(self, log_capitals: Any) -> FloatArray:
         """Take in the logs of the capitals after each step, ``(T, parts)``; return the statistics.
@@ -117,9 +131,8 @@ class Alarm(Named, Saved, ABC):
                 f"log_capitals must have a number for each of {self.parts} parts, step by step, "
                 f"got the shape {logs.shape}"
             )
-        if not len(logs):
-            return logs
-        carried = self.carry(np.vstack([self.state, logs]))
-        found = logs - carried[:-1]
-        self.state, self.statistics = carried[-1], found[-1]
-        return np.asarray(found)
+        found = np.empty_like(logs)
+        for k, row in enumerate(logs.tolist()):
+            self.hear(row)
+            found[k] = self._statistics
+        return found

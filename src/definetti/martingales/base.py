@@ -51,6 +51,19 @@ class Martingale(Named, Saved, ABC):
         It must not matter whether they come together or one by one: all is kept in `state`.
         """
 
+    def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        """Do what `bet` does for several who bet alike, each by one p-value of its own.
+
+        By default one after the other; compiled, together they cost little more than one.
+
+        Parameters
+        ----------
+        states : (K, …) the state of each
+        p_values, logs : (K,) the p-value of each, and where the log of its capital goes
+        """
+        for k in range(len(states)):
+            self.bet(states[k], p_values[k : k + 1], logs[k : k + 1])
+
     def check(self) -> None:
         """Refuse parameters that make no sense."""
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from definetti._system.arrays import FloatArray
 from definetti.martingales._run_length import RunLength
 
 
@@ -30,5 +27,5 @@ class CUSUM(RunLength, name="cusum"):
     (array([False]), array([False]), array([ True]))
     """
 
-    def carry(self, log_capitals: FloatArray) -> FloatArray:
-        return np.asarray(np.minimum.accumulate(log_capitals, axis=0))
+    def carry(self, carried: float, log_capital: float) -> float:
+        return min(carried, log_capital)

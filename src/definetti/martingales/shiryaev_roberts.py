@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from definetti._system.arrays import FloatArray
 from definetti.martingales._run_length import RunLength
 
 
@@ -30,6 +28,7 @@ class ShiryaevRoberts(RunLength, name="shiryaev_roberts"):
     (array([False]), array([False]), array([ True]))
     """
 
-    def carry(self, log_capitals: FloatArray) -> FloatArray:
+    def carry(self, carried: float, log_capital: float) -> float:
         # Minus the log of the sum of one over all capitals so far, the first of them, 1, included.
-        return np.asarray(-np.logaddexp.accumulate(-log_capitals, axis=0))
+        low, high = sorted((carried, log_capital))
+        return low - math.log1p(math.exp(low - high)) if low < high else low - math.log(2.0)

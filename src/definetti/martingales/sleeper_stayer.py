@@ -62,6 +62,9 @@ class SleeperStayer(Martingale, name="sleeper_stayer"):
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
         _bet(state, p_values, logs, float(self.waking), self._cuts)
 
+    def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        _bet_each(states, p_values, logs, float(self.waking), self._cuts)
+
 
 @kernel
 def _bet(
@@ -88,3 +91,11 @@ def _bet(
             awake[cell] /= whole
         state[0] += np.log(whole)
         logs[k] = state[0]
+
+
+@kernel
+def _bet_each(
+    states: FloatArray, p_values: FloatArray, logs: FloatArray, waking: float, cuts: FloatArray
+) -> None:
+    for k in range(len(states)):
+        _bet(states[k], p_values[k : k + 1], logs[k : k + 1], waking, cuts)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from definetti._system.arrays import FloatArray
 from definetti.martingales._checks import checked_share
 from definetti.martingales.alarm import Alarm
 
@@ -42,11 +40,11 @@ class Ville(Alarm, name="ville"):
 
     @property
     def log_threshold(self) -> float:
-        return float(np.log(self.parts / self.alpha))
+        return math.log(self.parts / self.alpha)
 
     @property
     def promise(self) -> str:
         return f"a false alarm, ever, with a probability of at most {self.alpha:g}"
 
-    def carry(self, log_capitals: FloatArray) -> FloatArray:
-        return np.zeros_like(log_capitals)
+    def carry(self, carried: float, log_capital: float) -> float:
+        return 0.0

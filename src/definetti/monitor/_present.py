@@ -38,7 +38,7 @@ def count_set(
     """
     if way.sets == "class":
         placed = way.place(code)
-        found, scores = list(map(placed.whole, range(len(way.alphabet)))), placed.scores
+        found, scores = placed.wholes(), placed.scores
     else:
         found, scores = way.stream.past_ranks(code)
     labels = way.alphabet.labels

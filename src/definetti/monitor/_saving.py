@@ -9,6 +9,7 @@ import numpy as np
 from definetti.conformal import ConformalHMM
 from definetti.data.sound import is_array, require
 from definetti.exceptions import SaveError
+from definetti.monitor._parts import Parts
 from definetti.monitor._ways import Counted
 from definetti.monitor.steps import Alert, Waiting
 from definetti.ranks.stream import Stream
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from definetti.monitor.monitor import Monitor
 
 COUNTS = ("transitions", "pooled", "emissions", "steps")
-SETTINGS = ("martingale", "alarm", "on_alarm", "restart_from", "adaptive", "keep")
+SETTINGS = ("martingale", "alarm", "on_alarm", "restart_from", "adaptive", "adapt_from", "keep")
 PLAIN = {"n_labels": int, "n_skipped": int, "_since": int, "_cut": str, "_adapting": bool,
          "_gap": bool, "_begun": bool}  # fmt: skip
 WAITING = ("time", "observation", "uniforms", "set", "steps", "issued", "label", "labelled",
@@ -51,9 +52,8 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
         "sequence": monitor.coverage.sequence,
         "coverage": [[state, *held] for state, held in monitor.coverage.counts.items()],
         "generator": monitor._generator,
-        "capitals": [one.state for one in monitor.martingales.values()],
-        "alarm_state": [monitor.alarm.state, monitor.alarm.statistics],
-        "raised": monitor._raised,
+        "parts": [list(one) for one in monitor._parts],
+        **monitor._bets.state,
         "adaptive_state": monitor.adaptive.state,
         "alarms": [list(one) for one in monitor.alarms],
         "log": [monitor._log.rows.copy(), monitor._log.dropped],
@@ -68,8 +68,13 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
 def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
     """Make a monitor of what was kept."""
     require(isinstance(kept["cp"], ConformalHMM), "an estimator")
-    settings = {name: kept[name] for name in SETTINGS}
+    settings = {name: kept[name] for name in SETTINGS if name in kept}  # later ones may lack
     monitor = made(kept["cp"], **settings, coverage=kept["sequence"])
+    judged, visited = kept["parts"]
+    require(set(judged) <= set(monitor.parts) and len(set(judged)) == len(judged), "parts")
+    require(set(visited) <= set(monitor.states), "states that are visited")
+    monitor._parts = Parts(tuple(judged), tuple(visited))
+    monitor._begin_bets(monitor.alarm)
     require(isinstance(kept["generator"], np.random.Generator), "a generator")
     monitor._generator = kept["generator"]
     monitor._follow(monitor._settings)
@@ -116,11 +121,7 @@ def _stream(counted: dict[str, Any], way: Counted, n: int, m: int) -> Stream:
 
 
 def _restore_bets(monitor: Monitor, kept: dict[str, Any]) -> None:
-    for one, state in zip(monitor.martingales.values(), kept["capitals"], strict=True):
-        one.restore(state)
-    monitor.alarm.restore(*kept["alarm_state"])
-    monitor._raised = [bool(one) for one in kept["raised"]]
-    require(len(monitor._raised) == len(monitor.parts), "an alarm")
+    monitor._bets.restore(kept)
     monitor.adaptive.restore(kept["adaptive_state"])
     monitor.alarms = [Alert(*one) for one in kept["alarms"]]
     for state, held, judged in kept["coverage"]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from definetti._system.arrays import FloatArray
 from definetti.algorithm import rank
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, checked_states, is_missing
+from definetti.data.windows import Windows
 from definetti.emissions import Categorical, Text
 from definetti.memory import Order
 from definetti.models import HMM
+from definetti.models.estimate import Estimate
 from definetti.monitor._following import Follower
+from definetti.monitor._parts import Parts
 from definetti.ranks.pvalue import Rank
 from definetti.ranks.stream import PARTS, Placed, Stream
-from definetti.scores import Emission, Filter, Path, Smoother, Transition
+from definetti.scores import Emission, Filter, Path, Score, Smoother, Transition
 from definetti.symmetry import Full, Returns, Spaced, remember
 
 MOST_STATES = 64  # the trees of a step are a square of them
@@ -28,12 +32,13 @@ MOST_CELLS = 2**22  # previous state, state and symbol
 class Way(ABC):
     """Ranks of the next step, part by part, each among the members of its class.
 
-    Attributes
+    Parameters
     ----------
     parts : what is judged
     """
 
-    parts: tuple[str, ...]
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
 
     @abstractmethod
     def code(self, observation: Any) -> int:
@@ -82,9 +87,10 @@ class Counted(Way):
         counts tell its sets, too; else None
     """
 
-    def __init__(self, cp: ConformalHMM, stream: Stream | None = None) -> None:
+    def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
+        super().__init__(parts)
         data, model = cp._data, cp.model_
-        self.parts = PARTS[:1] if data.plain else PARTS
+        self._judged = [PARTS.index(name) for name in parts.judged]
         self.alphabet: Alphabet = data.alphabet
         self.closed, self.plain = data.closed, data.plain
         self._rule, self._kinds, self._emission = data.rule, data.kinds, data.emission
@@ -99,7 +105,7 @@ class Counted(Way):
         priors = (float(model.prior), float(data.emission.prior))
         surprise = type(cp.score_) is Path
         self._placed: tuple[tuple[int, int, int], Placed] | None = None
-        self.stream = stream or Stream.of(data.history, len(self._codes), priors, surprise)
+        self.stream = Stream.of(data.history, len(self._codes), priors, surprise)
 
     @property
     def sets(self) -> str | None:
@@ -181,8 +187,14 @@ class Counted(Way):
     def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
         state = self.alphabet.codes[label]
         if self._placed is not None and self._placed[0][0] == code:
-            return self.place(code).ranks(state)[: len(self.parts)]
-        return self.stream.ranks(state, code)[: len(self.parts)]
+            every = self.place(code).ranks(state)
+        else:
+            every = self.stream.ranks(state, code)
+        judged = [every[k] for k in self._judged]
+        if self.parts.visited:
+            visits = self.stream.visits(state)
+            judged += [visits[self.alphabet.codes[one]] for one in self.parts.visited]
+        return tuple(judged)
 
     def learn(self, label: Hashable, code: int) -> None:
         self.stream.learn(self.alphabet.codes[label], code)
@@ -197,6 +209,18 @@ class Outgrown(Exception):
     """Counts are no longer all there is to know."""
 
 
+@dataclass(frozen=True)
+class ComesFrom(Score):
+    """A step is strange if it comes from a certain state."""
+
+    state: int
+
+    squares = False
+
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        return (windows.start == self.state).astype(np.float64)
+
+
 class Asked(Way):
     """Observations of any kind: the estimator ranks, by the whole class and with its own model.
 
@@ -204,14 +228,17 @@ class Asked(Way):
     ----------
     follower : the estimator
     generator : where the rearrangements are drawn from
+    parts : what is judged
     """
 
-    def __init__(self, follower: Follower, generator: np.random.Generator) -> None:
+    def __init__(self, follower: Follower, generator: np.random.Generator, parts: Parts) -> None:
+        super().__init__(parts)
         self._follower, self._generator = follower, generator
         cp = follower.cp
-        scores = (Transition(), Emission(), cp.score_)
-        self._scores = scores[:1] if cp._data.plain else scores
-        self.parts = PARTS[: len(self._scores)]
+        every = dict(zip(PARTS, (Transition(), Emission(), cp.score_), strict=True))
+        self._scores: list[Score] = [every[name] for name in parts.judged]
+        codes = cp._data.alphabet.codes
+        self._scores += [ComesFrom(codes[state]) for state in parts.visited]
 
     def code(self, observation: Any) -> int:
         return 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +24,9 @@ from definetti.exceptions import ChangeWarning
 from definetti.levels import Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.monitor._arguments import checked_word, each_row, find_adaptive
+from definetti.monitor._bets import Bets
 from definetti.monitor._following import Follower
+from definetti.monitor._parts import read_parts
 from definetti.monitor._present import (
     AnySet,
     ask_set,
@@ -42,7 +43,8 @@ from definetti.monitor.log import Log
 from definetti.monitor.steps import Alert, Step, Waiting
 
 ON_ALARM = ("warn", "restart", "adapt")
-FROM = ("alarm", "change")
+RESTART_FROM = ("alarm", "change")
+ADAPT_FROM = ("alarm", "beginning")
 RECENT = 300  # steps of which the members of the set are remembered, to be drawn
 
 
@@ -61,6 +63,10 @@ class Monitor(Saved):
     ----------
     cp : fitted ConformalHMM
         What predicts; the monitor has a copy of its own.
+    parts : list of {"transitions", "observations", "whole window", "visits"}, optional
+        What is bet on; all but "visits" if left out. "visits" has a bet for each state of `cp`, an
+        `Absence`, that it comes no more, which no other part sees. The more parts, the later each
+        alarm: the threshold of `Ville` is their number over alpha.
     martingale : name in `definetti.martingales.Martingale.named`, or Martingale
         How capital is bet; each part has its own.
     alarm : name in `definetti.martingales.Alarm.named`, or Alarm
@@ -73,7 +79,11 @@ class Monitor(Saved):
         from there on. At the estimated change, where the capital was lowest, more is known and
         sets are smaller, but data that chose the cut are used: only approximately valid.
     adaptive : name in `definetti.adaptive.AdaptiveLevel.named`, or AdaptiveLevel
-        The level that "adapt" takes; one by name has the estimator's level.
+        The level that adapts; one by name has the estimator's level.
+    adapt_from : {"alarm", "beginning"}, default "alarm"
+        Since when it does: since an alarm with ``on_alarm="adapt"``, or from the beginning,
+        whatever is done on an alarm. A slow drift has no time from which on the law stays as it is,
+        so that a restart alone does not keep its level there.
     coverage : name in `definetti.martingales.ConfidenceSequence.named`, or object
         What the intervals of `coverage` are made by.
     keep : int, optional
@@ -86,6 +96,7 @@ class Monitor(Saved):
     ----------
     n_observed, n_labels, n_skipped : steps so far, those learned, those that never had a label
     n_waiting : steps that wait for a label
+    parts : what is bet on
     martingales : by part, the `Martingale` with its capital
     p_values, log_capitals : by part, the steps that are remembered
     alarms : the alarms that were raised, each an `Alert`
@@ -111,11 +122,13 @@ class Monitor(Saved):
         self,
         cp: ConformalHMM,
         *,
+        parts: Sequence[str] | None = None,
         martingale: str | Martingale = "sleeper_stayer",
         alarm: str | Alarm = "ville",
         on_alarm: str = "warn",
         restart_from: str = "alarm",
-        adaptive: str | AdaptiveLevel = "dtaci",
+        adaptive: str | AdaptiveLevel = "quantile_pid",
+        adapt_from: str = "alarm",
         coverage: str | ConfidenceSequence = "normal_mixture",
         keep: int | None = None,
         random_state: Any = None,
@@ -128,9 +141,10 @@ class Monitor(Saved):
         cp._check_fitted()
         cp._check_parameters()
         self.martingale: Martingale = checked_choice(martingale, Martingale, "martingale")
-        self.alarm: Alarm = checked_choice(alarm, Alarm, "alarm")
+        listening: Alarm = checked_choice(alarm, Alarm, "alarm")
         self.on_alarm = checked_word(on_alarm, ON_ALARM, "on_alarm")
-        self.restart_from = checked_word(restart_from, FROM, "restart_from")
+        self.restart_from = checked_word(restart_from, RESTART_FROM, "restart_from")
+        self.adapt_from = checked_word(adapt_from, ADAPT_FROM, "adapt_from")
         self.adaptive = find_adaptive(adaptive, cp)
         sequence = checked_choice(coverage, ConfidenceSequence, "coverage")
         self.keep = None if keep is None else checked_number(keep, "keep")
@@ -139,7 +153,7 @@ class Monitor(Saved):
         self.alarms: list[Alert] = []
         self.coverage = Coverage(sequence)
         self._levels = read_levels(cp.confidence_level)
-        self._adapting = False
+        self._adapting = self.adapt_from == "beginning"
         self._queue = Queue()
         self._truths: deque[Hashable] = deque()  # the last labels, for sets of several steps
         self.recent: deque[tuple[int, Hashable, tuple[Hashable, ...] | None]] = deque(maxlen=RECENT)
@@ -147,14 +161,18 @@ class Monitor(Saved):
         self._since = 0  # the step that the present history begins with
         self._cut = ""  # how it was chosen
         self._gap = False  # whether a new stretch begins with the next label
+        self._parts = read_parts(parts, cp)
         self._follow(copy.deepcopy(cp))
-        self._bet_anew()
-        width = 2 * len(self.parts) + 3
-        self._log = Log(width, self.keep)
+        self._begin_bets(listening)
+
+    def _begin_bets(self, alarm: Alarm) -> None:
+        self.parts = self._parts.names
+        self._bets = Bets(self._parts, self.martingale, alarm)
+        self._log = Log(2 * len(self.parts) + 3, self.keep)
 
     def _follow(self, cp: ConformalHMM) -> None:
         """Follow a fitted estimator, by its counts where these tell."""
-        counted = Counted(cp) if counts_tell(cp) else None
+        counted = Counted(cp, self._parts) if counts_tell(cp) else None
         if self.keep is not None and (counted is None or counted.sets is None):
             raise ValueError(
                 "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
@@ -163,20 +181,21 @@ class Monitor(Saved):
             )
         self._follower = Follower(cp, self.keep is not None)
         self._settings = cp
-        self._way: Way = counted or Asked(self._follower, self._generator)
+        self._way: Way = counted or self._asked()
         self._begun = len(cp._data.history) > 0
 
-    def _bet_anew(self) -> None:
-        self.martingales = {part: copy.deepcopy(self.martingale) for part in self.parts}
-        for one in self.martingales.values():
-            one.restart()
-        self.alarm = replace(self.alarm, parts=len(self.parts))
-        self._raised = [False] * len(self.parts)
+    def _asked(self) -> Asked:
+        return Asked(self._follower, self._generator, self._parts)
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """What is bet on: transitions, and where there are observations these and whole windows."""
-        return self._way.parts
+    def martingales(self) -> Mapping[str, Martingale]:
+        """By part, the bet with its capital."""
+        return self._bets.martingales
+
+    @property
+    def alarm(self) -> Alarm:
+        """The alarm, with the threshold for all parts."""
+        return self._bets.alarm
 
     @property
     def states(self) -> tuple[Hashable, ...]:
@@ -218,8 +237,9 @@ class Monitor(Saved):
     def promise(self) -> str:
         if self._adapting:
             bound = self.adaptive.bound
+            since = "" if self.adapt_from == "beginning" else " since an alarm"
             return (
-                "the level adapts since an alarm: misses in the long run are those of the level, "
+                f"the level adapts{since}: misses in the long run are those of the level, "
                 f"whatever comes{'' if math.isinf(bound) else f', to within {bound:.3f} now'}; a "
                 "single set promises nothing"
             )
@@ -250,7 +270,8 @@ class Monitor(Saved):
         in without a set.
         """
         code = self._code(observation)
-        uniforms = tuple(self._generator.random(len(self.parts)).tolist())
+        draw = self._generator.random
+        uniforms = tuple([draw() for _ in self.parts])
         step = Waiting(self.n_observed, observation, code, uniforms)
         if predict:
             step.set, step.steps = self._predict(step)
@@ -371,7 +392,7 @@ class Monitor(Saved):
 
     def _outgrow(self) -> None:
         """Go over to the estimator's own machinery, for good."""
-        self._way = Asked(self._follower, self._generator)
+        self._way = self._asked()
 
     def _predict(self, step: Waiting) -> tuple[AnySet, int]:
         """Return the set for a new step, and how many of the last steps it is about."""
@@ -410,17 +431,16 @@ class Monitor(Saved):
             self._way.break_off()
             self._follower.break_off()
             self._truths.clear()
-        logs = [math.nan] * len(self.parts)
-        values = [math.nan] * len(self.parts)
+        values = logs = [math.nan] * len(self.parts)
+        raised: list[int] = []
         if self._begun:
             ranks = self._way.ranks(step.observation, step.code, label)
             values = [one.p_value(u) for one, u in zip(ranks, step.uniforms, strict=True)]
-            bets = zip(self.martingales.values(), values, strict=True)
-            logs = [one.update(value) for one, value in bets]
+            logs, raised = self._bets.take(values)
             found = dict(zip(self.parts, values, strict=True))
         self._truths.append(label)
-        covered = self._judge(step)
         members = None if step.set is None else last_states(step.set)
+        covered = self._judge(step, members)
         self.recent.append((step.time, label, members))
         size = math.nan if members is None else float(len(members))
         held = math.nan if covered is None else float(covered)
@@ -431,31 +451,28 @@ class Monitor(Saved):
         self._follower.learn(step.observation, label)
         self._gap, self._begun = False, True
         self.n_labels += 1
-        alerts = self._listen(step, logs) if found else ()
-        while len(self._truths) > max((one.steps for one in self._queue.steps), default=1):
+        alerts = self._alert(step, raised) if raised else ()
+        waiting = self._queue.steps
+        longest = max([one.steps for one in waiting]) if waiting else 1
+        while len(self._truths) > longest:
             self._truths.popleft()
         return Step(step.time, label, step.set, covered, found, alerts)
 
-    def _judge(self, step: Waiting) -> bool | None:
+    def _judge(self, step: Waiting, members: tuple[Hashable, ...] | None) -> bool | None:
         """Tell whether the set that was given for a step held the truth."""
-        if step.set is None or not step.steps or len(self._truths) < step.steps:
+        if step.set is None or members is None or not step.steps or len(self._truths) < step.steps:
             if step.issued is not None:
                 self.adaptive.drop(step.issued)
             return None
-        truth = tuple(list(self._truths)[-step.steps :])
-        covered = truth in step.set
+        truth = tuple(self._truths)[-step.steps :]
+        covered = step.label in members if step.steps == 1 else truth in step.set
         self.coverage.add(step.label, covered)
         if step.issued is not None:
             self.adaptive.update(noted_p_value(step.set, truth), step.issued)
         return covered
 
-    def _listen(self, step: Waiting, logs: list[float]) -> tuple[Alert, ...]:
-        """Raise an alarm, if there is one, and do what is to be done."""
-        raised = self.alarm.update(logs).tolist()
-        new = [k for k, now in enumerate(raised) if now and not self._raised[k]]
-        self._raised = raised
-        if not new:
-            return ()
+    def _alert(self, step: Waiting, new: list[int]) -> tuple[Alert, ...]:
+        """Raise the alarm of some parts, and do what is to be done."""
         statistics, threshold = self.alarm.statistics.tolist(), self.alarm.log_threshold
         done = self._react(step, max(new, key=statistics.__getitem__))
         alerts = [Alert(step.time, self.parts[k], statistics[k], threshold, done) for k in new]
@@ -498,5 +515,5 @@ class Monitor(Saved):
             one.code = self._code(one.observation)
         self._rows.clear()
         self._rows.extend(rows)
-        self._bet_anew()
+        self._bets = Bets(self._parts, self.martingale, self.alarm)
         return f"restarted: {self.promise}"

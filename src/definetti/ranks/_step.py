@@ -12,50 +12,61 @@ from definetti.ranks.pvalue import tied
 
 
 @kernel
-def shares(counts: IntArray, prior: float, shares: FloatArray) -> None:
-    """Normalise rows of counts, with a prior on each cell; a row of nothing is uniform."""
-    rows, columns = counts.shape
-    for i in range(rows):
-        total = 0.0
-        for j in range(columns):
-            total += counts[i, j] + prior
-        for j in range(columns):
-            shares[i, j] = (counts[i, j] + prior) / total if total > 0.0 else 1.0 / columns
+def share_row(counts: IntArray, prior: float, shares: FloatArray) -> None:
+    """Normalise counts, with a prior on each cell; nothing at all is uniform."""
+    columns, total = len(counts), 0.0
+    for j in range(columns):
+        total += counts[j] + prior
+    for j in range(columns):
+        shares[j] = (counts[j] + prior) / total if total > 0.0 else 1.0 / columns
+
+
+@kernel
+def estimate(
+    transitions: IntArray, emissions: IntArray, priors: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the shares of moves, (n, n), and of observations that are not missing, (n, m)."""
+    n, width = emissions.shape
+    moves, law = np.empty((n, n)), np.empty((n, width - 1))
+    for i in range(n):
+        share_row(transitions[i], priors[0], moves[i])
+        share_row(emissions[i, 1:], priors[1], law[i])
+    return moves, law
 
 
 @kernel
 def judge(
     transitions: IntArray,
     emissions: IntArray,
+    moves: FloatArray,
+    law: FloatArray,
     last: int,
     state: int,
     code: int,
     priors: tuple[float, float],
     surprise: bool,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    into: FloatArray,
+    seen: FloatArray,
+    whole: FloatArray,
+) -> None:
     """Tell how strange steps to a state are, under counts that have the step to be judged.
 
     Parameters
     ----------
     transitions, emissions : (n, n) and (n, m + 1) counts so far, missing observations first
+    moves, law : what `estimate` makes of them; all is as it was afterwards
     last, state, code : the step to be judged
     priors : what is added to the counts of each
     surprise : whether the score of a whole step is minus a log-probability, else one minus it
-
-    Returns
-    -------
-    scores of the move by the state before it, (n,), of the observation, (m + 1,), and of the
-    whole step, (n, m + 1)
+    into, seen, whole : (n,), (m + 1,), (n, m + 1) where the scores go, of the move by the state
+        before it, of the observation, and of the whole step
     """
     n, width = emissions.shape
     transitions[last, state] += 1
     emissions[state, code + 1] += 1
-    moves, law = np.empty((n, n)), np.empty((n, width - 1))
-    shares(transitions, priors[0], moves)
-    shares(emissions[:, 1:], priors[1], law)
-    transitions[last, state] -= 1
-    emissions[state, code + 1] -= 1
-    into, seen, whole = np.full(n, np.inf), np.full(width, np.inf), np.full((n, width), np.inf)
+    share_row(transitions[last], priors[0], moves[last])
+    share_row(emissions[state, 1:], priors[1], law[state])
+    into[:], seen[:], whole[:] = np.inf, np.inf, np.inf
     seen[0] = 0.0
     for k in range(1, width):
         if law[state, k - 1] > 0.0:
@@ -72,27 +83,30 @@ def judge(
                 for j in range(n):
                     total += moves[u, j] * law[j, k - 1]
                 whole[u, k] = -math.log(own / total) if surprise else 1.0 - own / total
-    return into, seen, whole
+    transitions[last, state] -= 1
+    emissions[state, code + 1] -= 1
+    share_row(transitions[last], priors[0], moves[last])
+    share_row(emissions[state, 1:], priors[1], law[state])
 
 
 @kernel
 def tied_with(own: float, scores: FloatArray) -> tuple[float, float]:
     """Return the least and the largest score of the chain of ties that a score is in.
 
-    >>> tied_with(0.5, np.array([0.7, 0.5, 0.5 - 1e-10, 0.2]))
+    Scores are above -1, so that whatever is between two that are tied is tied to both; NaN is none.
+
+    >>> tied_with(0.5, np.array([0.7, 0.5, 0.5 - 1e-10, np.nan, 0.2]))
     (0.4999999999, 0.5)
     """
-    ordered = np.sort(scores)
     low = high = own
-    place = np.searchsorted(ordered, own)
-    k = place - 1
-    while k >= 0 and tied(ordered[k], low):
-        low = ordered[k]
-        k -= 1
-    k = place
-    while k < len(ordered) and tied(high, ordered[k]):
-        high = ordered[k]
-        k += 1
+    grown = True
+    while grown:
+        grown = False
+        for score in scores:
+            if score < low and tied(score, low):
+                low, grown = score, True
+            elif score > high and tied(high, score):
+                high, grown = score, True
     return low, high
 
 
@@ -106,7 +120,7 @@ def place_in_class(
     code: int,
     priors: tuple[float, float],
     surprise: bool,
-) -> tuple[IntArray, IntArray, IntArray, float]:
+) -> tuple[IntArray, IntArray, IntArray]:
     """Compare a step with all that the members of its class end in.
 
     Parameters
@@ -116,47 +130,58 @@ def place_in_class(
 
     Returns
     -------
-    by the state before, (n, 2), whether the move is stranger, and as strange; the same of whole
-    steps, counted by their observations; the same of observations alone, (3,), with their number;
-    and how strange the whole step is
+    whether the move is stranger, and as strange, by the state before, (2, n); the same of whole
+    steps, counted by their observations; the same of observations alone, (3,), with their number
     """
     n, width = emissions.shape
-    into, seen, whole = judge(transitions, emissions, last, state, code, priors, surprise)
-    moves, steps = np.zeros((n, 2), dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
+    moves, law = estimate(transitions, emissions, priors)
+    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
+    judge(
+        transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen, whole
+    )
+    moved, stepped = np.zeros((2, n), dtype=np.int64), np.zeros((2, n), dtype=np.int64)
     observed = np.zeros(3, dtype=np.int64)
-    room, there = np.empty(n * width), 0
-    codes, known = np.empty(width), 0
-    ways, found = np.empty(n), 0
-    for k in range(width):
-        if emissions[state, k] or k == code + 1:
-            codes[known] = seen[k]
-            known += 1
-    for u in range(n):
-        if sources[u]:
-            ways[found] = into[u]
-            found += 1
-            for k in range(width):
-                if emissions[state, k] or k == code + 1:
-                    room[there] = whole[u, k]
-                    there += 1
+    _compare(emissions, sources, last, state, code, into, seen, whole, moved, stepped, observed)
+    return moved, stepped, observed
+
+
+@kernel
+def _compare(
+    emissions: IntArray,
+    sources: IntArray,
+    last: int,
+    state: int,
+    code: int,
+    into: FloatArray,
+    seen: FloatArray,
+    whole: FloatArray,
+    moved: IntArray,
+    stepped: IntArray,
+    observed: IntArray,
+) -> None:
+    """Count what is stranger and as strange, by scores of which those of no member become NaN."""
+    n, width = whole.shape
     own = code + 1
-    least, most = tied_with(seen[own], codes[:known])
-    low_move, high_move = tied_with(into[last], ways[:found])
-    low, high = tied_with(whole[last, own], room[:there])
+    for u in range(n):
+        if not sources[u] and u != last:
+            into[u], whole[u] = np.nan, np.nan
+    for k in range(width):
+        if not emissions[state, k] and k != own:
+            seen[k], whole[:, k] = np.nan, np.nan
+    least, most = tied_with(seen[own], seen)
+    low_move, high_move = tied_with(into[last], into)
+    low, high = tied_with(whole[last, own], whole.ravel())
     for k in range(width):
         count = emissions[state, k] + (k == own)
         observed[0] += count * (seen[k] > most)
         observed[1] += count * (least <= seen[k] <= most)
         observed[2] += count
         for u in range(n):
-            if sources[u] and count:
-                steps[u, 0] += count * (whole[u, k] > high)
-                steps[u, 1] += count * (low <= whole[u, k] <= high)
+            stepped[0, u] += count * (whole[u, k] > high)
+            stepped[1, u] += count * (low <= whole[u, k] <= high)
     for u in range(n):
-        if sources[u]:
-            moves[u, 0] = into[u] > high_move
-            moves[u, 1] = low_move <= into[u] <= high_move
-    return moves, steps, observed, float(whole[last, own])
+        moved[0, u] = into[u] > high_move
+        moved[1, u] = low_move <= into[u] <= high_move
 
 
 @kernel
@@ -173,21 +198,29 @@ def place_all_in_class(
 
     Parameters
     ----------
-    sources : (n, n) by state and the state before it, as in `place_in_class`; none of a state that
-        there is nothing to compare with
+    sources : (n, n) above 0 where some member comes to the state in the column from that in the
+        row; that some come from `last` need not be said
+
+    Returns
+    -------
+    what `place_in_class` does, state by state, and how strange each whole step is, (n,)
     """
-    n = len(transitions)
-    moves, steps = np.zeros((n, n, 2), dtype=np.int64), np.zeros((n, n, 2), dtype=np.int64)
-    seen, scores = np.zeros((n, 3), dtype=np.int64), np.zeros(n)
+    n, width = emissions.shape
+    moved, stepped = np.zeros((n, 2, n), dtype=np.int64), np.zeros((n, 2, n), dtype=np.int64)
+    observed, scores = np.zeros((n, 3), dtype=np.int64), np.empty(n)
+    moves, law = estimate(transitions, emissions, priors)
+    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
     for state in range(n):
-        if sources[state].any():
-            moves[state], steps[state], seen[state], scores[state] = place_in_class(
-                transitions, emissions, sources[state], last, state, code, priors, surprise
-            )
-        else:
-            whole = judge(transitions, emissions, last, state, code, priors, surprise)[2]
-            scores[state] = whole[last, code + 1]
-    return moves, steps, seen, scores
+        judge(
+            transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen,
+            whole,
+        )  # fmt: skip
+        scores[state] = whole[last, code + 1]
+        _compare(
+            emissions, sources[:, state], last, state, code, into, seen, whole, moved[state],
+            stepped[state], observed[state],
+        )  # fmt: skip
+    return moved, stepped, observed, scores
 
 
 @kernel
@@ -213,22 +246,24 @@ def place_in_past(
     """
     n, width = emissions.shape
     placed, scores = np.zeros((n, 3), dtype=np.int64), np.empty(n)
+    moves, law = estimate(transitions, emissions, priors)
+    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
     for state in range(n):
-        whole = judge(transitions, emissions, last, state, code, priors, surprise)[2]
-        room, there = np.empty(n * width), 0
+        judge(
+            transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen,
+            whole,
+        )  # fmt: skip
+        scores[state] = whole[last, code + 1]
         for u in range(n):
             for k in range(width):
-                if steps[u, state, k]:
-                    room[there] = whole[u, k]
-                    there += 1
-        low, high = tied_with(whole[last, code + 1], room[:there])
-        scores[state] = whole[last, code + 1]
+                if not steps[u, state, k]:
+                    whole[u, k] = np.nan
+        low, high = tied_with(scores[state], whole.ravel())
         placed[state, 1] = placed[state, 2] = 1
         for u in range(n):
             for k in range(width):
                 count = steps[u, state, k]
-                if count:
-                    placed[state, 0] += count * (whole[u, k] > high)
-                    placed[state, 1] += count * (low <= whole[u, k] <= high)
-                    placed[state, 2] += count
+                placed[state, 0] += count * (whole[u, k] > high)
+                placed[state, 1] += count * (low <= whole[u, k] <= high)
+                placed[state, 2] += count
     return placed, scores

@@ -85,18 +85,14 @@ class Trees:
             if not times:
                 return
         old = self.number
-        change = [
-            times * (here - there)
-            for here, there in zip(cofactors[later], cofactors[earlier], strict=True)
-        ]
+        pairs = zip(cofactors[later], cofactors[earlier], strict=True)
+        change = [times * (here - there) for here, there in pairs]
         new = self.number = old + change[later]
         for u, row in enumerate(cofactors):
-            if row[later]:
-                own = row[later]
-                cofactors[u] = [
-                    (new * one - own * other) // old for one, other in zip(row, change, strict=True)
-                ]
-            elif new != old:
+            if own := row[later]:
+                pairs = zip(row, change, strict=True)
+                cofactors[u] = [(new * one - own * other) // old for one, other in pairs]
+            elif new != old and any(row):
                 cofactors[u] = [new * one // old for one in row]
 
     def ends(self, entries: list[int], last: int, state: int) -> list[int]:

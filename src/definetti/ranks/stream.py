@@ -152,11 +152,9 @@ class Stream:
         self._check_begun()
         if not self.trees.met[state]:
             return ALONE, ALONE, ALONE
-        entries = self.transitions[:, state].tolist()
-        entries[self.last] += 1
-        weights = self.trees.ends(entries, self.last, state)
+        weights = self._ends(state)
         sources = np.array([weight > 0 for weight in weights], dtype=np.int64)
-        moves, steps, seen, _ = place_in_class(
+        moves, steps, seen = place_in_class(
             self.pooled,
             self.emissions,
             sources,
@@ -166,26 +164,51 @@ class Stream:
             self.priors,
             self.surprise,
         )
-        return _ranks(weights, moves.T.tolist(), steps.T.tolist(), seen.tolist())
+        return _ranks(weights, moves.tolist(), steps.tolist(), seen.tolist())
+
+    def visits(self, state: int) -> list[Rank]:
+        """Rank a step by whether it comes from each state, which is what is strange.
+
+        Where a state comes no more, the small p-values of its own are those that are missing.
+
+        >>> stream = Stream(n_states=2, n_symbols=0)
+        >>> for one in [0, 0, 1, 0, 0]:
+        ...     stream.learn(one, -1)
+        >>> [rank.p_value(uniform=0.5) for rank in stream.visits(0)]
+        [0.375, 0.625]
+        """
+        self._check_begun()
+        if not self.trees.met[state]:
+            return [ALONE] * self.n_states
+        weights = self._ends(state)
+        total = sum(weights)
+        return [
+            Rank(0, own, total) if u == self.last else Rank(own, total - own, total)
+            for u, own in enumerate(weights)
+        ]
+
+    def _ends(self, state: int) -> list[int]:
+        """Weigh the states that the last step, to a state that was met, may come from."""
+        entries = self.transitions[:, state].tolist()
+        entries[self.last] += 1
+        return self.trees.ends(entries, self.last, state)
 
     def place_all(self, code: int) -> Placed:
         """Compare a step to each state with the members of its class."""
         self._check_begun()
         trees, last, nothing = self.trees, self.last, [0] * self.n_states
-        entries = self.transitions.T.tolist()
-        for row in entries:
-            row[last] += 1
-        weights = [
-            trees.ends(row, last, state) if trees.met[state] else nothing
-            for state, row in enumerate(entries)
-        ]
-        sources = np.array([list(map(bool, row)) for row in weights], dtype=np.int64)
+        sources, weights = self.transitions, []
+        for state, entries in enumerate(sources.T.tolist()):
+            entries[last] += 1
+            weighed = trees.ends(entries, last, state) if trees.met[state] else nothing
+            if weighed.count(0) > entries.count(0):  # without the step there may be no tree
+                sources = sources.copy() if sources is self.transitions else sources
+                sources[:, state] = [one > 0 for one in weighed]
+            weights.append(weighed)
         moves, steps, seen, scores = place_all_in_class(
             self.pooled, self.emissions, sources, last, code, self.priors, self.surprise
         )
-        by_sense = (0, 2, 1)
-        moved, stepped = moves.transpose(by_sense).tolist(), steps.transpose(by_sense).tolist()
-        return Placed(weights, moved, stepped, seen.tolist(), scores)
+        return Placed(weights, moves, steps.tolist(), seen.tolist(), scores)
 
     def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:
         """Rank a step to each state among the past steps to it, as "spaced" blocks do."""
@@ -206,31 +229,29 @@ class Placed(NamedTuple):
     Attributes
     ----------
     weights : by state, how many members come from each state before; none where a state is alone
-    moves, steps : by state, whether it is stranger and whether it is as strange, of each state
-        before, as `place_in_class` tells it
-    seen : by state, as `place_in_class` returns it
+    moves, steps, seen : by state, as `place_in_class` returns them
     scores : how strange each step is, as a whole
     """
 
     weights: list[list[int]]
-    moves: list[list[list[int]]]
+    moves: IntArray
     steps: list[list[list[int]]]
     seen: list[list[int]]
     scores: FloatArray
 
-    def whole(self, state: int) -> Rank:
-        """Rank the step to a state as a whole."""
-        weights = self.weights[state]
-        if not (total := sum(weights)):
-            return ALONE
-        more, same = _weighed(weights, self.steps[state])
-        return Rank(more, same, total * self.seen[state][2])
+    def wholes(self) -> list[Rank]:
+        """Rank the steps to all states as a whole."""
+        return [
+            Rank(*_weighed(weights, steps), total * seen[2]) if (total := sum(weights)) else ALONE
+            for weights, steps, seen in zip(self.weights, self.steps, self.seen, strict=True)
+        ]
 
     def ranks(self, state: int) -> tuple[Rank, Rank, Rank]:
         """Rank the step to a state, part by part."""
         if not any(self.weights[state]):
             return ALONE, ALONE, ALONE
-        return _ranks(self.weights[state], self.moves[state], self.steps[state], self.seen[state])
+        moves = self.moves[state].tolist()
+        return _ranks(self.weights[state], moves, self.steps[state], self.seen[state])
 
 
 def _ranks(
@@ -287,14 +308,14 @@ def stream_p_values(
         if met[state]:
             weights = _weights(transitions, met, root, last, state)
             sources = (weights > 0.0).astype(np.int64)
-            moves, steps, seen, _ = place_in_class(
+            moves, steps, seen = place_in_class(
                 transitions, emissions, sources, last, state, code, priors, True
             )
             total = weights.sum()
             moved, whole = 0.0, 0.0
             for u in range(n_states):
-                moved += weights[u] * (moves[u, 0] + uniforms[t, 0] * moves[u, 1])
-                whole += weights[u] * (steps[u, 0] + uniforms[t, 2] * steps[u, 1])
+                moved += weights[u] * (moves[0, u] + uniforms[t, 0] * moves[1, u])
+                whole += weights[u] * (steps[0, u] + uniforms[t, 2] * steps[1, u])
             found[t, 0] = moved / total
             found[t, 1] = (seen[0] + uniforms[t, 1] * seen[1]) / seen[2]
             found[t, 2] = whole / (total * seen[2])
@@ -303,6 +324,42 @@ def stream_p_values(
         met[state] = True
         transitions[last, state] += 1
         emissions[state, code + 1] += 1
+        last = state
+    return found
+
+
+@kernel
+def visit_p_values(states: IntArray, n_states: int, uniforms: FloatArray) -> FloatArray:
+    """Return the smoothed p-values of all steps by whether they come from each state.
+
+    As `Stream.visits` has them, to some twelve digits, for simulations.
+
+    Parameters
+    ----------
+    states : (T,) the sequence
+    uniforms : (T, n) numbers that break the ties
+
+    Returns
+    -------
+    (T, n) p-values by state; those of the first step are NaN
+    """
+    found = np.full((len(states), n_states), np.nan)
+    transitions = np.zeros((n_states, n_states), dtype=np.int64)
+    met = np.zeros(n_states, dtype=np.bool_)
+    root, last = states[0], states[0]
+    met[root] = True
+    for t in range(1, len(states)):
+        state = states[t]
+        found[t] = uniforms[t]
+        if met[state]:
+            weights = _weights(transitions, met, root, last, state)
+            shares = weights / weights.sum()
+            for u in range(n_states):
+                below = 0.0 if u == last else shares[u]
+                width = shares[u] if u == last else 1.0 - shares[u]
+                found[t, u] = below + uniforms[t, u] * width
+        met[state] = True
+        transitions[last, state] += 1
         last = state
     return found
 
