@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import time
 import tracemalloc
 from importlib.util import find_spec
 
@@ -14,7 +16,7 @@ from benchmarks.tables import format_memory, make_table, show_table
 from benchmarks.timing import time_once
 from definetti import HMM, ConformalHMM, Monitor
 
-STATES, SYMBOLS, STEPS, ROUNDS = 5, 5, 2_000, 3
+STATES, SYMBOLS, STEPS, ROUNDS = 5, 5, 2_000, 5
 LENGTHS = (1_000, 10_000, 100_000, 1_000_000)
 FEW = 10  # steps of the others, each of which goes through the whole past
 MOST_PAIRS = 1_000  # labelled steps for online-cp, which keeps the distances of all pairs
@@ -26,7 +28,9 @@ def run(console: Console) -> None:
         f"observe and label, {STATES} states, {SYMBOLS} symbols, refitted: steps a second",
         "labelled steps before",
         "full",
+        "on the wall",
         "spaced",
+        "on the wall",
         "goal",
         "memory of a step",
         "crepes, one p-value a state",
@@ -37,11 +41,10 @@ def run(console: Console) -> None:
     for length in LENGTHS:
         full = _steps_a_second(data, length, "full")
         spaced = _steps_a_second(data, length, "spaced")
-        reached = "✓" if min(full, spaced) >= GOAL else "✗"
+        reached = "✓" if min(full[0], spaced[0]) >= GOAL else "✗"
         made.add_row(
             f"{length:,}",
-            f"{full:,.0f}",
-            f"{spaced:,.0f}",
+            *[f"{speed:,.0f}" for speed in (*full, *spaced)],
             f"≥ {GOAL:,} {reached}",
             format_memory(_memory(data, length)),
             f"{_crepes(data, length):,.0f}",
@@ -50,7 +53,9 @@ def run(console: Console) -> None:
     show_table(
         console,
         made,
-        f"definetti: the set, three exact p-values, three martingales, coverage; {STEPS:,} steps",
+        f"definetti: the set, three exact p-values, three martingales, coverage; {STEPS:,} steps; "
+        f"the best of {ROUNDS} rounds, by the processor's time, and on the wall, where others who "
+        "use the machine count, too",
         f"memory: what {STEPS:,} steps add with keep=100",
         "crepes: class-conditional p-values from the scores of all steps before, no refitting, no "
         "martingale; not valid for a chain",
@@ -83,15 +88,19 @@ def _live(monitor: Monitor, observations: list[int], states: list[int]) -> None:
             monitor.label(state)
 
 
-def _steps_a_second(data: object, length: int, symmetry: str) -> float:
+def _steps_a_second(data: object, length: int, symmetry: str) -> tuple[float, float]:
+    """Return how many by the time of the processor, and how many on the wall."""
     rest = _rest(data, length)
-    best = np.inf
+    monitor = _monitor(data, length, symmetry, keep=100)
+    times, walls = [], []
     for _ in range(ROUNDS):
-        monitor = _monitor(data, length, symmetry, keep=100)
-        monitor.observe(rest[0][0])  # compiled, and the trees of the past counted
-        monitor.label(rest[1][0])
-        best = min(best, time_once(lambda monitor=monitor: _live(monitor, *rest)))  # type: ignore[misc]
-    return STEPS / best
+        alone = copy.deepcopy(monitor)
+        alone.observe(rest[0][0])  # compiled, and the trees of the past counted
+        alone.label(rest[1][0])
+        begin = time.perf_counter()
+        times.append(time_once(lambda alone=alone: _live(alone, *rest)))  # type: ignore[misc]
+        walls.append(time.perf_counter() - begin)
+    return STEPS / min(times), STEPS / min(walls)
 
 
 def _memory(data: object, length: int) -> int:

@@ -28,6 +28,13 @@ class SimulatedWorld(StrEnum):
     sensors = "sensors"
 
 
+class AdaptFrom(StrEnum):
+    """Since when the level of a monitor adapts."""
+
+    alarm = "alarm"
+    beginning = "beginning"
+
+
 class OnAlarm(StrEnum):
     """What a monitor does after an alarm."""
 

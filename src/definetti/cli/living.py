@@ -95,6 +95,7 @@ class Living:
         from definetti.cli.estimators import make_estimator
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
+        from definetti.monitor._parts import VISITS, read_parts
 
         name = name_source(self.source)
         table = split_labelled_rows(
@@ -109,7 +110,8 @@ class Living:
         cp.fit(table.observations, table.states)
         how = dict(self.watching)
         alarm, seed = Ville(how.pop("alpha")), self.settings.seed
-        self.monitor = Monitor(cp, alarm=alarm, random_state=seed, **how)
+        parts = [*read_parts(None, cp).judged, VISITS] if how.pop("visits") else None
+        self.monitor = Monitor(cp, parts=parts, alarm=alarm, random_state=seed, **how)
         self.columns, self.notes = list(table.columns), table.notes
         self.rows = len(lines)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import OnAlarm
+from definetti.cli.choices import AdaptFrom, OnAlarm
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes, tell
 
@@ -23,6 +23,12 @@ def monitor(
     lag: Annotated[int, typer.Option(min=0, help="rows by which labels come late")] = 0,
     first: Annotated[int, typer.Option(min=2, help="labelled rows to begin with")] = 100,
     on_alarm: Annotated[OnAlarm, typer.Option(help="what to do after an alarm")] = OnAlarm.warn,
+    adapt_from: Annotated[
+        AdaptFrom, typer.Option(help="since when the level adapts")
+    ] = AdaptFrom.alarm,
+    visits: Annotated[
+        bool, typer.Option("--visits", help="bet that each state comes no more, too")
+    ] = False,
     alpha: Annotated[float, typer.Option(help="probability of a false alarm, ever")] = 0.05,
     follow: Annotated[bool, typer.Option("--follow", help="wait for rows to come")] = False,
     save: Annotated[
@@ -53,7 +59,8 @@ def monitor(
                 f"a stream has one level, and --confidence is there {len(settings.confidence)} "
                 "times; give one"
             )
-        watching = {"on_alarm": on_alarm.value, "alpha": alpha}
+        watching = {"on_alarm": on_alarm.value, "adapt_from": adapt_from.value, "visits": visits,
+                    "alpha": alpha}  # fmt: skip
         stream = Living(data, save, columns, settings, first, lag, watching)
         with Interrupts() as interrupts:
             for steps in stream.run(follow, interrupts):

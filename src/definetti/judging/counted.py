@@ -90,7 +90,7 @@ def _rank_class(stream: Stream, stretch: Stretch, learned: int, first: int, last
         learned = length
         placed = stream.place_all(int(stretch.codes[length]))
         scores[row] = placed.scores
-        for state, whole in enumerate(map(placed.whole, range(stream.n_states))):
+        for state, whole in enumerate(placed.wholes()):
             greater[row, state], equal[row, state] = whole.greater, whole.equal
             total[row, state] = whole.total
     return greater, equal, total, scores

@@ -218,7 +218,7 @@ class ComesFrom(Score):
     squares = False
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
-        return (windows.start == self.state).astype(np.float64)
+        return np.asarray(windows.start == self.state, dtype=np.float64)
 
 
 class Asked(Way):
