@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python -m
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-slow bench docs clean
+.PHONY: help install demo test check-types run-fast test-slow bench docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
@@ -23,7 +23,12 @@ demo: $(VENV)/.runtime ## see it work, in a minute
 test: $(VENV)/.dev ## format, lint and type checks, then the fast tests and every docstring example
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
+	@$(MAKE) --no-print-directory --jobs=2 check-types run-fast
+
+check-types run-fast: $(VENV)/.dev
+check-types: # beside the tests, since it takes half a minute of one core
 	$(RUN) mypy
+run-fast:
 	$(RUN) pytest -n $(WORKERS)
 
 test-slow: $(VENV)/.dev ## the long tests: whole products and grids, many moments, the source distribution
