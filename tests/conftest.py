@@ -1,4 +1,4 @@
-"""What all tests share: steady property-based tests, their lanes, and the way to the data folder."""
+"""What all tests share: steady property-based tests, two lanes, and the way to the data folder."""
 
 from __future__ import annotations
 

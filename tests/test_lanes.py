@@ -9,7 +9,7 @@ LONG = (ROOT / "tests" / "long.txt").read_text(encoding="utf-8").splitlines()
 
 
 def test_each_is_there_once_and_in_order():
-    assert LONG == sorted(set(LONG))
+    assert sorted(set(LONG)) == LONG
 
 
 @pytest.mark.parametrize("file", sorted({one.partition("::")[0] for one in LONG}))

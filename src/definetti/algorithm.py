@@ -31,7 +31,7 @@ def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ran
     """Rank candidate state sequences, ``(C, h)``; return their ranks and their scores."""
     if question.model.fixed:
         return rank_fixed(question, candidates, verbose)
-    counted = rank_in_class(question, candidates)
+    counted = rank_in_class(question, candidates) if question.symmetry.counts_classes else None
     if counted is not None:
         return counted
     found = rank_each if len(candidates) < FEW else rank_refitted

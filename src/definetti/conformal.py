@@ -305,6 +305,8 @@ class ConformalHMM(FrontDoor, Saved):
         return super()._is_fitted() or self.__dict__.get("series_") is not None
 
     def _check_fitted(self) -> None:
+        if "_data" in self.__dict__:
+            return
         super()._check_fitted()
         if self.__dict__.get("series_") is not None:
             some = next(iter(self._each_series()))
@@ -378,10 +380,9 @@ class ConformalHMM(FrontDoor, Saved):
             )
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
-        if several is None:
-            read_levels(level)
-            return self._answers(self._question(new_observations, horizon, lag), [level])[0]
-        return self._answers(self._question(new_observations, horizon, lag), several)
+        levels = list(map(read_levels, [level] if several is None else several))
+        found = self._answers(self._question(new_observations, horizon, lag), levels)
+        return found[0] if several is None else found
 
     @overload
     def predict_sets(
@@ -767,7 +768,8 @@ class ConformalHMM(FrontDoor, Saved):
         if data is not self._data:
             self._check_tokens(data.history)  # taken in anew, under another law
         n, most, limits = data.history.n_states, self.max_candidates, spare or symmetry
-        fixed, way = data.model.fixed, name_way(limits, data.model.fixed)
+        fixed = data.model.fixed
+        way = lambda: name_way(limits, fixed)  # noqa: E731
         check_size(n, horizon, lag, fixed and limits.by_last_state, most, listing, way)
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), most, way)
@@ -825,12 +827,11 @@ class ConformalHMM(FrontDoor, Saved):
         long = is_long(n_states, len(new.codes), min(FEW, self.max_candidates))
         return not (lag or partly or long or self.guarantee != "all")
 
-    def _answers(self, question: Question, levels: Sequence[Any]) -> list[Any]:
+    def _answers(self, question: Question, levels: Sequence[Levels]) -> list[Any]:
         """Return a set for each of several levels, from one ranking where candidates are ranked."""
         found: list[Any] = []
         ranked = None
-        for level in levels:
-            one = read_levels(level)
+        for one in levels:
             if one.named:
                 one.check(question.labels)
             if question.symmetry.given != LAST:
@@ -847,7 +848,7 @@ class ConformalHMM(FrontDoor, Saved):
         if not question.by_last_state:
             raise ValueError(
                 f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
-                f"or 'departures' only; {question.way_to_limits}, or guarantee='all'"
+                f"or 'departures' only; {question.way_to_limits()}, or guarantee='all'"
             )
         return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
 

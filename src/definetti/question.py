@@ -120,7 +120,6 @@ class Question:
             way += ", chosen by tests of the training stretch"
         return f"{way}{', smoothed' * self.smoothing}"
 
-    @property
     def way_to_limits(self) -> str:
         """What is left to be done for limits by last state; nothing where there are any."""
         return name_way(self.symmetry, self.model.fixed)
@@ -289,7 +288,7 @@ class Question:
             raise ValueError(
                 f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which is "
                 "exact with a fixed model and symmetry='spaced' or 'departures', or another with "
-                f"by_last_state, only; {self.way_to_limits}, or leave horizon out"
+                f"by_last_state, only; {self.way_to_limits()}, or leave horizon out"
             )
         taught = not self.model.fixed and self.symmetry.teaches_observed
         if unseen and (self.symmetry.needs_observations or taught):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -55,8 +56,13 @@ def is_slow(n_states: int, horizon: int, length: int, shared: bool) -> bool:
     return bool(n_states**horizon * each + n_states * 1_500_000 > SECOND)
 
 
-def check_budget(n_states: int, horizon: Any, max_candidates: Any, remedy: str) -> None:
-    """Refuse to list more candidates than were allowed, before any memory is taken."""
+def check_listing(n_states: int, horizon: Any, max_candidates: Any, way: Callable[[], str]) -> None:
+    """Refuse to list more candidates than were allowed, before any memory is taken.
+
+    Parameters
+    ----------
+    way : says what is left to be done for sets that need no list; nothing where there are any
+    """
     if not is_long(n_states, horizon, max_candidates):
         return
     steps = checked_number(horizon, "horizon")
@@ -64,6 +70,9 @@ def check_budget(n_states: int, horizon: Any, max_candidates: Any, remedy: str) 
         raise ValueError(
             f"horizon is {steps:,}, more steps than max_candidates={max_candidates:,}; shorten it"
         )
+    left = way()
+    remedy = "ask predict_set with a score that goes step by step, such as 'path'"
+    remedy = f"{left}, which needs no list" if left else remedy
     raise ValueError(
         f"{n_states} states over a horizon of {steps} steps make {powered(n_states, steps)} "
         f"candidate sequences, more than max_candidates={max_candidates:,}; {remedy}, or shorten "
@@ -97,7 +106,7 @@ def check_size(
     fixed: bool,
     max_candidates: Any,
     listing: bool,
-    way: str,
+    way: Callable[[], str],
 ) -> None:
     """Refuse steps that there is no room for, before any memory is taken.
 
@@ -105,32 +114,21 @@ def check_size(
     ----------
     fixed : whether the model is fixed and candidates are compared by their last state alone
     listing : whether all candidates are asked about, not one of them
-    way : what is left to be done where they are not
+    way : says what is left to be done where they are not
     """
     if lag and not fixed:
         raise ValueError(
             f"lag={lag} is exact with a fixed model and symmetry='spaced' or 'departures' only; "
-            f"{way}, or ask about all new steps"
+            f"{way()}, or ask about all new steps"
         )
     if horizon is None:
         return
     checked_number(horizon, "horizon")
     if not fixed and listing:
-        check_budget(n_states, horizon, max_candidates, f"{way}, which needs no list")
+        check_listing(n_states, horizon, max_candidates, way)
     cells = n_states ** (2 if listing else 1)
     if fixed and horizon * cells > MOST_CELLS:
         raise ValueError(
             f"horizon={horizon:,} with {n_states} states takes more memory than there is; ask for "
             f"at most {MOST_CELLS // cells:,} steps at once"
         )
-
-
-def check_listing(n_states: int, steps: int, max_candidates: Any, way: str) -> None:
-    """Refuse to rank more candidates than may be listed, with what to do instead.
-
-    Parameters
-    ----------
-    way : what is left to be done for sets that need no list; nothing where these may be asked for
-    """
-    remedy = "ask predict_set with a score that goes step by step, such as 'path'"
-    check_budget(n_states, steps, max_candidates, f"{way}, which needs no list" if way else remedy)

@@ -132,6 +132,8 @@ class Symmetry(Named, ABC):
         is not written
     needs_observations : whether a step that is not observed yet cannot be rearranged at all
     teaches_observed : whether what a refitted model learns depends on what is observed in the end
+    counts_classes : whether it has the references of many candidates at once, as it does where
+        `classes` is written
     recalls : what the future is taken to depend on where that is more than the present state
     examples : parameters that act within a few steps, each a mapping from names to values;
         `definetti.testing.check_symmetry` tries them beside those it is given
@@ -145,6 +147,7 @@ class Symmetry(Named, ABC):
     needs_observations: bool = False
     teaches_observed: bool = False
     learns_all: bool = True
+    counts_classes: bool = False
     recalls: str = ""
     examples: tuple[Mapping[str, Any], ...] = ()
 
@@ -158,6 +161,7 @@ class Symmetry(Named, ABC):
             cls.one_step = Symmetry.one_step  # type: ignore[method-assign]
         if "reference" in cls.__dict__ and "classes" not in cls.__dict__:
             cls.classes = Symmetry.classes  # type: ignore[method-assign]
+        cls.counts_classes = cls.classes is not Symmetry.classes
 
     @property
     @abstractmethod
