@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import IntArray
@@ -27,6 +28,7 @@ from definetti.data.labelled import Labelled, Trained
 from definetti.memory import Age, Memory, Observation, Order, resolve_memory
 from definetti.memory.age import find_old_age
 from definetti.memory.tokens import MOST
+from definetti.sets.listed import installed
 
 ALPHA = 0.1  # too much is cheap, too little is not: more is suspected than a verdict would
 DRAWS = 199  # rearrangements, which is enough for such a level
@@ -78,7 +80,7 @@ def choose(
     where = f"the {latest}{len(states):,} training steps"
     if len(states) < ENOUGH:
         return _leave(auto, f"{where} are fewer than the {ENOUGH} that it takes to choose")
-    given = None if data.plain else data.emission.decode(data.table, observations)
+    given = decode_named(data, observations)
     labels, entropy = data.alphabet.decode(states.tolist()), int(rng.integers(2**63))
     memories: Iterable[Memory] = [least]
     if auto[0] and not limited:
@@ -100,6 +102,21 @@ def choose(
         if not ANSWERED.intersection(found.failures):
             return _settle(auto, one, found, tried[:-1], where)
     return _settle(auto, *max(tried, key=_least_p_value), tried, where)
+
+
+def decode_named(data: Labelled, codes: IntArray) -> Any:
+    """Return observations as they came, with the names of their columns if these had any."""
+    if data.plain:
+        return None
+    values, names = data.emission.decode(data.table, codes), data.emission.columns_of(data.table)
+    if names is None or values.ndim != 2:
+        return values
+    try:
+        backend = installed()
+    except ImportError:
+        return values  # that tests go by place
+    columns = {str(name): column for name, column in zip(names, values.T, strict=True)}
+    return nw.from_dict(columns, backend=backend).to_native()
 
 
 def _least_p_value(tried: tuple[Memory, Diagnosis]) -> float:

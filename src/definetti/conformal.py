@@ -598,13 +598,14 @@ class ConformalHMM(FrontDoor, Saved):
         False
         """
         from definetti.check import check
+        from definetti.choosing import decode_named
 
         self._check_fitted()
         self._check_parameters()
         data = self._data
         history = data.history.pool
         return check(
-            None if data.plain else data.emission.decode(data.table, history.observations),
+            decode_named(data, history.observations),
             data.alphabet.decode(history.states.tolist()),
             lengths=data.lengths,
             rows_before=0 if data.training is None else len(data.training.states),

@@ -212,6 +212,10 @@ def test_an_estimator_checks_its_own_history():
     frame = pd.DataFrame({"level": observations, "word": np.where(states, "a", "b")})
     parts = ConformalHMM().fit(frame, states).check(n_resamples=99).tests["lingering"].part
     assert parts in ("level", "word")
+    numbers = pd.DataFrame({"level": observations, "other": observations[::-1]})
+    for how in ({}, {"train_size": 0.5}):
+        found = ConformalHMM(**how).fit(numbers, states).check(n_resamples=99)
+        assert found.tests["lingering"].part in ("level", "other")
     several = ConformalHMM(random_state=0).fit(observations, states, lengths=[150, 150])
     assert "one_emission" in several.check().failures
     with pytest.raises(ValueError, match="not fitted"):

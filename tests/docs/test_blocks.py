@@ -221,6 +221,16 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     run_page(page, tmp_path, monkeypatch)
 
 
+@pytest.mark.slow
+def test_the_page_on_sleep_needs_no_recorded_nights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where these are at hand, the page as such runs on them."""
+    text = (ROOT / "docs" / "gallery" / "sleep.md").read_text(encoding="utf-8")
+    assert text.count('/ "shared" /') == 1
+    run_text(text.replace('/ "shared" /', '/ "nowhere" /'), tmp_path, monkeypatch)
+
+
 def run_text(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = folder / "page.md"
     page.write_text(text, encoding="utf-8")

@@ -35,6 +35,9 @@ class JudgedAlone(Emission):
     def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
         return self.emission.decode(table, codes)
 
+    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
+        return self.emission.columns_of(table)
+
     def statistics(
         self, table: Any, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:

@@ -121,6 +121,9 @@ class CodedRows(Emission):
     def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
         return table.decoded(codes)
 
+    def columns_of(self, table: Rows) -> tuple[Hashable, ...] | None:
+        return table.columns
+
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> Emission:

@@ -110,6 +110,10 @@ class Emission(Named, ABC):
             return ()
         return tuple(self.decode(table, np.arange(len(table))).tolist())
 
+    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
+        """Return the names of the columns of what `decode` gives; None where these have none."""
+        return None
+
     def describe(self, columns: Sequence[str]) -> list[str]:
         """Say, for people who do not read Python, what law the columns have."""
         law = self.law or type(self).__name__

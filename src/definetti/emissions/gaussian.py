@@ -86,6 +86,9 @@ class Gaussian(Emission, name="gaussian"):
     def decode(self, table: Centred, codes: IntArray) -> FloatArray:
         return table.rows.decoded(codes)
 
+    def columns_of(self, table: Centred) -> tuple[Hashable, ...] | None:
+        return table.rows.columns
+
     def statistics(
         self, table: Centred, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
