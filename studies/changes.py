@@ -19,18 +19,21 @@ from rich.table import Table
 from definetti import HMM, ConformalHMM, Monitor
 from definetti._system.arrays import FloatArray
 from definetti.adaptive import ACI, AdaptiveLevel, DtACI, QuantilePID
+from definetti.contest.recordings import Recording
 from definetti.contest.worlds import EASY, HARD
 from definetti.exceptions import ChangeWarning
 from definetti.monitor import Step
+from definetti.paper.series import read_series
 from definetti.sets import PredictionSet
 from studies.data import missing
-from studies.real_data import read
+from studies.real_data import Data, read
 from studies.streams import World, draw, make_changes
 
 LEVEL = 0.8
 HALF = 1_000  # steps before a change, and after it
 LABELLED = 20  # steps that a monitor begins with
 REAL_LABELLED, REAL_STEPS = 200, 500
+SERIES_LABELLED = 100  # of the paper's series, which are shorter
 SETTINGS: dict[str, Any] = {"symmetry": "full", "confidence_level": LEVEL, "smoothing": True,
                             "allow_empty": True, "random_state": 0}  # fmt: skip
 WAYS: dict[str, dict[str, str]] = {
@@ -118,27 +121,33 @@ def study_real(folder: Path, histories: int, console: Console) -> None:
     """Print the same of recorded histories, of which nobody knows whether they change."""
     if message := missing(folder):
         raise SystemExit(message)
-    table = Table("data", "sets", "all steps", "size", "second half", "size", "alarms")
-    for data in read(folder):
+    table = Table("data", "steps", "sets", "all steps", "size", "second half", "size", "alarms")
+    series = [
+        Data(one.name, [Recording(None, one.states)], HMM(), (1,), 1)
+        for one in read_series(folder / "paper")
+    ]
+    for data in [*series, *read(folder)]:
         labels = sorted({state for history in data.histories for state in history.states})
         every: dict[str, list[AfterChange]] = {}
+        first = SERIES_LABELLED if data in series else REAL_LABELLED
         some = data.histories[:histories]
         for k, history in enumerate(
             track(some, description=data.name, console=console, transient=True)
         ):
             cp = ConformalHMM(data.model, states=labels, **SETTINGS)
-            cp.fit(*history.piece(0, REAL_LABELLED))
-            rest = history.piece(REAL_LABELLED, REAL_LABELLED + REAL_STEPS)
+            cp.fit(*history.piece(0, first))
+            rest = history.piece(first, first + REAL_STEPS)
             for way, judged in follow(cp, *rest, k).items():
                 every.setdefault(way, []).append(judged)
         for way, told in every.items():
-            table.add_row(
-                data.name, way, *summed_up(told), *summed_up(told, REAL_STEPS // 2), alarms(told)
-            )
+            steps = len(told[0].held)
+            sums = *summed_up(told), *summed_up(told, steps // 2)
+            table.add_row(data.name, str(steps), way, *sums, alarms(told))
     console.print(table)
     console.print(
-        f"{histories} histories at most, {REAL_LABELLED} steps labelled, then {REAL_STEPS}. "
-        f"Full, smoothed, refitted, one step ahead, level {LEVEL:g}."
+        f"{histories} histories at most, {REAL_LABELLED} steps labelled, {SERIES_LABELLED} of a "
+        f"series, then {REAL_STEPS} at most. Full, smoothed, refitted, one step ahead, level "
+        f"{LEVEL:g}."
     )
 
 

@@ -144,7 +144,7 @@ def visits(states: IntArray, n: int, seeds: tuple[int, ...]) -> FloatArray:
     return np.asarray(visit_p_values(states, n, ties.random((len(states), n)))[1:])
 
 
-def odds(world: World, states: IntArray, codes: IntArray) -> FloatArray:
+def odds(world: World, states: IntArray, codes: IntArray, change: int) -> FloatArray:
     """Return the log of how much more probable a stream is after the change, law by law.
 
     Nobody can do better on average than who knows both laws and when the change comes, and bets
@@ -152,11 +152,11 @@ def odds(world: World, states: IntArray, codes: IntArray) -> FloatArray:
     """
     length = len(states)
     steps, seen = at_each_step(world, length)
-    t = np.arange(STEPS, length)
+    t = np.arange(change, length)
     before, now, code = states[t - 1], states[t], codes[t]
     after = steps[t, before, now] * seen[t, now, code]
     found = np.zeros(length - 1)
-    found[STEPS - 1 :] = np.log(after / (steps[0, before, now] * seen[0, now, code]))
+    found[change - 1 :] = np.log(after / (steps[0, before, now] * seen[0, now, code]))
     return found.cumsum()
 
 
@@ -232,18 +232,18 @@ def study_ville(streams: int, console: Console) -> bool:
     return all(found <= most for told in counts.values() for found in told.values())
 
 
-def study_power(streams: int, console: Console) -> None:
+def study_power(streams: int, console: Console, change: int = STEPS) -> None:
     """Print the share of changes that are found, and the median delay."""
     quick = {"CUSUM": CUSUM(1000, parts=3), "Shiryaev-Roberts": ShiryaevRoberts(1000, parts=3)}
     more = ("visits", "any, with visits", "both laws known")
     table = Table("change", "martingale", *PARTS, "any part", *more, *quick)
-    for number, (name, world) in enumerate(make_changes().items()):
+    for number, (name, world) in enumerate(make_changes(change).items()):
         found: dict[str, dict[str, list[float]]] = {one: {} for one in Martingale.named}
         for k in track(range(streams), description=name, console=console, transient=True):
             seeds = 100 + number, k
-            states, codes, p_values = draw(world, 2 * STEPS, seeds)
+            states, codes, p_values = draw(world, 2 * change, seeds)
             gone = bet("absence", visits(states, world.seen.shape[-2], seeds))
-            known = together(odds(world, states, codes)[:, None])
+            known = together(odds(world, states, codes, change)[:, None])
             for martingale in Martingale.named:
                 logs = bet(martingale, p_values)
                 every = np.column_stack([logs, gone])
@@ -254,15 +254,17 @@ def study_power(streams: int, console: Console) -> None:
                     found[martingale].setdefault(column, []).append(time)
                 for column, alarm in quick.items():
                     alarm.restart()
-                    early = first(alarm, logs[: STEPS - 1])
+                    early = first(alarm, logs[: change - 1])
                     alarm.restart()
                     time = early if early < np.inf else first(alarm, logs)
                     found[martingale].setdefault(column, []).append(time)
         for martingale, columns in found.items():
-            table.add_row(name, martingale, *[_told(np.array(one)) for one in columns.values()])
+            table.add_row(
+                name, martingale, *[_told(np.array(one), change) for one in columns.values()]
+            )
     console.print(table)
     console.print(
-        f"{streams} streams, a change after {STEPS} steps, {STEPS} steps from there on. Share "
+        f"{streams} streams, a change after {change} steps, {change} steps from there on. Share "
         "found after it, median delay, and share that alarmed before it. Parts by themselves at "
         f"1/{ALPHA:g}, any part at 3/{ALPHA:g}; visits to any of n states, by Absence, at "
         f"n/{ALPHA:g}, with the parts at (n + 3)/{ALPHA:g}; who knows both laws and when the "
@@ -271,8 +273,8 @@ def study_power(streams: int, console: Console) -> None:
     )
 
 
-def _told(when: FloatArray) -> str:
-    delay = when - (STEPS - 1)  # the first p-value is that of the second step
+def _told(when: FloatArray, change: int) -> str:
+    delay = when - (change - 1)  # the first p-value is that of the second step
     after = delay[(delay > 0) & (delay < np.inf)]
     middle = f"{np.median(after):.0f}" if len(after) else "-"
     return f"{len(after) / len(when):.2f} / {middle} ({(delay <= 0).mean():.2f})"
@@ -285,11 +287,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m studies.streams", description=__doc__)
     parser.add_argument("study", choices=["ville", "power", "changes", "real"])
     parser.add_argument("--streams", type=int, help="how many; 20,000, 500, 20 and 3 if left out")
+    parser.add_argument(
+        "--steps", type=int, default=STEPS, help="before a change, and after it, for power"
+    )
     parser.add_argument("--data", type=Path, help="folder with the recorded histories, for real")
     asked = parser.parse_args()
     console = Console(width=190)
     if asked.study == "power":
-        study_power(asked.streams or 500, console)
+        study_power(asked.streams or 500, console, asked.steps)
     elif asked.study == "changes":
         changes.study_changes(asked.streams or 20, console)
     elif asked.study == "real":

@@ -492,4 +492,10 @@ def test_a_picture_has_capitals_coverage_and_sets(tmp_path: Any) -> None:
     assert again is axes
     assert len(axes[0].lines) == 5
     axes[0].figure.savefig(tmp_path / "monitor.png")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChangeWarning)
+        many = changing(alarm=CUSUM(10_000), parts=[*PARTS, "visits"])
+    told = [line.get_label() for line in many.plot()[0].lines]
+    assert told[: len(many.parts)] == list(many.parts)
+    assert "grown" in told[len(many.parts)]
     matplotlib.pyplot.close("all")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
+from definetti.martingales import Ville
 from definetti.monitor import Monitor
 from definetti.plots._axes import draw_cells, draw_rows, draw_truth, take_pyplot
 
 POINTS = 1_000  # of a line: more cannot be told apart
-COLOURS = ("#1b9e77", "#d95f02", "#7570b3")
+COLOURS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#e6ab02")
+LINES = ("-", "--", "-.", ":")  # where there are more parts than colours
 
 
 def plot_monitor(monitor: Monitor, ax: Any = None) -> Any:
@@ -49,19 +52,22 @@ def _draw_capitals(monitor: Monitor, ax: Any) -> None:
     history = monitor.history
     some = _thinned(len(history))
     times = history[some, 0]
-    for colour, (part, logs) in zip(COLOURS, monitor.log_capitals.items(), strict=False):
-        ax.plot(times, logs[some] / np.log(10), color=colour, label=part)
+    for k, (part, logs) in enumerate(monitor.log_capitals.items()):
+        colour, line = COLOURS[k % len(COLOURS)], LINES[k // len(COLOURS) % len(LINES)]
+        ax.plot(times, logs[some] / np.log(10), color=colour, linestyle=line, label=part)
     threshold = monitor.alarm.log_threshold / np.log(10)
-    number = len(monitor.parts)
-    name = f"{number}/α" if number > 1 else "1/α"
-    ax.axhline(threshold, color="black", linestyle="--", label=f"alarm, {name}")
+    # Others than Ville's compare what the capital has grown by since it began, or was lowest.
+    by_capital = isinstance(monitor.alarm, Ville)
+    name = f", {len(monitor.parts)}/α" if by_capital else f": grown {10**threshold:,.0f} times"
+    ax.axhline(threshold, color="black", linestyle="--", label=f"alarm{name}")
     for alert in monitor.alarms:
         ax.axvline(alert.time, color="#a6761d", linewidth=1)
         ax.annotate(alert.part, (alert.time, threshold), rotation=90, va="top", ha="right",
                     fontsize=8, color="#a6761d")  # fmt: skip
     ax.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:g}}}$")
-    ax.legend(loc="upper left", frameon=False, ncols=2)
-    ax.set(ylabel="capital", title=f"{monitor.n_labels:,} labels; {monitor.promise}")
+    ax.legend(loc="upper left", framealpha=0.7, edgecolor="none", ncols=2, fontsize="small")
+    title = fill(f"{monitor.n_labels:,} labels; {monitor.promise}", 100)
+    ax.set(ylabel="capital", title=title)
 
 
 def _draw_coverage(monitor: Monitor, ax: Any) -> None:

@@ -48,10 +48,12 @@ class Estimator(Form):
             schema = json.loads(archive.read(SCHEMA))
             strange = find_strange(schema)
             if strange:
+                own = strange[0].rpartition(".")[2] == name
                 raise SaveError(
-                    f"{where} is a {name} with {strange[0]} in it, which is not among the classes "
-                    "that a file may hold (docs/saving.md lists them); use one of these, or keep "
-                    "the labelled data and fit again"
+                    f"{where} is a {name}{'' if own else f' with {strange[0]} in it'}, which is "
+                    "not among the classes that a file may hold, since their code is safe with "
+                    "any numbers; use one that is, such as LogisticRegression (docs/saving.md "
+                    "lists them), or keep the labelled data and fit again"
                 )
             try:
                 check_sound(value)
