@@ -205,8 +205,11 @@ def test_what_cannot_be_labelled() -> None:
     with pytest.raises(ValueError, match="already"):
         monitor.label("rain", time=0)
     monitor.observe("hat")
-    with pytest.raises(ValueError, match="missing"):
+    with pytest.raises(ValueError, match=r"skip\(\)"):
         monitor.label(None)
+    for time in (-1, "first", 0.5):
+        with pytest.raises(ValueError, match="time must be"):
+            monitor.label("sun", time=time)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="numbers"):
         monitor.label(3)
     assert monitor.n_labels == 1
@@ -323,7 +326,19 @@ def test_a_state_that_comes_no_more() -> None:
     assert not found[True].alarms  # the other parts do not see it
 
 
-@pytest.mark.parametrize("parts", [[], ["roulette"], ["visits", "visits"], "observations"])
+def test_rows_and_labels_that_do_not_go_together() -> None:
+    monitor = Monitor(fitted(), random_state=0)
+    with pytest.raises(ValueError, match="3 rows, and states has 2"):
+        list(monitor.run(Y[:3], X[:2]))
+    assert monitor.n_observed == 0
+    with pytest.raises(ValueError, match="states ended"):
+        list(monitor.run(iter(Y[:3]), X[:2]))
+    with pytest.raises(ValueError, match="observations ended"):
+        list(monitor.run(iter(Y[:2]), iter(X[:3])))
+    assert monitor.n_labels == 4
+
+
+@pytest.mark.parametrize("parts", [3, [], ["roulette"], ["visits", "visits"], "observations"])
 def test_parts_that_are_none(parts: Any) -> None:
     with pytest.raises(ValueError, match="leave it out"):
         Monitor(ConformalHMM(symmetry="full").fit(None, X[:60]), parts=parts)

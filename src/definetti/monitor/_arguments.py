@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sized
+from itertools import zip_longest
 from typing import Any
 
 import narwhals as nw
@@ -25,9 +26,39 @@ def each_row(values: Any) -> Iterable[Any]:
     if isinstance(native, nw.DataFrame):
         return (native[k : k + 1].to_native() for k in range(len(native)))
     if isinstance(native, nw.Series):
-        return iter(native.to_list())
+        return native.to_list()
     rows: Iterable[Any] = values
     return rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else rows
+
+
+def in_pairs(observations: Any, states: Any) -> Iterator[tuple[Any, Any]]:
+    """Return rows with their labels, one by one; None for observations that there are not.
+
+    >>> list(in_pairs(None, ["sun", "rain"]))
+    [(None, 'sun'), (None, 'rain')]
+    """
+    labels = each_row(states)
+    if observations is None:
+        return ((None, label) for label in labels)
+    rows = each_row(observations)
+    if isinstance(rows, Sized) and isinstance(labels, Sized) and len(rows) != len(labels):
+        raise ValueError(
+            f"observations has {len(rows)} rows, and states has {len(labels)}; give a state for "
+            "each row, None where it is missing"
+        )
+    return _pair(iter(rows), iter(labels))
+
+
+def _pair(rows: Iterator[Any], labels: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+    nothing = object()
+    for row, label in zip_longest(rows, labels, fillvalue=nothing):
+        if row is nothing or label is nothing:
+            short, long = ("observations", "states")[:: 1 if row is nothing else -1]
+            raise ValueError(
+                f"{short} ended, and {long} goes on; give a state for each row, None where it is "
+                "missing; the rows before were learned"
+            )
+        yield row, label
 
 
 def checked_word(value: Any, words: tuple[str, ...], name: str) -> str:

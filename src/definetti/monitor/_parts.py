@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from definetti.conformal import ConformalHMM
@@ -39,7 +39,8 @@ def read_parts(parts: Any, cp: ConformalHMM) -> Parts:
     known = PARTS[:1] if plain else PARTS
     if parts is None:
         return Parts(known)
-    asked = (parts,) if isinstance(parts, str) else tuple(parts)
+    several = isinstance(parts, Iterable) and not isinstance(parts, str)
+    asked = tuple(parts) if several else (parts,)
     wrong = [one for one in asked if one not in (*known, VISITS)]
     if wrong or not asked or len(set(asked)) != len(asked):
         of_chain = " of a plain chain" if plain else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterator
 
+from definetti._system.checks import checked_limit
 from definetti.monitor.steps import Waiting
 
 
@@ -40,6 +41,7 @@ class Queue:
                     "observe first"
                 )
             return free[:number]
+        checked_limit(time, "time")
         if time + number > self.n_observed:
             raise ValueError(
                 f"time={time} and {number} label{plural} reach beyond the {self.n_observed} steps "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +23,7 @@ from definetti.data.labels import hashable, is_missing, listed
 from definetti.exceptions import ChangeWarning
 from definetti.levels import Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
-from definetti.monitor._arguments import checked_word, each_row, find_adaptive
+from definetti.monitor._arguments import checked_word, find_adaptive, in_pairs
 from definetti.monitor._bets import Bets
 from definetti.monitor._following import Follower
 from definetti.monitor._parts import read_parts
@@ -298,6 +298,10 @@ class Monitor(Saved):
         labels = [state] if hashable(state) else listed(state, "state")
         steps = self._queue.find(time, len(labels))
         for label in labels:
+            if is_missing(label):
+                raise ValueError(
+                    f"state is missing ({label!r}); call skip() for a step whose label never comes"
+                )
             try:
                 self._way.check_label(label)
             except Outgrown:
@@ -350,11 +354,7 @@ class Monitor(Saved):
         >>> sum(step.covered for step in monitor.run(y[100:], x[100:]))
         94
         """
-        rows: Iterable[Any] = each_row(states)
-        if observations is not None:
-            rows = zip(each_row(observations), rows, strict=True)
-        for row in rows:
-            observation, state = row if observations is not None else (None, row)
+        for observation, state in in_pairs(observations, states):
             self.observe(observation)
             missing = hashable(state) and is_missing(state)
             yield from self.skip() if missing else self.label(state)
