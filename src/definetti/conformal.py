@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
@@ -23,7 +24,7 @@ from definetti.algorithm import rank
 from definetti.data.candidates import all_candidates, check_listing, check_size, is_long
 from definetti.data.history import History
 from definetti.data.labelled import Labelled, New
-from definetti.data.labels import MISSING, checked_states, readable
+from definetti.data.labels import MISSING, array_of, checked_states, readable
 from definetti.data.sound import require
 from definetti.emissions._choice import Kinds
 from definetti.exceptions import NotExactWarning, SpareMemoryWarning
@@ -53,6 +54,7 @@ READ_LATE = (
     "confidence_level", "smoothing", "n_resamples", "guarantee", "max_errors", "allow_empty",
     "max_candidates", "verbose",
 )  # fmt: skip
+HALF = 0.5  # a level for what has none
 FEW = 100  # candidates, up to which "full" may be taken in the place of "spaced"
 
 
@@ -383,6 +385,32 @@ class ConformalHMM(FrontDoor, Saved):
         levels = list(map(read_levels, [level] if several is None else several))
         found = self._answers(self._question(new_observations, horizon, lag), levels)
         return found[0] if several is None else found
+
+    def predict(
+        self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
+    ) -> npt.NDArray[Any]:
+        """Return the most plausible state sequence, one label a step: a guess without a promise.
+
+        With a guarantee about steps, the most probable state of each.
+
+        Parameters
+        ----------
+        new_observations : (h,) the observations that follow the labelled ones
+        horizon, lag : int
+            As in `predict_set`.
+
+        Examples
+        --------
+        >>> from definetti.simulate import weather
+        >>> cp = ConformalHMM(random_state=0).fit(*weather(300, random_state=0))
+        >>> cp.predict(["hat", "hat"])
+        array(['sun', 'sun'], dtype='<U3')
+        """
+        question = self._question(new_observations, horizon, lag)
+        if self.guarantee != "all":
+            found = self._step_sets(question, read_levels(HALF))
+            return array_of([self.states_[code] for code in found.marginals.argmax(axis=1)])
+        return array_of(self._set(question, None).best or ())
 
     @overload
     def predict_sets(

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
@@ -15,6 +16,7 @@ from definetti._system.saved import Saved
 from definetti.data.labels import (
     MISSING,
     Alphabet,
+    array_of,
     check_pairs,
     checked_states,
     piece,
@@ -177,6 +179,18 @@ class ConformalSequences(Door, Saved):
         sets = self._sets(new_observations, lengths, confidence_level)
         return sets[0] if lengths is None else sets
 
+    def predict(self, observations: Any, lengths: Any = None) -> npt.NDArray[Any]:
+        """Return the most probable state of each step: a guess without a promise.
+
+        Parameters
+        ----------
+        observations : (T,) new sequences, one after the other
+        lengths : (S,) how many steps each has, if there are several
+        """
+        sets = self._sets(observations, lengths, None)
+        codes = np.concatenate([s.marginals.argmax(axis=1) for s in sets])
+        return array_of([self.states_[code] for code in codes.tolist()])
+
     def evaluate(
         self,
         observations: Any,
@@ -216,6 +230,7 @@ class ConformalSequences(Door, Saved):
             scaled_sizes=np.array(scaled),
             confidence_level=sets[0].confidence_level,
             filled=np.array([s.filled for s in sets]),
+            guarantee=self.guarantee,
         )
 
     def _saved(self) -> dict[str, Any]:

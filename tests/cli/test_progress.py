@@ -7,7 +7,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti._system import progress
-from definetti.baselines import Classical
+from definetti.baselines import ClassConditional
 from definetti.simulate import weather
 
 Y, X = weather(60, random_state=0)
@@ -51,7 +51,7 @@ def test_a_single_window_shows_what_goes_on_in_it():
 
 
 def test_baselines_show_one_too():
-    cp = Classical(random_state=0).fit(Y[:50], X[:50])
+    cp = ClassConditional(random_state=0).fit(Y[:50], X[:50])
     assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1))[0] == ""
     err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1, verbose=True))
     assert err.count("predicting windows") == 1
@@ -74,6 +74,6 @@ def test_each_bar_says_whose_it_is():
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
     err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2))
     assert "ConformalHMM: predicting windows" in err
-    cp = Classical(random_state=0).fit(Y[:50], X[:50])
+    cp = ClassConditional(random_state=0).fit(Y[:50], X[:50])
     err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2, verbose=True))
-    assert "Classical: predicting windows" in err
+    assert "ClassConditional: predicting windows" in err

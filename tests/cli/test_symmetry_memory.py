@@ -91,5 +91,5 @@ def test_a_backtest_shows_levels_beside_the_states_that_they_are_given(folder, a
     assert "level for each present state" in " ".join(table.split())
     for label, one in own.items():
         line = next(line for line in table.splitlines() if f"when in {label} (promised" in line)
-        assert f"{one['coverage']:.2f}" in line
+        assert f"{one['coverage']:.{2 if one['windows'] < 10 else 3}f}" in line
     assert not any("ends in" in line and "promised" in line for line in table.splitlines())

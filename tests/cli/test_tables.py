@@ -133,7 +133,6 @@ BROKEN = {
     "twice": ("a,a,state\n1,2,sun\n", [], "the header has 'a' twice"),
     "dates": ("when,state\n2020-01-01,sun\n2020-01-02,\n", [OBSERVED, "when"], "holds dates"),
     "no labels": ("seen,state\nhat,\nhat,\n", [], "is empty in every row"),
-    "hole": ("seen,state\nhat,sun\nhat,\nhat,sun\n", [], "row 2, column 'state' is empty"),
     "nothing new": ("seen,state\nhat,sun\nhat,rain\n", [], "there are no new rows"),
     "level": ("seen,state\nhat,sun\nhat,\n", ["--confidence", "1.5"], "--confidence must be"),
     "no level": ("seen,state\nhat,sun\nhat,\n", ["--confidence", "sun=x"], "'x' is no number"),

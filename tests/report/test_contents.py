@@ -72,10 +72,10 @@ def test_sets_at_every_level(settings):
 @pytest.mark.filterwarnings("ignore::definetti.exceptions.NotExactWarning")
 def test_backtest_at_every_level(settings):
     cp = ConformalHMM(**settings)
-    found = make_report(cp, Y[OLD], X[OLD], Y[NEW], start=0.5, windows=12).contents
+    found = make_report(cp, Y[OLD], X[OLD], Y[NEW], start=124 / 160, windows=12).contents
     test = found["backtest"]
     begin, horizon = test["first_row"] - 1, test["horizon"]
-    assert (horizon, test["windows"], begin) == (3, 12, 160 - 36)
+    assert (horizon, test["windows"], begin) == (3, 12, 124)
     ways = {"definetti": ConformalHMM(**settings, states=LABELS)}
     if cp.guarantee == "all":
         ways["classical"] = Classical(states=LABELS, random_state=0)
@@ -84,7 +84,8 @@ def test_backtest_at_every_level(settings):
         way.fit(Y[:begin], X[:begin])
         for place, level in list(enumerate(found["levels"]))[::5]:
             judged = way.evaluate(Y[begin:160], X[begin:160], level, horizon=horizon)
-            expected = summary(judged, horizon, cp.guarantee)
+            judged = judged._replace(begins=judged.begins + begin)
+            expected = summary(judged, horizon)
             told = test["methods"][name][place]
             if told["mean_size"] is None:  # not listed
                 del expected["mean_size"]
@@ -99,7 +100,7 @@ def test_backtest_at_every_level(settings):
 
 def test_a_forecast_is_judged_as_a_forecast():
     cp = ConformalHMM(random_state=0)
-    found = make_report(cp, Y[OLD], X[OLD], horizon=2, windows=10).contents
+    found = make_report(cp, Y[OLD], X[OLD], horizon=2, start=0.875, windows=10).contents
     test = found["backtest"]
     assert (test["horizon"], test["observed"], found["new"]["observed"]) == (2, 0, 0)
     learner = ConformalHMM(random_state=0, states=LABELS).fit(Y[:140], X[:140])
@@ -204,11 +205,15 @@ def test_states_of_two_kinds_are_told_apart():
     assert set(found["backtest"]["methods"]["definetti"][0]["by_last_state"]) <= {"1", "'1'"}
 
 
-def test_a_state_that_comes_up_late_is_known_from_the_start():
+def test_a_state_that_comes_up_late_is_counted_apart_unless_it_is_declared():
     states = ["a", "b"] * 40 + ["c", "a"] * 5
-    found = make_report(ConformalHMM(random_state=0), None, states, horizon=1).contents
-    assert found["states"] == ["a", "b", "c"]
-    assert min(found["backtest"]["drawn"]["truth"]) >= 0
+    for declared, unseen in ((None, 1), (["a", "b", "c"], 0)):
+        cp = ConformalHMM(states=declared, random_state=0)
+        found = make_report(cp, None, states, horizon=1).contents
+        assert found["states"] == ["a", "b", "c"]
+        assert found["backtest"]["drawn"]["truth"].count(-1) == unseen
+        ours = found["backtest"]["methods"]["definetti"][found["asked"]]
+        assert (ours["unseen"], ours["verdict"]["unseen"]) == (unseen, unseen)
 
 
 def test_without_new_rows_there_is_a_backtest_only():

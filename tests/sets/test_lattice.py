@@ -265,12 +265,25 @@ def test_nonsense_is_no_member_and_has_no_p_value(nonsense):
 def test_what_is_too_much_to_count_one_by_one():
     y, x = weather(6_000, random_state=8)
     s = ConformalHMM(train_size=0.5).fit(y[:5920], x[:5920]).predict_set(y[5920:])
-    for one_by_one in (len, lambda s: s.sequences, lambda s: s.p_values):
+    for one_by_one in (
+        len,
+        lambda s: s.sequences[-1],
+        lambda s: list(s.sequences),
+        lambda s: s.p_values,
+    ):
         with pytest.raises(OverflowError, match=r"max_listed=100,000 members; size\(\) gives"):
             one_by_one(s)
     low, high = s.size()
     assert 100_000 < low <= high <= 2 * low
     assert len(list(islice(s, 50))) == 50
+    first = s.sequences[:50]
+    assert first == list(islice(s.sequences, 50)) == list(islice(s, 50))
+    assert (s.sequences[0], s.sequences[49]) == (s.best, first[-1])
+    assert first[7] in s.sequences
+    assert s.sequences != first
+    assert repr(s.sequences).endswith(", …]")
+    public = [name for name in dir(s) if not name.startswith("_")]
+    assert [name for name in public if not hasattr(s, name)] == ["p_values"]  # and none raises
     with pytest.raises(ValueError, match="ratio must be above 1"):
         s.size(ratio=1)
 

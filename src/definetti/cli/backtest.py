@@ -16,6 +16,7 @@ from definetti.judging import START, WINDOWS
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
     from definetti.judging.backtest import Backtest
+    from definetti.sets import Evaluation
 
 ENOUGH = 10  # windows with a last state, to speak of its coverage
 READABLE = 10**7  # sequences, of which the number is written in full
@@ -32,10 +33,10 @@ def backtest(
     ] = None,
     lag: options.Lag = 0,
     start: options.Start = START,
-    windows: Annotated[int, typer.Option(min=1, help="windows at most, the last ones")] = WINDOWS,
+    windows: options.Windows = None,
     no_check: options.NoCheck = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="a row a window: .csv .json .parquet …")
+        Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -55,15 +56,16 @@ def backtest(
         if grouping.group_column is not None:
             _backtest_series(
                 data, columns, settings, grouping, spreading, horizon=horizon or 1, lag=lag,
-                start=start, windows=windows, output=output, force=force, json=json,
+                start=start, windows=windows or WINDOWS, output=output, force=force,
+                json=json,
             )  # fmt: skip
             return
         _check_alone(grouping, spreading)
         from definetti.cli.checking import check_rows, note_broken, say_choice
         from definetti.cli.estimators import check_share, make_estimator, read_both
-        from definetti.cli.levels import read_numbers
+        from definetti.cli.levels import read_numbers, write_level
         from definetti.cli.reading import name_source
-        from definetti.cli.writing import check_output, write_rows
+        from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
 
         if output is not None:
             check_output(output, [data], force, is_backtest_file)
@@ -73,9 +75,10 @@ def backtest(
         check_lag(lag, steps)
         # Slow to load, so not before the file is read.
         from definetti.judging.backtest import OURS, find_begin, run_backtest
+        from definetti.models.describing import described
         from definetti.symmetry import find_symmetry
 
-        if find_begin(len(table.states), steps, start, windows) is None:
+        if find_begin(len(table.states), steps, start) is None:
             raise ValueError(
                 f"{name_source(data)}: {len(table.states)} labelled rows are too few for a "
                 f"window of {steps} after a share of {start:g}; give more rows, or lower "
@@ -86,7 +89,7 @@ def backtest(
         cp = make_estimator(settings, table, steps, lag=lag, verbose=is_watched())
         test = run_backtest(
             cp, table.observations, table.states, steps, lag=lag, start=start, windows=windows,
-            levels=sorted(levels) if len(levels) > 1 else None,
+            levels=sorted(levels) if len(levels) > 1 else None, lengths=table.lengths,
         )  # fmt: skip
         used = test.predictor
         checked = check_rows(
@@ -95,13 +98,21 @@ def backtest(
         chosen = say_choice(used.choice_)
         found = [test.evaluations(level) for level in levels]
         if output is not None:
-            write_rows(_list_windows(found[0][OURS], test.begin, steps), output)
+            rows, places = [], []
+            for level, methods in zip(levels, found, strict=True):
+                rows += list_steps(methods[OURS], write_level(level), table)
+                places += places_of_steps(methods[OURS])
+            add_keys(rows, table.keys, places)
+            write_rows(rows, output)
+            table.notes += note_formulas(rows, output)
         each = [
-            describe_level(one, level, table, test)
-            for one, level in zip(found, levels, strict=True)
+            describe_level(methods, level, table, test)
+            for methods, level in zip(found, levels, strict=True)
         ]
+        fixed_on = test.begin - test.predictor.n_steps_
+        model = described(test.predictor.model_, list(table.columns), fixed_on)
         result = {
-            **each[0], "levels": each,
+            **each[0], "levels": each, "model": model,
             "horizon": steps, "lag": lag, "windows": test.windows,
             "guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
             "allow_empty": settings.allow_empty, "smoothing": settings.smoothing,
@@ -116,10 +127,13 @@ def backtest(
         if json:
             print_json(result)
         else:
+            screen = console()
+            screen.print(f"model: {model}", soft_wrap=True)
             for one in each:
                 print_table({**result, **one})
+                screen.print(f"verdict: {one['verdict']}", soft_wrap=True)
             if output is not None:
-                console().print(f"written: {output}", soft_wrap=True)
+                screen.print(f"written: {output}", soft_wrap=True)
 
 
 def _check_alone(grouping: options.Grouping, spreading: options.Spreading) -> None:
@@ -191,35 +205,58 @@ def is_series_file(path: Path) -> bool:
     return read_columns(path) == list(SeriesEvaluation([]).to_dict())
 
 
-def describe_level(found: Any, level: Any, table: LabelledTable, test: Backtest) -> dict[str, Any]:
-    """Return how the sets of one level fared, method by method."""
+def describe_level(
+    found: dict[str, Evaluation], level: Any, table: LabelledTable, test: Backtest
+) -> dict[str, Any]:
+    """Return how the sets of one level fared, method by method, by the rows of the file."""
+    import numpy as np
+
     from definetti.cli.levels import name_levels
+    from definetti.judging.backtest import OURS
     from definetti.judging.summing import summary
 
-    asked = test.horizon - test.lag
+    rows, asked = np.asarray(table.rows), test.horizon - test.lag
+    found = {name: one._replace(begins=rows[one.begins]) for name, one in found.items()}
     return {
         "confidence_level": name_levels(level, table.states),
-        "methods": {name: summary(one, asked, test.guarantee) for name, one in found.items()},
+        "verdict": str(found[OURS].verdict),
+        "methods": {name: summary(one, asked) for name, one in found.items()},
     }
+
+
+OWN = ["row", "window", "confidence", "truth", "set", "size", "covered", "p_value"]
 
 
 def is_backtest_file(path: Path) -> bool:
     """Tell whether a file is one of these, by its columns."""
     from definetti.cli.overwriting import read_columns
 
-    return read_columns(path) == ["first_row", "covered", "size", "p_value"]
+    return read_columns(path)[-len(OWN) :] == OWN
 
 
-def _list_windows(evaluation: Any, begin: int, horizon: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "first_row": begin + 1 + k * horizon,
-            "covered": bool(evaluation.covered[k]),
-            "size": float(evaluation.sizes[k]),
-            "p_value": float(evaluation.p_values[k]),
-        }
-        for k in range(len(evaluation.covered))
-    ]
+def places_of_steps(found: Evaluation) -> list[int]:
+    """Return which of the labelled rows each step is."""
+    import numpy as np
+
+    steps = len(found.truth) // len(found.covered)
+    each: list[int] = (found.begins[:, None] + np.arange(steps)).ravel().tolist()
+    return each
+
+
+def list_steps(found: Evaluation, level: Any, table: LabelledTable) -> list[dict[str, Any]]:
+    """Return a row a step: its place in the file, the truth, and the set that was given for it."""
+    steps = len(found.truth) // len(found.covered)
+    rows = []
+    for k, place in enumerate(places_of_steps(found)):
+        window, there = k // steps, found.nodes[k]
+        p_value = float(found.p_values[window])
+        states = [label for label, one in zip(found.states, there, strict=True) if one]
+        values = (
+            table.rows[place] + 1, window + 1, level, table.states[place], states, len(states),
+            bool(found.covered[window]), p_value if p_value == p_value else None,
+        )  # fmt: skip
+        rows.append(dict(zip(OWN, values, strict=True)))
+    return rows
 
 
 def print_table(result: dict[str, Any]) -> None:
@@ -254,8 +291,11 @@ def print_table(result: dict[str, Any]) -> None:
         name = f"when in {format_label(label)} (promised {one['promised']:g})"
         table.add_row(name, _write_share(one), *["–"] * len(ways[1:]))
     table.add_section()
+    if ways[0]["unseen"]:
+        apart = (f"{way['unseen']:,}" for way in ways)
+        table.add_row("a state not seen before", *apart)
     for k, part in enumerate(ways[0]["over_time"]):
-        name = f"windows {part['first']} to {part['last']}"
+        name = f"rows {part['first_row']:,} to {part['last_row']:,}"
         table.add_row(name, *(_write_share(way["over_time"][k]) for way in ways))
     table.caption = "shares covered, with exact 95 % intervals"
     if "classical" in result["methods"]:

@@ -31,8 +31,13 @@ def check_rows(
     if skip:
         return None
     from definetti.check import CannotTest, check_quickly
+    from definetti.data.labels import piece
 
-    seen, states, _, before = leave_training(data, train_size)
+    seen, states, lengths, before = leave_training(data, train_size)
+    if lengths is not None:  # what calibrates is what follows the last gap
+        begin, end = len(states) - lengths[-1], len(states)
+        before += begin
+        seen, states = None if seen is None else piece(seen, begin, end), states[begin:]
     try:
         return check_quickly(
             seen, states, memory=memory, rows_before=before, random_state=seed, pictures=pictures
@@ -70,7 +75,7 @@ def find_memory(cp: Any, data: LabelledTable) -> Any:
 
     if not is_auto(cp.memory):
         return cp.memory
-    return copy.deepcopy(cp).fit(data.observations, data.states).memory_
+    return copy.deepcopy(cp).fit(data.observations, data.states, data.lengths).memory_
 
 
 def say_choice(choice: Choice | None) -> list[str]:

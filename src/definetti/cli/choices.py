@@ -13,7 +13,7 @@ class Guarantee(StrEnum):
     errors = "errors"
 
 
-class Classifier(StrEnum):
+class ClassifierName(StrEnum):
     """Classifiers of scikit-learn that may stand for the law of the observations."""
 
     random_forest = "random-forest"

@@ -15,7 +15,7 @@ def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
 
     Parameters
     ----------
-    name : one of `choices.Classifier`
+    name : one of `choices.ClassifierName`
     columns : what is observed
     seed : where random numbers come from
 

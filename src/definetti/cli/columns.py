@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.fields import BadTable, find_repeated
@@ -27,7 +29,11 @@ class LabelledTable:
     new : the observations of the new rows
     columns : the observed columns, with what they hold
     notes : what a person should know of how the files were read
-    lengths : of the sequences that the labelled rows are, where a column tells them apart
+    lengths : of the sequences that the labelled rows are, where a column tells them apart, and of
+        the stretches between gaps, rows that have no state; None where they are one
+    rows : the labelled rows' places in their file, from 0
+    keys, new_keys : the columns of labelled and of new rows that are neither observed nor the
+        state, as they are in the file
     """
 
     observations: Any
@@ -37,6 +43,9 @@ class LabelledTable:
     columns: dict[str, str]
     notes: list[str] = field(default_factory=list)
     lengths: list[int] | None = None
+    rows: Sequence[int] = ()
+    keys: pl.DataFrame | None = None
+    new_keys: pl.DataFrame | None = None
 
 
 def split_labelled_rows(
@@ -68,7 +77,8 @@ def split_labelled_rows(
     table, found = tidy_columns(table, name, columns)
     labels, odd = read_states(table, name, state)
     notes += found + odd
-    end = count_labelled(labels, table[state], name, state)
+    rows = find_labelled(labels, name, state)
+    end = rows[-1] + 1
     idle = find_idle(table[:end], columns)
     if observed is None:
         columns = _leave_out(columns, idle, notes)
@@ -76,7 +86,10 @@ def split_labelled_rows(
         notes += [f"column {column!r} {why} and tells nothing" for column, why in idle.items()]
     if not columns:
         notes.append("no column is observed, so the states are taken as a plain Markov chain")
-    rest = table[end:]
+    rest, known = table[end:], table[:end] if len(rows) == end else table[rows]
+    lengths = _find_stretches(rows, apart, name)
+    if len(rows) < end:
+        notes.append(_note_gaps(rows, lengths or [], name, state))
     if new is not None:
         if len(rest):
             raise BadTable(
@@ -86,16 +99,20 @@ def split_labelled_rows(
         check_columns(new, new_name, columns)
         rest, found = match_new_rows(new, new_name, table, name, columns=columns, state=state)
         notes += found
-    notes += _note_states(end, state, len(set(labels[:end])))
+    states = [labels[row] for row in rows]
+    notes += _note_states(len(rows), state, len(set(states)))
     kinds = table.select(columns).schema
     return LabelledTable(
-        observations=take_columns(table[:end], columns),
-        states=labels[:end],
+        observations=take_columns(known, columns),
+        states=states,
         new=take_columns(rest, columns) if columns and len(rest) else None,
         new_rows=len(rest),
         columns={column: str(dtype).lower() for column, dtype in kinds.items()},
         notes=notes,
-        lengths=None if apart is None else _count_runs(apart[:end], name),
+        lengths=lengths,
+        rows=rows,
+        keys=known.drop(state, *columns),
+        new_keys=rest.drop(state, *columns, strict=False),
     )
 
 
@@ -212,28 +229,40 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
     return kept.to_list(), notes + _note_blanks(kept, name, column)
 
 
-def count_labelled(labels: list[Any], raw: pl.Series, name: str, column: str) -> int:
-    """Return how many rows are labelled: the first ones, and all of them.
-
-    Parameters
-    ----------
-    labels, raw : the labels, and the column that they were read from
-    """
-    known = [k for k, label in enumerate(labels) if label is not None]
+def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
+    """Return the places of the rows that are labelled; what follows the last is to be predicted."""
+    known = [row for row, label in enumerate(labels) if label is not None]
     if not known:
         raise BadTable(
             f"{name}: column {column!r} is empty in every row; the states of the first rows must "
             "be known"
         )
-    end = known[-1] + 1
-    if len(known) != end:
-        row = labels.index(None)
-        said = f" ({raw[row]!r} is read so)" if isinstance(raw[row], str) and raw[row] else ""
-        raise BadTable(
-            f"{name}: row {row + 1}, column {column!r} is empty{said}, and rows below it are not; "
-            "fill it in, or move rows without a state to the end"
-        )
-    return end
+    return known if len(known) <= known[-1] else range(len(known))
+
+
+def _find_stretches(rows: Sequence[int], apart: pl.Series | None, name: str) -> list[int] | None:
+    """Return the lengths of stretches of rows that follow each other; None where that is one."""
+    sequences = None if apart is None else _count_runs(apart[: rows[-1] + 1][rows], name)
+    if len(rows) > rows[-1]:
+        return sequences
+    begins = {k for k in range(1, len(rows)) if rows[k] > rows[k - 1] + 1}
+    begins |= {sum(sequences[:k]) for k in range(1, len(sequences))} if sequences else set()
+    edges = [0, *sorted(begins), len(rows)]
+    found = [late - early for early, late in pairwise(edges)]
+    return found if len(found) > 1 or sequences else None
+
+
+def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -> str:
+    """Say which rows are left out for having no state, and what that means."""
+    known = set(rows)
+    lacking = [row + 1 for row in range(rows[-1]) if row not in known]
+    number = "1 row has" if len(lacking) == 1 else f"{len(lacking):,} rows have"
+    last = lengths[-1] if lengths else len(rows)
+    return (
+        f"{name}: {number} no {state} before others that have one, row {lacking[0]:,} the first: "
+        f"taken as gaps. What is predicted follows the last gap and is compared with the {last:,} "
+        "rows after it; a model learns from all"
+    )
 
 
 def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:

@@ -10,6 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 SEPARATORS = ",;\t"
+# What a spreadsheet takes for a formula; the same after apostrophes that keep it from that; and
+# numbers, with bars between, which are none.
+FORMULA, ESCAPED = r"^[=+\-@\t\r\n]", r"^'+[=+\-@\t\r\n]"
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+NUMBERS = rf"^{NUMBER}(\|{NUMBER})*$"
 BLANK = re.compile(r"\n[ \t]*\n")
 # The longer marks first: UTF-32 begins as UTF-16 does.
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",

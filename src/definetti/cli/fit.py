@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import Classifier
+from definetti.cli.choices import ClassifierName
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes
 
@@ -42,7 +42,7 @@ def fit(
                 "a model keeps one level, and --confidence is there "
                 f"{len(settings.confidence)} times; give one here, and others to definetti predict"
             )
-        if settings.classifier not in (None, Classifier.logistic):
+        if settings.classifier not in (None, ClassifierName.logistic):
             raise ValueError(
                 f"--classifier {settings.classifier.value} cannot be kept in a file, which holds "
                 "no trees; take --classifier logistic, or predict from the labelled rows each time"
@@ -52,7 +52,7 @@ def fit(
             table.notes.append(f"left out, having no state: the last {table.new_rows} rows")
             table.new, table.new_rows = None, 0
         cp = make_estimator(settings, table, settings.max_errors + 1)
-        cp.fit(table.observations, table.states)
+        cp.fit(table.observations, table.states, table.lengths)
         # Slow to load, so not before the rows are read.
         from definetti.models.describing import described
         from definetti.saving import save

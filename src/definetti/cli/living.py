@@ -107,7 +107,7 @@ class Living:
                 "are what all begins with; lower --first"
             )
         cp = make_estimator(self.settings, table, self.lag + 1, verbose=False)
-        cp.fit(table.observations, table.states)
+        cp.fit(table.observations, table.states, table.lengths)
         how = dict(self.watching)
         alarm, seed = Ville(how.pop("alpha")), self.settings.seed
         parts = [*read_parts(None, cp).judged, VISITS] if how.pop("visits") else None

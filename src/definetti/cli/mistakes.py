@@ -25,10 +25,14 @@ OPTIONS = {
     "horizon": "--horizon",
     "symmetry": "--symmetry",
     "memory": "--memory",
+    "score": "--score",
 }
 # With a value any of them; by itself, only what is no word of plain English.
 OPTION = re.compile(r"\b(\w+)=('?)([\w.:]+)\2|\b(confidence_level|max_errors|train_size)\b")
 CAPPED = re.compile(r"\bmemory=(?:definetti\.memory\.)?Age\(most=(\d+)\)")
+# At the beginning of what is wrong with one; and what a person at a terminal cannot give.
+NAMED = re.compile(rf"^({'|'.join(OPTIONS)}) must be ")
+OBJECTS = re.compile(r",? or a definetti\.\S+(?=, got)|, a function of windows(?= or a|, got)")
 MISTAKES = (
     ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
 )  # fmt: skip
@@ -59,7 +63,8 @@ def report_mistakes() -> Iterator[None]:
 
 def tell_mistake(error: Exception) -> typer.Exit:
     """Tell of a user's mistake; raise what is returned."""
-    text = write_options(str(error))
+    text = write_options(OBJECTS.sub("", str(error)))
+    text = NAMED.sub(lambda found: f"{OPTIONS[found[1]]} must be ", text)
     if isinstance(error, MemoryError):
         text = f"not enough memory; give fewer rows or a shorter horizon ({text or 'no details'})"
     tell(f"definetti: {text or type(error).__name__}")
@@ -70,7 +75,7 @@ def write_options(text: str) -> str:
     """Write parameters as the options of commands that they are, if they are any.
 
     >>> write_options("set train_size=0.5, guarantee='all' or score='path'")
-    "set --train-size 0.5, --guarantee all or score='path'"
+    'set --train-size 0.5, --guarantee all or --score path'
     >>> write_options("take memory='age', memory=Age(most=7), or symmetry='spaced'")
     'take --memory age, --memory age:7, or --symmetry spaced'
     """

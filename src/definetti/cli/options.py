@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from definetti.cli.choices import Classifier as Classifiers
+from definetti.cli.choices import ClassifierName
 from definetti.cli.choices import Guarantee as Promised
 from definetti.cli.choices import Series as Predicted
 from definetti.cli.completing import complete_memories, complete_scores, complete_symmetries
@@ -51,6 +51,10 @@ MaxErrors = Annotated[int, typer.Option(min=0, help="wrong steps allowed, for er
 Start = Annotated[
     float, typer.Option(min=0.05, max=0.95, help="share of the rows before the first window")
 ]
+Windows = Annotated[
+    int | None,
+    typer.Option(min=1, help="windows at most, spread over the rows; all that are cheap, or 500"),
+]
 TrainSize = Annotated[
     float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
 ]
@@ -58,7 +62,7 @@ States = Annotated[
     str | None, typer.Option(help="all states there can be, with commas between, seen or not")
 ]
 Classifier = Annotated[
-    Classifiers | None,
+    ClassifierName | None,
     typer.Option(help="learn the observations by scikit-learn, on the first rows"),
 ]
 Symmetry = Annotated[

@@ -7,12 +7,14 @@ was taken to, and there is no list of files to be kept.
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from definetti.cli.fields import BadTable
 from definetti.cli.reading import name_source
@@ -69,15 +71,16 @@ def _is_same_file(output: Path, source: str | Path) -> bool:
 
 def read_columns(path: Path) -> list[str]:
     """Return the columns of a file such as `write_rows` writes; none if it is no such file."""
-    ending = path.suffix.lower()
+    name = path.name.lower().removesuffix(".gz")
     try:
-        if ending == ".parquet":
+        if name.endswith(".parquet"):
             import polars as pl
 
             return list(pl.read_parquet_schema(path))
         text = read_beginning(path)
-        if ending in (".csv", ".tsv"):
-            return next(csv.reader(text.splitlines(), delimiter="\t" if ending == ".tsv" else ","))
+        if name.endswith((".csv", ".tsv")):
+            separator = "\t" if name.endswith(".tsv") else ","
+            return next(csv.reader(text.splitlines(), delimiter=separator))
         begin = FIRST_OBJECT.match(text)
         return list(json.JSONDecoder().raw_decode(text, begin.end())[0]) if begin else []
     except Exception:  # whatever a foreign file is, it is not ours
@@ -86,8 +89,10 @@ def read_columns(path: Path) -> list[str]:
 
 def read_beginning(path: Path) -> str:
     """Return the first part of a text; nothing if it cannot be read as one."""
+    opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
     try:
-        with path.open(encoding="utf-8") as file:
-            return file.read(BEGINNING)
-    except (OSError, ValueError):
+        with opened(path, "rt", encoding="utf-8") as file:
+            found: str = file.read(BEGINNING)
+            return found
+    except (OSError, ValueError, EOFError):
         return ""

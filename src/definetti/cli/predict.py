@@ -54,7 +54,7 @@ def predict(
         from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.levels import read_confidences
         from definetti.cli.saved import check_settled, read_saved
-        from definetti.cli.writing import check_output, write_rows
+        from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
 
         if output is not None:
             inputs = [calibration, new, None if model is None else str(model)]
@@ -76,7 +76,7 @@ def predict(
         if model is None:
             cp = make_estimator(settings, data, steps, lag=lag)
             levels = read_confidences(settings.confidence, data.states)
-            cp.fit(data.observations, data.states)
+            cp.fit(data.observations, data.states, data.lengths)
         else:
             levels = _set_again(cp, context, settings, data)
         found, told, described = _predict(cp, data, steps, lag, levels)
@@ -91,7 +91,9 @@ def predict(
             for row in list_steps(one, lag, level)
         ]
         if output is not None:
+            add_keys(rows, data.new_keys, [row["step"] - 1 for row in rows])
             write_rows(rows, output)
+            data.notes += note_formulas(rows, output)
         print_notes([*data.notes, *note_broken(checked, told["symmetry"])])
         if json:
             told["model"] = repr(told["model"])  # for which scikit-learn is loaded
@@ -187,8 +189,9 @@ def is_prediction_file(path: Path) -> bool:
     from definetti.cli.overwriting import read_columns
 
     columns = read_columns(path)
-    numbers = all(one.startswith(("p_", "probability_")) for one in columns[5:])
-    return columns[:5] == ["step", "confidence", "set", "size", "best"] and numbers
+    own = columns[columns.index("step") :] if "step" in columns else []
+    numbers = all(one.startswith(("p_", "probability_")) for one in own[5:])
+    return own[:5] == ["step", "confidence", "set", "size", "best"] and numbers
 
 
 def _list_members(found: Any) -> list[dict[str, Any]]:

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.fields import (
+    ESCAPED,
+    FORMULA,
+    NUMBERS,
     BadTable,
     check_inner_quotes,
     check_open_quotes,
@@ -148,4 +151,20 @@ def _read_csv(text: str, name: str, state: str | None) -> pl.DataFrame:
         raise BadTable(f"{name}: {take_first_line(error)}") from None
     if len(found) and found.width > 1 and found[:, -1].null_count():
         check_widths(text, name, separator)  # rows that are too short have been filled up
-    return parse_dates(found, state)
+    return parse_dates(read_formulas(found), state)
+
+
+def read_formulas(table: pl.DataFrame) -> pl.DataFrame:
+    """Take out the apostrophes that `writing.escape_formula` put before what is no formula.
+
+    Only of columns in which nothing looks like a formula itself: those were not written so.
+    """
+    import polars as pl
+
+    for series in table.select(pl.selectors.string()).get_columns():
+        escaped = series.str.contains(ESCAPED).fill_null(False)
+        formulas = series.str.contains(FORMULA) & ~series.str.contains(NUMBERS)
+        if escaped.any() and not formulas.any():
+            whole = pl.when(escaped).then(pl.col(series.name).str.slice(1))
+            table = table.with_columns(whole.otherwise(pl.col(series.name)).alias(series.name))
+    return table

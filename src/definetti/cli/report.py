@@ -9,7 +9,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.mistakes import report_mistakes, write_options
-from definetti.judging import START, WINDOWS
+from definetti.judging import START
 
 PAGE = Path("report.html")
 MARK = '<meta name="generator" content="definetti">'
@@ -24,7 +24,7 @@ def report(
     horizon: options.Horizon = None,
     lag: options.Lag = 0,
     start: options.Start = START,
-    windows: Annotated[int, typer.Option(min=1, help="windows of the backtest at most")] = WINDOWS,
+    windows: options.Windows = None,
     no_check: options.NoCheck = False,
     title: Annotated[str | None, typer.Option(help="the page's title")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = PAGE,
@@ -66,7 +66,7 @@ def report(
         made = make_report(
             cp, found.observations, found.states, seen if steps else None,
             horizon=ahead if steps else None, lag=lag,
-            levels=levels[1:], start=start, windows=windows,
+            levels=levels[1:], lengths=found.lengths, start=start, windows=windows,
             title=title or "What the hidden states can be", check=checked,
             settings={
                 "command": write_command(context),
@@ -130,15 +130,7 @@ def _print_findings(contents: dict[str, Any], levels: list[Any], output: Path) -
     for place in places:
         lines.append(contents["promise"][place])
         if test := contents["backtest"]:
-            ours = test["methods"]["definetti"][place]
-            if contents["guarantee"] == "steps":
-                lines.append(f"Backtest: {ours['coverage']:.3f} of {test['steps']:,} steps right.")
-            else:
-                of = f" of {test['horizon']:,} steps" if test["horizon"] > 1 else ""
-                lines.append(
-                    f"Backtest: {ours['coverage']:.3f} of {test['windows']:,} windows{of} covered, "
-                    f"95 % interval [{ours['low']:.3f}, {ours['high']:.3f}]."
-                )
+            lines.append(f"Backtest: {test['methods']['definetti'][place]['verdict']['words']}.")
     lines.append(f"written: {output.resolve()}; open it in a browser")
     screen = console()
     for line in lines:

@@ -101,6 +101,7 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
             rows, name, past, str(model), columns=list(columns), state=str(state)
         )
         table.notes += found
+        table.new_keys = rows.drop(str(state), *columns, strict=False)
         table.new, table.new_rows = take_observed(cp, rows, list(columns)), len(rows)
     return cp, table
 

@@ -7,18 +7,18 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from definetti._system.files import find_destination, replace_file
-from definetti.cli.fields import BadTable
+from definetti.cli.fields import ESCAPED, FORMULA, NUMBERS, BadTable
 from definetti.cli.overwriting import check_replaced
 from definetti.cli.printing import make_plain
 from definetti.cli.reading import import_polars
 
-FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?"
-NUMBERS = re.compile(rf"{NUMBER}(\|{NUMBER})*", re.ASCII | re.IGNORECASE)
-ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
+if TYPE_CHECKING:
+    import polars as pl
+
+ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 
 
 def check_output(
@@ -43,7 +43,7 @@ def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     """Refuse a file that cannot be written."""
     if output.is_dir():
         raise BadTable(f"output {output} is a folder; name a file")
-    ending = output.suffix.lower()
+    ending = find_ending(output)
     if ending not in endings:
         raise BadTable(
             f"output {output}: files end in {', '.join(endings)}, and "
@@ -70,23 +70,71 @@ def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
     """
     check_place(output)
     pl = import_polars()
-    if output.suffix.lower() in (".csv", ".tsv"):
+    ending = find_ending(output)
+    if ending.startswith((".csv", ".tsv")):
         rows = [
             {escape_formula(key): _write_field(one) for key, one in row.items()} for row in rows
         ]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
     frame = frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
+    packed = {"compression": "gzip", "check_extension": False} if ending.endswith(".gz") else {}
     writers: dict[str, Callable[[Path], Any]] = {
-        ".csv": frame.write_csv,
-        ".tsv": lambda path: frame.write_csv(path, separator="\t"),
+        ".csv": lambda path: frame.write_csv(path, **packed),
+        ".tsv": lambda path: frame.write_csv(path, separator="\t", **packed),
         ".parquet": frame.write_parquet,
-        ".jsonl": frame.write_ndjson,
+        ".jsonl": lambda path: frame.write_ndjson(path, **packed),
         ".json": lambda path: path.write_text(
             json.dumps(make_plain(rows), indent=1, default=str, allow_nan=False), encoding="utf-8"
         ),
     }
-    write_whole(output, writers[output.suffix.lower()])
+    write_whole(output, writers[ending.removesuffix(".gz")])
+
+
+def find_ending(path: Path) -> str:
+    """Return what a file ends in, with what is packed.
+
+    >>> find_ending(Path("sets.CSV.gz")), find_ending(Path("sets.parquet")), find_ending(Path("a"))
+    ('.csv.gz', '.parquet', '')
+    """
+    return "".join(
+        path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]
+    ).lower()
+
+
+def add_keys(rows: list[dict[str, Any]], keys: pl.DataFrame | None, places: list[int]) -> None:
+    """Put the columns of a file that say which row it is before what was found of these rows.
+
+    Parameters
+    ----------
+    rows : what was found, to which they are added
+    keys : the columns; one that is called as ours is has "file_" before its name
+    places : which row of the file each is about; beyond its end there is nothing to say
+    """
+    if keys is None or not keys.width or not rows:
+        return
+    ours = set(rows[0])
+    names = [f"file_{name}" if name in ours else name for name in keys.columns]
+    values = keys.rows()
+    nothing = (None,) * keys.width
+    for row, place in zip(rows, places, strict=True):
+        found = dict(zip(names, values[place] if place < len(values) else nothing, strict=True))
+        own = dict(row)
+        row.clear()
+        row.update(found, **own)
+
+
+def note_formulas(rows: list[dict[str, Any]], output: Path) -> list[str]:
+    """Say what became of labels that a spreadsheet would take for formulas, if there are any."""
+    if not find_ending(output).startswith((".csv", ".tsv")):
+        return []
+    texts = (_write_field(one) for row in rows for key, one in row.items())
+    if not any(isinstance(text, str) and re.search(ESCAPED, text) for text in texts):
+        return []
+    return [
+        f"{output}: what begins with =, +, - or @ and is no number has an apostrophe before it, so "
+        "that no spreadsheet takes it for a formula; definetti reads it without"
+    ]
 
 
 def _write_field(value: Any) -> Any:
@@ -114,7 +162,8 @@ def escape_formula(text: str) -> str:
     >>> [escape_formula(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
     ['sun', "'=1+1", "''=1+1", '-1', '-1|+2.5', "'-1|x"]
     """
-    return f"'{text}" if FORMULA.match(text) and not NUMBERS.fullmatch(text) else text
+    odd = re.search(FORMULA, text) or re.search(ESCAPED, text)
+    return f"'{text}" if odd and not re.search(NUMBERS, text) else text
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:

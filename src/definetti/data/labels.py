@@ -14,6 +14,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 
@@ -39,6 +40,20 @@ def plain(values: Any) -> Any:
     if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach"):
         return values.detach().cpu().numpy()
     return values
+
+
+def array_of(labels: Iterable[Hashable]) -> npt.NDArray[Any]:
+    """Return labels as an array, of their own type where they have one that arrays know.
+
+    >>> array_of(["sun", "rain"]), array_of([1, "b"])
+    (array(['sun', 'rain'], dtype='<U4'), array([1, 'b'], dtype=object))
+    """
+    found = list(labels)
+    if len({type(label) for label in found}) == 1 and type(found[0]) in (str, int, float, bool):
+        return np.array(found)
+    array = np.empty(len(found), dtype=object)
+    array[:] = found
+    return array
 
 
 def readable(values: Any, name: str = "observations") -> Any:

@@ -136,6 +136,7 @@ def _joined(
         given,
         None if best is None else np.concatenate(best),
         np.concatenate([part.filled for part in parts]),
+        stretch.begins + question.lag,
     )
 
 

@@ -89,6 +89,8 @@ class JudgedLevels(NamedTuple):
     given : (windows,) the code of the state given which each promise holds, −1 for one unknown
     step_p_values : (steps, n) of the best sequence with each state; None where nobody asked
     filled : (windows, levels) whether a set would be empty, and has its most plausible member
+    begins : (windows,) the first row of each window that was asked about, from 0
+    guarantee : what was promised
     """
 
     levels: list[Any]
@@ -103,6 +105,21 @@ class JudgedLevels(NamedTuple):
     given: IntArray
     step_p_values: FloatArray | None = None
     filled: npt.NDArray[np.bool_] | None = None
+    begins: Any = None
+    guarantee: str = "all"
+
+    def take(self, places: IntArray) -> JudgedLevels:
+        """Return some of the windows."""
+        steps = (places[:, None] * self.horizon + np.arange(self.horizon)).ravel()
+        by_step = ("truth", "first", "step_p_values")
+        by_window = (
+            "covers", "p_values", "sizes", "scaled_sizes", "given", "filled", "begins",
+        )  # fmt: skip
+        each = self._asdict()
+        return self._replace(
+            **{name: each[name][steps] for name in by_step if each[name] is not None},
+            **{name: each[name][places] for name in by_window if each[name] is not None},
+        )
 
     def evaluation(self, place: int) -> Evaluation:
         """Return how the sets of one level fared."""
@@ -118,6 +135,8 @@ class JudgedLevels(NamedTuple):
             confidence_level=self.levels[place],
             given=self.given,
             filled=None if self.filled is None else self.filled[:, place],
+            begins=self.begins,
+            guarantee=self.guarantee,
         )
 
 
@@ -160,6 +179,8 @@ def roll_levels(
     filling: bool = False,
     verbose: bool = False,
     at_once: bool = True,
+    places: IntArray | None = None,
+    every: bool = False,
 ) -> JudgedLevels:
     """Predict each window of a stretch from all that came before it, then learn its labels.
 
@@ -177,6 +198,8 @@ def roll_levels(
     verbose : show a bar that counts the windows
     at_once : whether all windows may be predicted in one pass where that gives the same answers, as
         `roll_at_once` does; else one after the other, which is the witness
+    places : which windows to judge, in rising order; all if left out
+    every : whether all are judged, whatever `places` says, if they are predicted in one pass
     """
     if at_once:
         found_at_once = roll_at_once(
@@ -184,7 +207,7 @@ def roll_levels(
             by_p_values=by_p_values, filling=filling,
         )  # fmt: skip
         if found_at_once is not None:
-            return found_at_once
+            return found_at_once if places is None or every else found_at_once.take(places)
 
     def told(level: Any, one: AnySet) -> Any:
         """Return a level as it was asked for: a set by the present state has that state's alone."""
@@ -193,7 +216,9 @@ def roll_levels(
         return read_levels(asked_for).written if by_state else one.confidence_level
 
     learner = copy.deepcopy(predictor)
-    begins = range(0, len(states) - horizon + 1, horizon)
+    begins = list(range(0, len(states) - horizon + 1, horizon))
+    if places is not None:
+        begins = [begins[place] for place in places]
     if len(begins) > 1 and "verbose" in learner.get_params(deep=False):
         learner.verbose = False  # one bar for all windows, and none within it
     counted: Iterable[int] = begins
@@ -236,7 +261,91 @@ def roll_levels(
         np.array(given),
         np.concatenate([_widened(each, n, 0) for each in best]) if by_p_values else None,
         np.array(filled),
+        np.array(begins) + lag,
+        s.guarantee if isinstance(s, StepSets) else "all",
     )
+
+
+def roll_stretches(
+    predictor: Any,
+    observations: Any,
+    states: Sequence[Any],
+    lengths: Sequence[int],
+    horizon: int,
+    places: IntArray | None = None,
+    every: bool = False,
+    **how: Any,
+) -> JudgedLevels:
+    """Judge windows of several stretches with gaps between; none of them crosses a gap.
+
+    A stretch that follows a gap begins with a label that is learned and not predicted: what comes
+    before it is not known.
+
+    Parameters
+    ----------
+    predictor : fitted on what comes before the first, which goes on from there
+    lengths : how many rows each stretch has
+    places, every, how : as for `roll_levels`; places count the windows of all stretches
+    """
+    if len(lengths) == 1:
+        return roll_levels(
+            predictor, observations, states, horizon=horizon, places=places, every=every, **how
+        )
+    learner, parts, chosen = copy.deepcopy(predictor), [], []
+    begin, number = 0, 0  # of rows, and of windows, so far
+    for stretch, length in enumerate(lengths):
+        end = begin + length
+        if stretch:
+            learner.break_off().partial_fit(
+                _cut(observations, begin, begin + 1), states[begin : begin + 1]
+            )
+            begin += 1
+        windows = (end - begin) // horizon
+        own = np.arange(windows)
+        if places is not None:
+            own = places[(places >= number) & (places < number + windows)] - number
+        if len(own):
+            seen, truth = _cut(observations, begin, end), states[begin:end]
+            part = roll_levels(
+                learner, seen, truth, horizon=horizon, places=own, every=every, **how
+            )
+            parts.append(part._replace(begins=part.begins + begin))
+            chosen.append(own)
+        number += windows
+        if stretch < len(lengths) - 1 and end > begin:
+            learner.partial_fit(_cut(observations, begin, end), states[begin:end])
+        begin = end
+    if any(len(part.covers) == len(own) for part, own in zip(parts, chosen, strict=True)):
+        # Of all stretches the same share: some were predicted in one pass, and some were not.
+        pairs = zip(parts, chosen, strict=True)
+        parts = [part if len(part.covers) == len(own) else part.take(own) for part, own in pairs]
+    return join_judged(parts)
+
+
+def count_windows(lengths: Sequence[int], horizon: int) -> int:
+    """Return how many windows stretches have room for, as `roll_stretches` takes them.
+
+    >>> count_windows([10, 3, 1], 2)
+    6
+    """
+    return sum(max(length - (place > 0), 0) // horizon for place, length in enumerate(lengths))
+
+
+def join_judged(parts: Sequence[JudgedLevels]) -> JudgedLevels:
+    """Put parts together, of which each knows all states of those before it."""
+    last, n = parts[-1], len(parts[-1].states)
+    if len(parts) == 1:
+        return last
+    never = len(last.levels)
+    widen = {"first": never, "step_p_values": 0}
+    joined: dict[str, Any] = {}
+    for name in last._fields:
+        values = [getattr(part, name) for part in parts]
+        if name in widen and values[0] is not None:
+            values = [_widened(each, n, widen[name]) for each in values]
+        if isinstance(values[0], np.ndarray):
+            joined[name] = np.concatenate(values)
+    return last._replace(**joined)
 
 
 Reading = tuple[IntArray, int, list[tuple[float, float]], Any, list[bool]]

@@ -17,7 +17,6 @@ from definetti.data.series import at_rows, read_series
 from definetti.judging import START, WINDOWS
 from definetti.judging.backtest import find_begin
 from definetti.judging.intervals import exact_interval
-from definetti.judging.summing import promised_of
 from definetti.sets import Evaluation
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class SeriesRecord(NamedTuple):
     @classmethod
     def of(cls, name: Hashable, rows: int, found: Evaluation, guarantee: str) -> SeriesRecord:
         """Sum up an evaluation."""
-        held, levels = promised_of(found, guarantee), found.levels
+        held, levels = found.kept_shares, found.levels
         promised = math.nan if levels is None or np.isnan(levels).all() else np.nanmean(levels)
         missing = np.asarray(found.truth).reshape(len(held), -1) < 0
         return cls(
@@ -342,9 +341,10 @@ def backtest_series(
 
     def judge(place: int) -> Evaluation | None:
         begin, end = table.series.span(place)
-        cut = find_begin(end - begin, horizon, start, windows)
+        cut = find_begin(end - begin, horizon, start)
         if cut is None:
             return None
+        cut = max(cut, end - begin - windows * horizon)
         cp = each.fitted(place, cut)
         breaks = np.flatnonzero(table.series.begins[begin + cut : end]) + begin + cut
         edges = sorted({begin + cut, *breaks.tolist(), end})

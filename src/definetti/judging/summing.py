@@ -16,20 +16,20 @@ PARTS = 4  # of the stretch that is predicted, for coverage over time
 interval = lru_cache(maxsize=100_000)(exact_interval)
 
 
-def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dict[str, Any]:
-    """Return coverage overall, by last state and over time, and sizes, as plain numbers.
+def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
+    """Return coverage overall, by last state and over time, sizes and the verdict, as plain values.
 
     Parameters
     ----------
     evaluation : what `ConformalHMM.evaluate` returns
     horizon : the steps of each of its windows
-    guarantee : what was promised; for "steps", a share of steps is what is judged
 
     Notes
     -----
-    Where states have levels of their own, "promised" is what was promised on average over these
-    windows, and "by_state" has the shares by the state whose level counts, with "departures" the
-    present one, each beside what it was promised.
+    Windows with a state that had not come up before are counted in "unseen", and apart from all
+    else, unless there are no others. Where states have levels of their own, "promised" is what was
+    promised on average over these windows, and "by_state" has the shares by the state whose level
+    counts, with "departures" the present one, each beside what it was promised.
 
     Examples
     --------
@@ -42,12 +42,15 @@ def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dic
     >>> numbers["coverage"] == found.coverage, numbers["windows"], list(numbers["by_last_state"])
     (True, 50, ['sun', 'rain'])
     """
-    covered = promised_of(evaluation, guarantee)
-    lasts = evaluation.truth.reshape(-1, horizon)[:, -1]
-    names = names_of(evaluation.states)
+    known = np.full(len(evaluation.covered), evaluation.unseen.all()) | ~evaluation.unseen
+    covered = evaluation.kept_shares[known]
+    lasts = evaluation.truth.reshape(-1, horizon)[known, -1]
+    names, verdict = names_of(evaluation.states), evaluation.verdict
     parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
     found = {
         **share(covered),
+        "unseen": int(evaluation.unseen.sum()),
+        "verdict": None if verdict is None else verdict.to_dict(),
         "mean_size": float(evaluation.sizes.mean()),
         "mean_states_per_step": float(evaluation.widths.mean()),
         "share_filled": 0.0 if evaluation.filled is None else float(evaluation.filled.mean()),
@@ -57,22 +60,35 @@ def summary(evaluation: Evaluation, horizon: int, guarantee: str = "all") -> dic
             if code >= 0
         },
         "over_time": [
-            {"first": int(part[0]) + 1, "last": int(part[-1]) + 1, **share(covered[part])}
+            {
+                "first": int(part[0]) + 1,
+                "last": int(part[-1]) + 1,
+                **share(covered[part]),
+                **_rows(evaluation, np.flatnonzero(known)[part], horizon),
+            }
             for part in parts
         ],
     }
     if isinstance(evaluation.confidence_level, Mapping):
-        found |= _promises(evaluation, covered, names)
+        found |= _promises(evaluation, known, names)
     return found
 
 
+def _rows(evaluation: Evaluation, windows: npt.NDArray[Any], horizon: int) -> dict[str, int]:
+    """Return the first and last row of some windows, counted from 1, where they are rows."""
+    if evaluation.begins is None:
+        return {}
+    begins = evaluation.begins[windows]
+    return {"first_row": int(begins[0]) + 1, "last_row": int(begins[-1]) + horizon}
+
+
 def _promises(
-    evaluation: Evaluation, covered: npt.NDArray[Any], names: list[str]
+    evaluation: Evaluation, known: npt.NDArray[np.bool_], names: list[str]
 ) -> dict[str, Any]:
     """Return what was promised, state by state, beside what came of it."""
-    levels = evaluation.levels
-    assert levels is not None
-    own = split_by_last_state(np.arange(len(covered)), evaluation.given)
+    assert evaluation.levels is not None
+    levels, covered = evaluation.levels[known], evaluation.kept_shares[known]
+    own = split_by_last_state(np.arange(len(covered)), evaluation.given[known])
     return {
         "promised": float(np.nanmean(levels)) if not np.isnan(levels).all() else None,
         "by_state": {
@@ -125,11 +141,6 @@ def find_worst_state(own: dict[Any, npt.NDArray[Any]]) -> tuple[float | None, An
     (0.5, 'rain')
     """
     return min(((float(part.mean()), state) for state, part in own.items()), default=(None, None))
-
-
-def promised_of(evaluation: Evaluation, guarantee: str) -> npt.NDArray[Any]:
-    """Return what the promise is about: whether a window was covered, or its share of steps."""
-    return 1.0 - evaluation.wrong if guarantee == "steps" else evaluation.covered
 
 
 def share(covered: npt.NDArray[Any]) -> dict[str, Any]:

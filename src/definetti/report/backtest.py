@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from definetti.judging.backtest import OURS, run_backtest
 from definetti.judging.rolling import JudgedLevels
-from definetti.judging.summing import promised_of, share, summary
+from definetti.judging.summing import share, summary
 from definetti.report.levels import round_for_page
 
 DRAWN = 300  # steps of the backtest in its picture
@@ -23,8 +24,9 @@ def describe_backtest(
     seen: int,
     levels: list[float],
     start: float,
-    windows: int,
+    windows: int | None,
     lag: int = 0,
+    lengths: Sequence[int] | None = None,
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """Predict windows of the labelled rows in the way that was asked for.
 
@@ -41,7 +43,7 @@ def describe_backtest(
     try:
         test = run_backtest(
             cp, observations, labels, steps + lag, lag=lag, observed=seen + lag, levels=levels,
-            labels=cp.states_, start=start, windows=windows,
+            start=start, windows=windows, lengths=lengths,
         )  # fmt: skip
     except ValueError as error:
         return None, [f"there is no backtest: {error}"]
@@ -50,9 +52,8 @@ def describe_backtest(
         "observed": test.observed - lag,
         "first_row": test.begin + 1,
         "windows": test.windows,
-        "late_states": bool(set(labels) - set(labels[: test.begin])) and cp.states is None,
         "methods": {
-            name: [_numbers(run, k, cp.guarantee, name == OURS) for k in range(len(levels))]
+            name: [_numbers(run, k, name == OURS) for k in range(len(levels))]
             for name, run in test.methods.items()
         },
         **_drawn(test.methods[OURS]),
@@ -60,17 +61,17 @@ def describe_backtest(
     return found, test.notes
 
 
-def _numbers(run: JudgedLevels, place: int, guarantee: str, running: bool) -> dict[str, Any]:
+def _numbers(run: JudgedLevels, place: int, running: bool) -> dict[str, Any]:
     """Return what a level's sets amounted to."""
     found = run.evaluation(place)
-    numbers = summary(found, run.horizon, guarantee)
+    numbers = summary(found, run.horizon)
     # Of sets too large to be listed, those of the level asked for alone are counted.
-    counted = guarantee == "all" and np.isfinite(found.size)
+    counted = run.guarantee == "all" and np.isfinite(found.size)
     numbers["mean_size"] = found.size if counted else None
     widths = np.bincount(found.nodes.sum(axis=1), minlength=len(run.states) + 1)
     numbers["widths"] = (widths / len(found.nodes)).tolist()
     if running:
-        numbers["running"] = _running(promised_of(found, guarantee))
+        numbers["running"] = _running(found.kept_shares)
     return numbers
 
 

@@ -28,15 +28,16 @@ def collect_contents(
     new_observations: Any,
     horizon: int | None,
     start: float,
-    windows: int,
+    windows: int | None,
     check: Diagnosis | None = None,
     lag: int = 0,
     levels: Sequence[float] = (),
+    lengths: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Predict, backtest and describe; see `definetti.report.make_report`."""
     labels, observations = checked_states(states), readable(observations)
     new_observations = readable(new_observations, "new_observations")
-    cp = copy_predictor(predictor).fit(observations, labels)
+    cp = copy_predictor(predictor).fit(observations, labels, lengths)
     levels = levels_around(cp.confidence_level, cp.guarantee, levels)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", UserWarning)
@@ -52,7 +53,7 @@ def collect_contents(
             new = describe_new(cp, asked, new_observations, horizon, levels, lag)
         steps, seen = (new["steps"], new["observed"]) if new else (1, int(observations is not None))
         test, more = describe_backtest(
-            cp, observations, labels, steps, seen, levels, start, windows, lag
+            cp, observations, labels, steps, seen, levels, start, windows, lag, lengths
         )
     exact = cp.symmetry_.exact
     spared = any(issubclass(one.category, SpareMemoryWarning) for one in heard)

@@ -12,7 +12,7 @@ from typing import Any
 from definetti._system.checks import checked_number
 from definetti._system.files import replace_file
 from definetti.check.diagnosis import Diagnosis
-from definetti.judging import START, WINDOWS
+from definetti.judging import START
 from definetti.levels import read_levels
 from definetti.report.contents import collect_contents
 from definetti.report.page import page
@@ -70,8 +70,9 @@ def make_report(
     horizon: int | None = None,
     lag: int = 0,
     levels: Sequence[float] = (),
+    lengths: Sequence[int] | None = None,
     start: float = START,
-    windows: int = WINDOWS,
+    windows: int | None = None,
     check: Diagnosis | None = None,
     title: str | None = None,
     settings: dict[str, Any] | None = None,
@@ -90,11 +91,14 @@ def make_report(
     levels : list of float, optional
         Levels to choose from on the page, beside the predictor's own and those that are there
         anyway.
+    lengths : list of int, optional
+        The lengths of stretches of the labelled sequence, with gaps between, as of `fit`.
     start : float, default 0.5
         The share of the labelled steps before the first window of the backtest.
-    windows : int, default 500
-        The most windows that the backtest has, the last ones. A window has as many steps as are to
-        be predicted; where the rows have no room for one, the page says so and has no backtest.
+    windows : int, optional
+        The most windows that the backtest has, spread over the rows; as in `run_backtest` if left
+        out. A window has as many steps as are to be predicted; where the rows have no room for one,
+        the page says so and has no backtest.
     check : Diagnosis, optional
         What `ConformalHMM.check` or `definetti.check.check` found of the labelled sequence; the
         page then says whether its promise may be trusted.
@@ -127,7 +131,8 @@ the sequences that they leave possible.'
         )
     if not isinstance(start, Real) or not 0 < start < 1:
         raise ValueError(f"start must be a share between 0 and 1, both excluded, got {start!r}")
-    checked_number(windows, "windows")
+    if windows is not None:
+        checked_number(windows, "windows")
     if check is not None and not isinstance(check, Diagnosis):
         raise TypeError(
             f"check must be a Diagnosis, got {type(check).__name__}; definetti.check.check and "
@@ -144,13 +149,14 @@ the sequences that they leave possible.'
         check,
         lag,
         [read_levels(level).written for level in levels],
+        lengths,
     )
     shown = {
         **(settings or {}),
         "horizon": "as many as there are new observations" if horizon is None else horizon,
         "lag": lag,
         "start": start,
-        "windows": windows,
+        "windows": "as many as there are, or 500" if windows is None else windows,
         **{name: _written(value) for name, value in predictor.get_params(deep=False).items()},
         **{name: _plain(value) for name, value in found.pop("used").items()},
         "definetti": __version__,

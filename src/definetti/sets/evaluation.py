@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.levels import ConfidenceLevel, read_levels
+from definetti.sets.verdict import Verdict, judge_promise
 
 
 class StateCoverage(NamedTuple):
@@ -44,6 +45,10 @@ class Evaluation(NamedTuple):
         "departures" the present one; −1 for a label unknown
     filled : (windows,) whether nothing was plausible, so that the most plausible was let in; for
         sets of states, at some step; None where nobody counted
+    unseen : (windows,) whether the truth has a label unknown, which no set can hold; these count
+        as not covered here, and apart from misses in the `verdict`; None where nobody counted
+    begins : (windows,) the first row of each window, from 0; None where windows are no rows
+    guarantee : what was promised: of "steps", a share of them
 
     Examples
     --------
@@ -72,6 +77,9 @@ class Evaluation(NamedTuple):
     confidence_level: ConfidenceLevel | None = None
     given: Any = None
     filled: Any = None
+    unseen: Any = None
+    begins: Any = None
+    guarantee: str = "all"
 
     @classmethod
     def of_steps(
@@ -98,6 +106,7 @@ class Evaluation(NamedTuple):
             states=states,
             truth=truth,
             nodes=nodes,
+            unseen=np.logical_or.reduceat(truth < 0, begins),
             **others,
         )
 
@@ -135,6 +144,16 @@ class Evaluation(NamedTuple):
     def wrong_share(self) -> float:
         """The share of steps whose true state was not possible there."""
         return float(self.wrong.mean())
+
+    @property
+    def kept_shares(self) -> npt.NDArray[Any]:
+        """What the promise is about: whether each window was covered, or its share of steps."""
+        return 1.0 - self.wrong if self.guarantee == "steps" else self.covered
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the promise was kept, in words; None where the level is not known."""
+        return judge_promise(self)
 
     @property
     def levels(self) -> FloatArray | None:
@@ -190,7 +209,7 @@ class Evaluation(NamedTuple):
             f"Evaluation: covered {held} of {number} ({self.coverage:.3f}), "
             f"mean size {self.size:.2f}, mean scaled size {self.scaled_size:.3f}, "
             f"states per step {self.width:.2f}, steps wrong {self.wrong_share:.3f}"
-            f"{self._on_filling()}"
+            f"{self._on_filling()}{self._on_unseen()}"
         )
         if not isinstance(self.confidence_level, Mapping) or self.given is None:
             return line
@@ -199,6 +218,11 @@ class Evaluation(NamedTuple):
             for label, one in self.by_state().items()
         ]
         return "\n".join([line, *rows])
+
+    def _on_unseen(self) -> str:
+        """Say how many windows no set could hold, where there are some."""
+        number = 0 if self.unseen is None else int(self.unseen.sum())
+        return f"; {number} with a state that had not come up before" if number else ""
 
     def _on_filling(self) -> str:
         """Say how many sets would be empty, where some would."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import abc
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,7 +11,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import islice
 from numbers import Real
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,7 @@ from definetti.data.candidates import powered
 from definetti.levels import ConfidenceLevel
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.sets._face import StepFace
-from definetti.sets._wording import FILLED, LAST, Size, promise, short
+from definetti.sets._wording import FILLED, LAST, SHOWN, Size, promise, short
 from definetti.sets.listed import coded
 from definetti.trellis import (
     arrivals,
@@ -38,6 +40,74 @@ Sequence = tuple[Hashable, ...]
 WORK = 2**31  # edges times bins that a count may look at without being asked to
 MOST_BINS = 2**20
 QUICK = 5_000  # edges of a trellis that a repr may count on
+
+
+class TooManyMembers(OverflowError, AttributeError):
+    """A set that cannot be listed; whoever only asks whether it has a list is told that not."""
+
+
+class Members(abc.Sequence[Sequence]):
+    """The members of a set, most plausible first, found when they are asked for.
+
+    ``[0]``, ``[:10]`` and loops take time only for what they look at; ``len`` and what needs it,
+    ``[-1]`` and ``list(…)``, refuse where there are more than ``max_listed``.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> observations, states = weather(2_000, random_state=1)
+    >>> cp = ConformalHMM(train_size=0.5).fit(observations[:1960], states[:1960])
+    >>> s = cp.predict_set(observations[1960:])
+    >>> len(s.sequences[:3]), s.sequences[0] == s.best
+    (3, True)
+    """
+
+    def __init__(self, of: LatticeSet) -> None:
+        self._of, self._rest = of, iter(of)
+        self._found: list[Sequence] = []
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    @overload
+    def __getitem__(self, place: int) -> Sequence: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Sequence]: ...
+
+    def __getitem__(self, place: int | slice) -> Sequence | list[Sequence]:
+        parts = (place.start, place.stop, place.step) if isinstance(place, slice) else (place,)
+        if any(part is not None and part < 0 for part in parts):
+            self._find(len(self))  # counted from the end
+        else:
+            last = place.stop if isinstance(place, slice) else place + 1
+            self._find(len(self) if last is None else last)
+        return self._found[place]
+
+    def __iter__(self) -> Iterator[Sequence]:
+        for place in itertools.count():
+            self._find(place + 1)
+            if place >= len(self._found):
+                return
+            yield self._found[place]
+
+    def __contains__(self, sequence: Any) -> bool:
+        return sequence in self._of
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, abc.Sequence):
+            return NotImplemented
+        return self[: len(other) + 1] == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        first = ", ".join(map(short, self[:SHOWN]))
+        return f"[{first}{', …' if len(self[: SHOWN + 1]) > SHOWN else ''}]"
+
+    def _find(self, number: int) -> None:
+        self._found += islice(self._rest, max(number - len(self._found), 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,7 +281,7 @@ class LatticeSet(StepFace):
 
     def __len__(self) -> int:
         if self._exact is None:
-            raise OverflowError(
+            raise TooManyMembers(
                 f"the set has more than max_listed={self.max_listed:,} members; size() gives "
                 "bounds on their number, and iteration gives them best first"
             )
@@ -223,13 +293,13 @@ class LatticeSet(StepFace):
         return float(Fraction(self.size().high, len(self.states) ** self.horizon))
 
     @property
-    def sequences(self) -> list[Sequence]:
-        """All members, most plausible first, where they are not too many to list."""
-        return list(islice(self, len(self)))
+    def sequences(self) -> Members:
+        """All members, most plausible first, to be looked at as a list is; see `Members`."""
+        return Members(self)
 
     @property
     def p_values(self) -> FloatArray:
-        """The p-values of `sequences`."""
+        """The p-values of `sequences`, where these are not too many to list."""
         return -np.array([found for found, _, _ in islice(self._ordered(), len(self))])
 
     @cached_property

@@ -179,8 +179,8 @@
         : `The set held the truth in ${number(ours.coverage)} of them (${level}).`;
     return [
       `${windows} with known states ${found.windows === 1 ? "was predicted," : "were predicted, each"} from all rows before it${how}, from row ${whole(found.first_row)} on.`,
-      found.late_states ? "The names of all states were known throughout." : "",
-      came, verdict(ours, place),
+      came, verdict(ours, place), ours.unseen ? `${many(ours.unseen, "further window")} ${ours.unseen === 1 ? "has" : "have"} a state that had not come up before, which no set can hold, and ${ours.unseen === 1 ? "is" : "are"} counted apart.` : "",
+      ours.verdict && place === data.asked ? `Verdict: ${ours.verdict.words}.` : "",
     ].filter(Boolean).join(" ");
   }
 

@@ -1,0 +1,210 @@
+"""Whether a promise was kept, in words and by an exact test."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from definetti.sets.evaluation import Evaluation
+
+ERROR_RATE = 0.05  # of the whole verdict, half of it for all windows and half for parts of them
+PARTS = 20  # of the windows, at whose edges a shortfall may begin or end
+FULL = 0.95  # of the states, from which on a set says nothing
+
+
+class Verdict(NamedTuple):
+    """Whether sets held the truth as often as was promised.
+
+    A binomial test of all windows, and of what comes before and after each twentieth of them, the
+    latter corrected for their number; with levels by state, of each state's windows. If every
+    window is covered with the probability promised, independently of the others, a verdict of
+    "short" has a probability of at most 0.05. Windows are independent with ``symmetry="full"``, a
+    refitted model and windows that do not overlap; otherwise nearly so. Where a shortfall begins
+    is a description.
+
+    Attributes
+    ----------
+    kept : whether the promise was kept, as far as can be told; None where windows are too few
+    words : the same in words
+    coverage : the share that was covered, of steps where these are promised; in the part named
+    promised : the level
+    windows : how many windows that is of
+    p_value : of the promise: short if it is at most 0.05
+    rows : the first and last row of the part that is short, counted from 1; None if it is no part
+    state : the label whose windows are short, where states have levels of their own
+    unseen : windows with a state that had not come up before, which are counted apart
+    width, states : how many states were possible at a step, on average, and of how many
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(600, random_state=0)
+    >>> cp = ConformalHMM(random_state=0).fit(y[:200], x[:200])
+    >>> print(cp.evaluate(y[200:], x[200:], horizon=1).verdict)
+    kept: 0.950 of 400 windows, promised 0.9
+    """
+
+    kept: bool | None
+    words: str
+    coverage: float
+    promised: float | None
+    windows: int
+    p_value: float | None
+    rows: tuple[int, int] | None
+    state: Hashable | None
+    unseen: int
+    width: float
+    states: int
+
+    def __str__(self) -> str:
+        return self.words
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values, for JSON."""
+        return self._asdict()
+
+
+class SomeWindows(NamedTuple):
+    """Some of the windows: which, what they promise, and how likely so few hits are at that."""
+
+    where: str
+    windows: IntArray
+    promised: float
+    p_value: float
+    state: Hashable | None = None
+
+
+def judge_promise(found: Evaluation) -> Verdict | None:
+    """Judge an evaluation; None where it has no record of its level or its states."""
+    levels = found.levels
+    if levels is None or found.nodes is None:
+        return None
+    apart = np.zeros(len(found.covered), dtype=bool) if found.unseen is None else found.unseen
+    judged = np.flatnonzero(~apart & ~np.isnan(levels))
+    hits = found.kept_shares[judged]
+    about = {
+        "unseen": int(apart.sum()), "width": float(found.width), "states": found.nodes.shape[1],
+    }  # fmt: skip
+    more = _count_apart(int(apart.sum()))
+    if not len(judged):
+        words = f"cannot tell: no window has states that had come up before{more}"
+        return Verdict(None, words, np.nan, None, 0, None, None, None, **about)
+    promised = levels[judged]
+    by_state = isinstance(found.confidence_level, Mapping)
+    whole, *parts = (
+        _by_state(found, judged, hits, promised)
+        if by_state
+        else _along(found, hits, float(promised[0]))
+    )
+    worst = min([whole, *parts], key=lambda part: part.p_value)
+    kept: bool | None = worst.p_value > ERROR_RATE
+    about_worst = whole if kept else worst
+    share = float(hits[about_worst.windows].mean())
+    of = f"{share:.3f} of {len(about_worst.windows):,} {_unit(found, about_worst)}"
+    said = f"{of}, promised {about_worst.promised:.3g}"
+    rows = None
+    if not kept:
+        words = f"short by {about_worst.promised - share:.2g}{worst.where}: {said}"
+        rest = np.setdiff1d(whole.windows, worst.windows)
+        if len(rest) and not by_state:
+            words += f"; elsewhere {hits[rest].mean():.3f} of {len(rest):,}"
+        if worst is not whole and worst.state is None:
+            rows = _rows(found, judged[worst.windows])
+    elif _p_of(0.0, len(hits), float(promised.max()), hits.dtype == np.bool_) > ERROR_RATE / 2:
+        kept, words = None, f"cannot tell, so few windows: {said}; more rows would tell"
+    elif found.nodes.shape[1] > 1 and found.width >= FULL * found.nodes.shape[1]:
+        width = f"{found.width:.3g} of {found.nodes.shape[1]:,} states a step"
+        words = f"kept, but the sets say nothing: {width}; {said}"
+    else:
+        words = f"kept{' within chance' * (share < about_worst.promised)}: {said}"
+    return Verdict(
+        kept, words + more, share, about_worst.promised, len(about_worst.windows),
+        min(worst.p_value, 1.0), rows, worst.state if kept is False else None, **about,
+    )  # fmt: skip
+
+
+def _along(found: Evaluation, hits: Any, level: float) -> list[SomeWindows]:
+    """Return all windows, and those before and after each edge; p-values allow for their number."""
+    number, exact = len(hits), hits.dtype == np.bool_
+    every = np.arange(number)
+    edges = np.unique(np.linspace(0, number, min(PARTS, number) + 1).astype(int))[1:-1].tolist()
+    apart = np.zeros(len(found.covered), dtype=bool) if found.unseen is None else found.unseen
+    first = (every if found.begins is None else found.begins)[np.flatnonzero(~apart)]
+    unit = "windows" if found.begins is None else "rows"
+    found_parts = [SomeWindows("", every, level, 2 * _p_of(hits.sum(), number, level, exact))]
+    sums = np.concatenate([[0], hits.cumsum()])
+    for edge in edges:
+        at = f"about {int(first[edge]):,}"
+        for where, windows, total in [
+            (f" in {unit} up to {at}", every[:edge], sums[edge]),
+            (f" in {unit} after {at}", every[edge:], sums[-1] - sums[edge]),
+        ]:
+            p_value = _p_of(total, len(windows), level, exact)
+            found_parts.append(SomeWindows(where, windows, level, 2 * 2 * len(edges) * p_value))
+    return found_parts
+
+
+def _by_state(
+    found: Evaluation, judged: IntArray, hits: Any, promised: FloatArray
+) -> list[SomeWindows]:
+    """Return all windows, which promise an average, and those of each state with its own level."""
+    given = found.given[judged]
+    codes = np.unique(given).tolist()
+    parts = [SomeWindows("", np.arange(len(hits)), float(promised.mean()), np.inf)]
+    for code in codes:
+        windows = np.flatnonzero(given == code)
+        level = float(promised[windows[0]])
+        p_value = _p_of(hits[windows].sum(), len(windows), level, hits.dtype == np.bool_)
+        where = f" for the state {found.states[code]}"
+        parts.append(SomeWindows(where, windows, level, len(codes) * p_value, found.states[code]))
+    return parts
+
+
+def _p_of(hits: Any, number: int, level: float, exact: bool) -> float:
+    """Return the probability of so few hits, or of a share of steps so small, at the level.
+
+    Exact for windows that are hit or missed; a bound of Hoeffding's for shares of steps.
+
+    >>> round(_p_of(8, 10, 0.9, True), 4), round(_p_of(8.0, 10, 0.9, False), 4)
+    (0.2639, 0.6414)
+    """
+    if exact:
+        from scipy.special import bdtr
+
+        return float(bdtr(int(hits), number, level))
+    share = float(hits) / number
+    if share >= level:
+        return 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = [share * np.log(share / level), (1 - share) * np.log((1 - share) / (1 - level))]
+    return float(np.exp(-number * np.nansum(terms)))
+
+
+def _rows(found: Evaluation, windows: IntArray) -> tuple[int, int]:
+    """Return the first and the last row of some windows, counted from 1."""
+    if found.begins is None:
+        return int(windows[0]) + 1, int(windows[-1]) + 1
+    steps = len(found.truth) // len(found.covered)
+    return int(found.begins[windows[0]]) + 1, int(found.begins[windows[-1]]) + steps
+
+
+def _unit(found: Evaluation, part: SomeWindows) -> str:
+    word = "window" if len(part.windows) == 1 else "windows"
+    return f"{word}, by steps" if found.guarantee == "steps" else word
+
+
+def _count_apart(number: int) -> str:
+    """Say how many windows no set could hold."""
+    if not number:
+        return ""
+    windows = "1 more window has" if number == 1 else f"{number:,} more windows have"
+    return (
+        f"; {windows} a state that had not come up before, which no set can hold, and "
+        f"{'is' if number == 1 else 'are'} counted apart"
+    )
