@@ -52,8 +52,14 @@ GOOD = {
     "--first": ["12"],
     "--on-alarm": ["restart"],
     "--save": ["on.definetti"],
+    "--group-column": ["part"],
+    "--order-column": ["when", "--group-column", "part"],
+    "--series": ["others", "--group-column", "part"],
+    "--cells": ["cells", "--group-column", "part"],
+    "--fresh": ["--group-column", "part"],
 }
-WAITS = {"--follow"}  # for rows that never come; tests of streams have it
+# What waits for rows that never come, and for machines; tests of streams and of clusters have it.
+WAITS = {"--follow", "--cluster"}
 # The same misused, and a word of what a person is told.
 WRONG = {
     "--state-column": (["stat"], "has no column 'stat'"),
@@ -83,6 +89,11 @@ WRONG = {
     "--first": (["1"], "greater than or equal to 2"),
     "--on-alarm": (["sleep"], "'warn', 'restart', 'adapt'"),
     "--save": (["good.csv"], "good.csv"),
+    "--group-column": (["person"], "has no column 'person'"),
+    "--order-column": (["when"], "--order-column is for many series"),
+    "--series": (["all"], "--series is for many series"),
+    "--cells": (["cells"], "--cells is for many series"),
+    "--fresh": ([], "--fresh is for many series"),
 }
 # What a command cannot do without, and what keeps it short.
 NEEDS = {
@@ -106,8 +117,8 @@ BROKEN = {
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [f"{'xyz'[k * k % 7 % 3]},{'ab'[k * k % 5 % 2]},{k // 20}" for k in range(40)]
-    (tmp_path / "good.csv").write_text("seen,state,part\n" + "\n".join(rows) + "\n")
+    rows = [f"{'xyz'[k * k % 7 % 3]},{'ab'[k * k % 5 % 2]},{k // 20},{k}" for k in range(40)]
+    (tmp_path / "good.csv").write_text("seen,state,part,when\n" + "\n".join(rows) + "\n")
     for name, text in BROKEN.items():
         (tmp_path / f"{name}.csv").write_text(text)
 
@@ -137,6 +148,7 @@ def test_every_option_is_in_the_table():
     assert not {option for _, option in CASES} - known
     assert not {*GOOD} - {option for _, option in CASES}
     assert {*GOOD} - {*WRONG} == {one for one, given in GOOD.items() if not given} | {"--title"}
+    assert not {*WRONG} - {*GOOD}
 
 
 def marked(command, option):

@@ -12,7 +12,7 @@ from definetti.cli.columns import split_labelled_rows
 from definetti.cli.reading import read_table
 from definetti.cli.writing import ENDINGS
 
-LABELS = ["=SUM(A1)", "+b", "-3", "@c", "'=d", "plain"]
+LABELS = ["=SUM(A1)", "+b", "-x", "@c", "'=d", "plain"]
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [
         {"when": f"2024-01-{k % 28 + 1:02d}", "who": f"p{k:03d}", "set": k % 2,
-         "seen": "xyz"[k * k % 7 % 3], "stage": LABELS[k * k % 17 % 6]}
+         "seen": "xyz"[k * k % 7 % 3], "stage": LABELS[(k**3 + k) % 29 % 6]}
         for k in range(80)
     ]  # fmt: skip
     frame = pl.DataFrame(rows)

@@ -144,6 +144,7 @@ def _check_alone(grouping: options.Grouping, spreading: options.Spreading) -> No
     }  # fmt: skip
     names = [name for name, value in given.items() if value is not None]
     names += ["--series"] * (grouping.series.value != "own") + ["--jobs"] * (spreading.jobs != 1)
+    names += ["--fresh"] * spreading.fresh
     if names:
         raise ValueError(
             f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
