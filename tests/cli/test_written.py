@@ -97,6 +97,19 @@ def test_labels_survive_a_spreadsheet_and_come_back():
     assert set(read_table("out.csv", "truth")["truth"]) <= set(LABELS)
 
 
+def test_a_column_that_names_series_is_not_observed():
+    frame = pl.DataFrame(
+        {"who": ["Ann"] * 20 + ["Bob"] * 20 + ["Cleo"] * 20, "seen": list("xyz") * 20,
+         "part": ["a"] * 30 + ["b"] * 30, "stage": list("abcab") * 12}
+    )  # fmt: skip
+    table = split_labelled_rows(frame, "rows", state="stage", observed=None)
+    assert list(table.columns) == ["seen", "part"]  # of two values each may say something
+    assert "'who' has each value in rows that stand together" in table.notes[0]
+    assert "--group-column" in table.notes[0]
+    table = split_labelled_rows(frame, "rows", state="stage", observed="who,seen")
+    assert list(table.columns) == ["who", "seen"]
+
+
 def test_rows_without_a_state_are_gaps():
     table = split_labelled_rows(
         pl.read_parquet("holes.parquet"), "holes.parquet", state="stage", observed="seen"

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 FEW = 2  # rows by which nothing can be told to count
 MANY = 10  # rows from which on it is odd that no text comes twice
+SERIES = "has each value in rows that stand together, as names of series do (see --group-column)"
 
 
 def find_idle(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
@@ -30,6 +31,8 @@ def find_idle(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
             found[series.name] = "counts the rows"
         elif rows >= MANY and _names(series):
             found[series.name] = "never comes twice"
+        elif _names_series(series):
+            found[series.name] = SERIES
     return found
 
 
@@ -43,6 +46,17 @@ def _counts(series: pl.Series) -> bool:
 
     steps = series.cast(pl.Float64).diff()[1:]
     return bool(steps[0] != 0 and (steps == steps[0]).all())
+
+
+def _names_series(series: pl.Series) -> bool:
+    """Tell whether text has three values or more, and each of them in many rows on end, once."""
+    import polars as pl
+
+    if series.dtype not in (pl.String, pl.Categorical, pl.Enum) or series.null_count():
+        return False
+    values = series.n_unique()
+    runs = len(series.rle()) if values <= len(series) / MANY else 0
+    return values > FEW and runs == values
 
 
 def _names(series: pl.Series) -> bool:
