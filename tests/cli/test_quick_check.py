@@ -84,7 +84,7 @@ def test_what_auto_chose_is_said_in_the_words_of_commands(folder, ask_all):
     states = "".join("ab"[k % 2] * length for k, length in enumerate(lasts))[:520]
     rows = [f"{coin.randint(0, 1)},{x}" for x in states]
     (folder / "regular.csv").write_text("\n".join(["y,state", *rows, "1,", "0,"]) + "\n")
-    auto, few = ("regular.csv", "--memory", "auto"), ("--windows", 5)
+    auto, few = ("regular.csv", "--memory", "auto"), ("--windows", 5, "--start", 0.95)
     found = ask_all({
         "fit": ("fit", *auto, "-o", "one.definetti", "--json"),
         "predict": ("predict", *auto, "--json"),

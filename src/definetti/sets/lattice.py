@@ -281,7 +281,7 @@ class LatticeSet(StepFace):
 
     def __len__(self) -> int:
         if self._exact is None:
-            raise TooManyMembers(
+            raise OverflowError(
                 f"the set has more than max_listed={self.max_listed:,} members; size() gives "
                 "bounds on their number, and iteration gives them best first"
             )
@@ -300,7 +300,11 @@ class LatticeSet(StepFace):
     @property
     def p_values(self) -> FloatArray:
         """The p-values of `sequences`, where these are not too many to list."""
-        return -np.array([found for found, _, _ in islice(self._ordered(), len(self))])
+        try:
+            number = len(self)
+        except OverflowError as error:
+            raise TooManyMembers(str(error)) from None
+        return -np.array([found for found, _, _ in islice(self._ordered(), number)])
 
     @cached_property
     def _exact(self) -> int | None:
