@@ -23,13 +23,13 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
-from numba.core.registry import CPUDispatcher
 from rich.console import Console
 from typer.testing import CliRunner
 
 import definetti
 from benchmarks.tables import make_table, show_table
 from definetti import ConformalHMM
+from definetti._system.compiled import Kernel
 from definetti.cli import app
 from definetti.simulate import weather
 
@@ -71,7 +71,7 @@ def record_calls(walk: Callable[[], Any]) -> list[str]:
         (one.py_func.__code__.co_filename, one.__name__)
         for module in list(sys.modules.values())
         for one in vars(module).values()
-        if isinstance(one, CPUDispatcher)
+        if isinstance(one, Kernel)
     }
     before = sys.getprofile()
     sys.setprofile(note)

@@ -38,6 +38,18 @@ def test_importing_the_package_imports_no_other():
     assert found - set(sys.stdlib_module_names) == {"definetti"}
 
 
+def test_an_estimator_is_made_without_what_takes_long_to_import():
+    """A compiler, say, which is there as soon as something is to be compiled."""
+    script = """
+import sys
+from definetti import ConformalHMM
+
+ConformalHMM(random_state=0)
+print(*{name.partition(".")[0] for name in sys.modules})
+"""
+    assert not {"numba", "llvmlite", "scipy", "sklearn", "joblib", "matplotlib"} & set(run(script))
+
+
 def test_an_attribute_asks_for_its_room_and_for_no_other():
     """Rooms import one another, so that a name may be there for another's sake: not here."""
     script = """

@@ -1,15 +1,18 @@
-"""Settings shared by every compiled function."""
+"""Settings shared by every compiled function.
+
+Numba, which compiles them, takes longer to import than all else together. It is imported when the
+first kernel is called: who only makes an estimator, or reads what a command can do, waits for none.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import update_wrapper
+from threading import RLock
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
-from numba.core import event
-from numba.core.registry import CPUDispatcher
 
 from definetti._system.signals import hold_signals
 
@@ -19,57 +22,98 @@ F = TypeVar("F", bound=Callable[..., Any])
 # hears Ctrl-C.
 PIECE = 2**24
 
+_making = RLock()  # one kernel at a time is handed to the compiler
+_made: set[int] = set()  # the compiler's own objects for our kernels
 
-class Kernel(CPUDispatcher):
-    """A compiled function that no signal disturbs on the way into it and out of it.
 
-    Numba takes arguments apart and puts results together in Python, and does not look whether
-    that failed: a KeyboardInterrupt there ends in a segmentation fault. Kernels that call each
-    other have nothing to do with this.
+class Kernel:
+    """A function that is compiled when it is first called, kept on disk, and releases the GIL.
+
+    No signal disturbs it on the way in and out. Numba takes arguments apart and puts results
+    together in Python, and does not look whether that failed: a KeyboardInterrupt there ends in a
+    segmentation fault. Kernels that call each other have nothing to do with this.
     """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._dispatcher: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        return hold_signals(super().__call__, arguments)
+        return hold_signals(self._dispatcher or self._first, arguments)
 
+    def _first(self, *arguments: Any) -> Any:
+        return self.dispatcher(*arguments)
 
-class Notice(event.Listener):
-    """Says on a terminal, for as long as it takes, that a kernel is being compiled.
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__  # found again where it was defined
 
-    That happens once on a machine, and takes a second or so each; a file or a pipe hears nothing.
-    """
+    @property
+    def dispatcher(self) -> Callable[..., Any]:
+        """What Numba makes of it: the function itself, where compiling is turned off."""
+        with _making:
+            if self._dispatcher is None:
+                self._dispatcher = _hand_over(self.py_func)
+            return self._dispatcher
 
-    def __init__(self) -> None:
-        self.depth = 0  # kernels compile the kernels that they call
+    @property
+    def _numba_type_(self) -> Any:
+        """What a kernel that calls this one takes it for."""
+        from numba.core.types import Dispatcher
 
-    def on_start(self, event: Any) -> None:
-        if not isinstance(event.data["dispatcher"], Kernel):
-            return
-        self.depth += 1
-        if self.depth == 1:
-            self._write("definetti: compiling for this machine, once; a few seconds")
-
-    def on_end(self, event: Any) -> None:
-        if not isinstance(event.data["dispatcher"], Kernel):
-            return
-        self.depth -= 1
-        if self.depth == 0:
-            self._write("\r\x1b[K")
-
-    def _write(self, text: str) -> None:
-        if sys.stderr is not None and sys.stderr.isatty():
-            sys.stderr.write(text)
-            sys.stderr.flush()
+        return Dispatcher(self.dispatcher)
 
 
 def kernel(function: F) -> F:
-    """Compile a function of arrays and scalars, keep the result on disk, release the GIL."""
-    compiled = numba.njit(cache=True, nogil=True)(function)
-    if isinstance(compiled, CPUDispatcher):  # the function itself, where compiling is turned off
-        compiled.__class__ = Kernel  # numba has no way to ask for another kind
-    return cast(F, compiled)
+    """Have a function of arrays and scalars compiled.
+
+    >>> @kernel
+    ... def double(values):
+    ...     return values * 2
+    >>> double(np.arange(3))
+    array([0, 2, 4])
+    """
+    return cast(F, Kernel(function))
 
 
-event.register("numba:compile", Notice())  # type: ignore[no-untyped-call,unused-ignore]
+def _hand_over(function: Callable[..., Any]) -> Callable[..., Any]:
+    import numba
+
+    if not _made:
+        _say_when_compiling()
+    made: Callable[..., Any] = numba.njit(cache=True, nogil=True)(function)
+    _made.add(id(made))
+    return made
+
+
+def _say_when_compiling() -> None:
+    from numba.core import event
+
+    class Notice(event.Listener):
+        """Says on a terminal, for as long as it takes, that a kernel is being compiled.
+
+        That happens once on a machine, and takes a second or so each; a file or a pipe hears
+        nothing.
+        """
+
+        depth = 0  # kernels compile the kernels that they call
+
+        def on_start(self, event: Any) -> None:
+            self._turn(event, 1, "definetti: compiling for this machine, once; a few seconds")
+
+        def on_end(self, event: Any) -> None:
+            self._turn(event, -1, "\r\x1b[K")
+
+        def _turn(self, event: Any, by: int, text: str) -> None:
+            if id(event.data["dispatcher"]) not in _made:
+                return
+            outside = min(self.depth, self.depth + by)
+            self.depth += by
+            if not outside and sys.stderr is not None and sys.stderr.isatty():
+                sys.stderr.write(text)
+                sys.stderr.flush()
+
+    event.register("numba:compile", Notice())  # type: ignore[no-untyped-call,unused-ignore]
 
 
 def cut_pieces(size: int, each: int) -> Iterator[slice]:
