@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -21,7 +22,13 @@ from definetti._system.checks import (
 )
 from definetti._system.saved import Saved
 from definetti.algorithm import rank
-from definetti.data.candidates import all_candidates, check_listing, check_size, is_long
+from definetti.data.candidates import (
+    all_candidates,
+    check_listing,
+    check_size,
+    is_long,
+    is_slow,
+)
 from definetti.data.history import History
 from definetti.data.labelled import Labelled, New
 from definetti.data.labels import MISSING, array_of, checked_states, readable
@@ -71,7 +78,13 @@ class ConformalHMM(FrontDoor, Saved):
     ----------
     model : "auto", HMM, or a predictor trained elsewhere
         What stands behind the score. "auto" chooses an `HMM` by what is observed, the new
-        observations included, refitted for every candidate; ``model_`` tells what it chose. A
+        observations included, refitted for every candidate; ``model_`` tells what it chose. Where
+        to refit it for all of them would take more than about a second, and no `train_size` is
+        given, "auto" takes the model fixed on the first half of what `fit` was given, and
+        calibrates on the rest, as ``train_size=0.5`` does; the set says so. That goes by how many
+        states, steps and rows there are and by what is observed, never by a clock, so that the
+        sets are as exact as those of either; "spaced" blocks without a memory and "departures"
+        alone can do so. Name a model, ``HMM()``, to have it refitted at any price. A
         function or a matrix of likelihoods has columns in the order of `states`, to be declared.
     score : name in `definetti.scores.Score.named`, or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets. A function must
@@ -166,6 +179,7 @@ class ConformalHMM(FrontDoor, Saved):
     _over_few: Symmetry | None
     _known: tuple[Hashable, ...] = ()  # states that other series have
     _together = False  # whether all stretches calibrate
+    _half: ConformalHMM | None = None  # itself with a fixed model, once one was needed
 
     def __init__(
         self,
@@ -291,7 +305,7 @@ class ConformalHMM(FrontDoor, Saved):
         return self._settled(self._each_series()[group])
 
     def _settled(self, one: ConformalHMM) -> ConformalHMM:
-        """Give the estimator of a series what is read at every prediction, as it is now."""
+        """Give the estimator of a series, or a stand-in, what is read at every prediction."""
         self._check_parameters()
         for name in READ_LATE:
             setattr(one, name, getattr(self, name))
@@ -713,6 +727,7 @@ class ConformalHMM(FrontDoor, Saved):
         how = memory, data.history, choice is not None and choice.memory is not None
         found = {
             "_data": data, "symmetry_": symmetry, "choice_": choice, "_over_few": None,
+            "_half": None,
             "_remembering": symmetry if markov else remember(symmetry, *how),
         }  # fmt: skip
         if choice is not None and choice.symmetry == Full.known_as:
@@ -779,6 +794,63 @@ class ConformalHMM(FrontDoor, Saved):
         checked_number(self.max_candidates, "max_candidates")
         checked_guarantee(self.guarantee, self.max_errors)
 
+    def partial_fit(self, observations: Any, states: Any) -> ConformalHMM:
+        """Let the labelled sequence go on with labels that came in later.
+
+        Parameters
+        ----------
+        observations : (L,) the observations that follow the labelled ones
+        states : (L,) their labels
+        """
+        observations, states = readable(observations), readable(states, "states")
+        half = self._half if self._is_fitted() else None
+        super().partial_fit(observations, states)
+        self._half = None  # in so far as that fails
+        if half is not None:
+            half.partial_fit(observations, states)
+            self._half = half
+        return self
+
+    def break_off(self) -> ConformalHMM:
+        super().break_off()
+        if self._half is not None:
+            self._half.break_off()
+        return self
+
+    def _asked(self, new_observations: Any, horizon: int | None) -> ConformalHMM:
+        """Return who is to answer: itself, or itself with a model that is fixed.
+
+        It goes by what all rearrangements of the completed sequence share.
+        """
+        self._check_fitted()
+        if not is_auto(self.model) or self._data.model.fixed or self._data.begun < 2:
+            return self
+        if not self._remembering.by_last_state or not len(self._data.history):
+            return self
+        if self._data.together:  # other series calibrate, too: no half of it is the first
+            return self
+        data = self._data.choose_again(new_observations)
+        steps = horizon
+        if steps is None:
+            steps = len(data.read_new(new_observations, None).codes)
+        n, rows = data.history.n_states, data.begun
+        whole = isinstance(steps, (int, np.integer)) and steps > 0  # it is refused elsewhere
+        if not whole or not is_slow(n, int(steps), rows, data.shares):
+            return self
+        if self._half is None:
+            self._half = self._halve()
+        return self._settled(self._half)
+
+    def _halve(self) -> ConformalHMM:
+        """Return itself with the model fixed on the first half of what it was fitted on."""
+        made, data = copy(self), self._data.fixed(self._data.begun // 2)
+        memory = self.memory_
+        made.model, made.train_size = data.model, self._data.begun // 2
+        made._data, made.model_, made._half = data, data.model, None
+        if isinstance(self._remembering, Remembering):
+            made._remembering = remember(self.symmetry_, memory, data.history)
+        return made
+
     def _question(
         self,
         new_observations: Any,
@@ -792,6 +864,12 @@ class ConformalHMM(FrontDoor, Saved):
         self._check_parameters()
         checked_limit(lag, "lag")
         new_observations = readable(new_observations, "new_observations")
+        asked = self._asked(new_observations, horizon)
+        if asked is not self:
+            found = asked._question(
+                new_observations, horizon, lag, listing=listing, ranking=ranking
+            )
+            return replace(found, settled=True)
         data = self._data.choose_again(new_observations)
         symmetry, spare = self._remembering, self._spare
         if data is not self._data:
@@ -839,6 +917,9 @@ class ConformalHMM(FrontDoor, Saved):
             return horizon == 1 and data.model.counting(data.table) is not None
         inner = symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry
         return type(inner).chains is not Symmetry.chains
+
+    def _rolls_as(self, observations: Any, first: Any, horizon: int) -> ConformalHMM:
+        return self._asked(first, horizon) if self._data.settled(observations) else self
 
     def _compares_alike(self, fewest: int, most: int, gaps: bool) -> bool:
         several = self._over_few is not None or self._spare is not None
@@ -892,6 +973,10 @@ class ConformalHMM(FrontDoor, Saved):
             )
         each, every = read_windows(windows)
         question = self._question(each[0], None, lag, ranking=True)
+        if question.settled:
+            assert self._half is not None
+            _, ranked, codes = self._half._rank_many(windows, candidates, lag)
+            return question, ranked, codes
         check_listing(
             len(question.labels), question.steps, self.max_candidates, question.way_to_limits
         )

@@ -222,6 +222,10 @@ class FrontDoor(Door, GivesModel):
         """
         return False
 
+    def _rolls_as(self: Following, observations: Any, first: Any, horizon: int) -> Following:
+        """Return who answers for all windows of a stretch, given what is observed in the first."""
+        return self
+
     def _compares_alike(self, fewest: int, most: int, gaps: bool) -> bool:
         """Tell whether it compares in the same way however many of these states are known.
 

@@ -45,6 +45,7 @@ class Question:
     lag : how many of the new steps are not asked about, because their labels never come
     chosen : whether the symmetry, or what it takes the future to depend on, was chosen by tests
     unused : what the future was found to depend on by tests, where that cannot be used here
+    settled : whether the model was fixed because to refit it would take long, and not by the user
     steps : how many steps, the last ones, are asked about
     by_last_state : whether a candidate is compared with the past through its last state alone
     """
@@ -64,6 +65,7 @@ class Question:
     lag: int = 0
     chosen: bool = False
     unused: str = ""
+    settled: bool = False
 
     steps: int = field(init=False)
     by_last_state: bool = field(init=False)
@@ -118,6 +120,8 @@ class Question:
             way += f", the future depending on the present state, and not on {self.unused}"
         if self.chosen:
             way += ", chosen by tests of the training stretch"
+        if self.settled:
+            way += ", the model fixed on the first half"
         return f"{way}{', smoothed' * self.smoothing}"
 
     def way_to_limits(self) -> str:

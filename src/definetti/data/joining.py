@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from definetti.data.labels import listed
+from definetti.data.labels import listed, piece
 
 
 class Part(NamedTuple):
@@ -42,6 +42,20 @@ def joined(parts: Iterable[Part]) -> list[Part]:
         form = form if runs[-1] and own == "nothing" else own
         runs[-1].append(part)
     return [run[0] if len(run) == 1 else _joined(run) for run in runs]
+
+
+def split(part: Part, at: int) -> list[Part]:
+    """Cut what came in together in two; one of the two may be all of it.
+
+    >>> [part.labels for part in split(Part(None, ["a", "b", "a"], ""), 2)]
+    [['a', 'b'], ['a']]
+    """
+    seen, labels, shape = part
+    if not 0 < at < len(labels):
+        return [part]
+    ends = (0, at), (at, len(labels))
+    cut = [None if seen is None else piece(seen, begin, end) for begin, end in ends]
+    return [Part(cut[k], labels[begin:end], shape) for k, (begin, end) in enumerate(ends)]
 
 
 def _form(part: Part) -> Hashable:

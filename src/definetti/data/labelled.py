@@ -15,7 +15,7 @@ from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_number
 from definetti._system.saved import Saved
 from definetti.data.history import History, padded
-from definetti.data.joining import Part, joined
+from definetti.data.joining import Part, joined, split
 from definetti.data.labels import (
     MISSING,
     Alphabet,
@@ -107,6 +107,7 @@ class Labelled(Saved):
         if lengths is not None:
             each = read_lengths(lengths, len(labels), "states")
         self._lengths = each
+        self.begun = len(labels)  # how many steps it began with
         self.rule = model
         if kinds is None:
             seen = observations
@@ -175,6 +176,7 @@ class Labelled(Saved):
             "alphabet": self.alphabet,
             "lengths": self._lengths,
             "stretches": self.history.stretches,
+            "begun": self.begun,
             "parts": self._parts,
             "table": self.table,
             "training": self.training,
@@ -202,6 +204,8 @@ class Labelled(Saved):
             past, made.history = made.history, History(len(made.alphabet), made.emission.symbols)
             made.history.pool = past.pool
         made.history.stretches = int(kept["stretches"])
+        made.begun = int(kept.get("begun", len(states)))  # files from before it was kept
+        require(made.begun > 0, "a length")
         return made
 
     def _check_restored(self, states: IntArray, observations: IntArray) -> None:
@@ -271,24 +275,44 @@ class Labelled(Saved):
         found = self.rule.look(observations)
         return found is not None and self.kinds.join(found) == self.kinds
 
-    def _again(self, kinds: Kinds) -> Labelled:
+    @property
+    def shares(self) -> bool:
+        """Whether refitted candidates share likelihoods, under the law of what is observed."""
+        total, nothing = self.statistics.sum(axis=0), np.zeros(0, dtype=np.int64)
+        return self.emission.judge_rows(self.table, self.statistics, total, nothing) is not None
+
+    def fixed(self, train_size: int) -> Labelled:
+        """Return the data as if the model had been fixed on the first so many steps.
+
+        Of those that it began with: what came later calibrates, whenever this is asked for.
+        """
+        return self._again(None, train_size)
+
+    def _again(self, kinds: Kinds | None, train_size: int | None = None) -> Labelled:
         """Take in all that is there under another law, at once, as if it had come so."""
         self._parts = joined(self._parts)
-        first, *later = self._parts
+        past = self.history.pool.states.tolist()
+        parts = self._parts or [Part(None, list(self.alphabet.decode(past)), "")]
+        if train_size is not None:
+            parts = [*split(parts[0], self.begun), *parts[1:]]
+        first, *later = parts
         declared = self.alphabet.labels if self.closed else None
         each = self._lengths_of(len(first.labels))
         again = Labelled(
-            self.rule, first.observations, first.labels, declared, lengths=each, kinds=kinds,
+            self.rule, first.observations, first.labels, declared, train_size, each, kinds,
             known=self.known, together=self.together,
         )  # fmt: skip
+        again.begun = self.begun
         cuts = set(self._lengths.cumsum()[:-1].tolist())
+        begin, size = 0, len(first.labels)
         for part in later:
-            begin, size = len(again.history.pool), len(part.labels)
+            begin, size = begin + size, len(part.labels)
             inside = sorted(cut - begin for cut in cuts if begin <= cut < begin + size)
             for one, end in pairwise(sorted({0, *inside, size})):
                 if one in inside:
                     again.break_off()
-                again.append(piece(part.observations, one, end), part.labels[one:end])
+                here = split(split(part, end)[0], one)[-1]
+                again.append(here.observations, here.labels)
         if len(self.history) == 0:
             again.break_off()
         return again

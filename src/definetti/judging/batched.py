@@ -43,11 +43,14 @@ def roll_at_once(
     """Judge as `roll_levels` does, all windows at once; None where each must be asked by itself."""
     if len(states) < FEWEST * horizon or not isinstance(predictor, FrontDoor):
         return None
-    if not (predictor._is_fitted() and predictor._rolls_at_once(horizon)):
+    if not predictor._is_fitted():
         return None
     first = None if observations is None else piece(observations, 0, horizon)
     if observed is not None and observed < horizon:
         first = None if first is None or not observed else piece(first, 0, observed)
+    predictor = predictor._rolls_as(observations, first, horizon)
+    if not predictor._rolls_at_once(horizon):
+        return None
     question = predictor._question(first, horizon, lag)
     stretch = Stretch.of(predictor, question, observations, states)
     if stretch is None or is_long(len(stretch.names), question.steps, predictor.max_candidates):

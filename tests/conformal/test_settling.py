@@ -1,0 +1,99 @@
+"""Where "auto" takes a fixed model on its own account: as if it had been asked to, and it says so."""
+
+import numpy as np
+import pytest
+
+from definetti import HMM, ConformalHMM
+from definetti.judging.rolling import roll_levels
+
+SAYS = "the model fixed on the first half"
+N, LENGTH, STEPS = 11, 300, 3
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    moves = 0.6 * np.eye(N) + 0.4 * rng.dirichlet(np.full(N, 0.5), N)
+    x = np.r_[np.arange(N), np.zeros(LENGTH + 30, dtype=int)]
+    for t in range(N, len(x)):
+        x[t] = rng.choice(N, p=moves[x[t - 1]])
+    return 2 * rng.normal(size=(N, 2))[x] + rng.normal(size=(len(x), 2)), x
+
+
+def pair(data, **how):
+    """Return an estimator that is left to itself, and one that is told to fix its model."""
+    y, x = data
+    free = ConformalHMM(random_state=0, **how).fit(y[:LENGTH], x[:LENGTH])
+    how = {"symmetry": "spaced", **how}
+    told = ConformalHMM(random_state=0, train_size=0.5, **how).fit(y[:LENGTH], x[:LENGTH])
+    return free, told
+
+
+@pytest.mark.parametrize("how", [{}, {"symmetry": "departures", "smoothing": True}])
+def test_it_is_what_one_is_that_was_told_so(data, how):
+    (y, x), (free, told) = data, pair(data, **how)
+    window, later = slice(LENGTH, LENGTH + STEPS), slice(LENGTH + STEPS, LENGTH + 2 * STEPS)
+    for now in (window, later):
+        found, other = free.predict_set(y[now]), told.predict_set(y[now])
+        assert dict(zip(found, found.p_values, strict=True)) == dict(
+            zip(other, other.p_values, strict=True)
+        )
+        assert SAYS in str(found)
+        assert SAYS not in str(other)
+        assert free.p_value(y[now], x[now]) == told.p_value(y[now], x[now])
+        free.partial_fit(y[now], x[now])
+        told.partial_fit(y[now], x[now])
+    several = [y[window], y[later]]
+    np.testing.assert_array_equal(free.p_values(several), told.p_values(several))
+
+
+def test_it_does_not_matter_when_it_is_first_asked(data):
+    y, x = data
+    early, late = pair(data)[0], pair(data)[0]
+    early.predict_set(y[LENGTH : LENGTH + STEPS])
+    for cp in (early, late):
+        cp.partial_fit(y[LENGTH : LENGTH + 5], x[LENGTH : LENGTH + 5]).break_off()
+        cp.partial_fit(y[LENGTH + 5 : LENGTH + 20], x[LENGTH + 5 : LENGTH + 20])
+    now = y[LENGTH + 20 : LENGTH + 20 + STEPS]
+    assert early.predict_p(now) == late.predict_p(now)
+
+
+def test_windows_are_rolled_at_once_as_one_by_one(data):
+    y, x = data
+    free, told = pair(data)
+    part = slice(LENGTH, LENGTH + 4 * STEPS)
+    once = roll_levels(free, y[part], x[part].tolist(), [0.9], STEPS)
+    apart = roll_levels(free, y[part], x[part].tolist(), [0.9], STEPS, at_once=False)
+    other = roll_levels(told, y[part], x[part].tolist(), [0.9], STEPS)
+    for one in (apart, other):
+        np.testing.assert_array_equal(once.p_values, one.p_values)
+        np.testing.assert_array_equal(once.sizes, one.sizes)
+
+
+def test_a_named_model_a_short_question_and_other_ways_are_refitted(data):
+    y, x = data
+    few = y[LENGTH : LENGTH + 1]
+    assert SAYS not in str(pair(data)[0].predict_set(few))
+    for how in ({"symmetry": "full"}, {"memory": 2}, {"model": HMM(emission="gaussian")}):
+        cp = ConformalHMM(random_state=0, **how).fit(y[:LENGTH], x[:LENGTH])
+        asked = cp._asked(y[LENGTH : LENGTH + STEPS], None)
+        assert asked is cp
+
+
+def test_a_plain_chain_with_too_many_candidates_is_answered():
+    x = np.random.default_rng(0).integers(60, size=800)
+    cp = ConformalHMM(random_state=0).fit(None, x)
+    assert SAYS in str(cp.predict_set(horizon=3))
+    with pytest.raises(ValueError, match="horizon"):
+        cp.predict_set(horizon=0)
+
+
+def test_it_is_saved_and_asked_again(data, tmp_path):
+    (y, _), (free, _) = data, pair(data)
+    now = y[LENGTH : LENGTH + STEPS]
+    expected = free.predict_p(now)
+    free.save(tmp_path / "model.definetti")
+    from definetti import load
+
+    again = load(tmp_path / "model.definetti")
+    assert again.predict_p(now) == expected
