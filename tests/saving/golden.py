@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from definetti import HMM, ConformalHMM, ConformalSequences, load
+from definetti import HMM, ConformalHMM, ConformalSequences, Monitor, load
 from definetti.emissions import Categorical, Gaussian, Mixed, Poisson
 from definetti.saving.files import VERSION
 from definetti.simulate import weather
@@ -41,11 +41,29 @@ def make():
         .fit([[k % 3, k % 4] for k in range(60)], [(one, 1) for one in X])
         .partial_fit([[1, 2]], [("sun", 1)]),
         "sequences": ConformalSequences(confidence_level=0.8).fit(Y, X, [3] * 20),
+        "monitor": live(Monitor(
+            ConformalHMM(symmetry="full", **how).fit(Y[:20], X[:20]), on_alarm="restart",
+            parts=["transitions", "observations", "whole window", "visits"], random_state=9,
+            adapt_from="beginning",
+        )),
     }  # fmt: skip
+
+
+def live(monitor):
+    """Take in some steps, and leave one without a label."""
+    list(monitor.run(Y[20:], X[20:]))
+    monitor.observe(Y[0])
+    return monitor
 
 
 def answer(name, estimator):
     """Return what an estimator says, as JSON."""
+    if name == "monitor":
+        steps = [*estimator.label(X[0]), *estimator.run(Y[1:20], X[1:20])]
+        told = [{part: p.hex() for part, p in step.p_values.items()} for step in steps]
+        return {"p_values": told, "sizes": [len(step.set) for step in steps],
+                "log_capitals": {part: round(one.log_capital, 12)
+                                 for part, one in estimator.martingales.items()}}  # fmt: skip
     new = NEW[name]
     if name == "sequences":
         found = estimator.predict_set(new)

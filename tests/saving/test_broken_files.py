@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from tests.saving.answers import answers
 from typer.main import get_command
 
-from definetti import ConformalHMM, load
+from definetti import ConformalHMM, Monitor, load
 from definetti.cli import app
 from definetti.exceptions import LoadError
 from definetti.saving import read_manifest
@@ -288,10 +288,8 @@ def put(tree, place, value):
     tree[place[-1]] = value
 
 
-@pytest.mark.parametrize("number", [60, pytest.param(600, marks=pytest.mark.slow)])
-def test_what_becomes_an_index_is_looked_at(number, whole, tmp_path):
-    """Files with right checksums and wrong contents: refused, or as harmless as a wrong model."""
-    rng, path, loaded = np.random.default_rng(22), tmp_path / "model.definetti", 0
+def spoil(rng):
+    """Return a change of one value of a manifest, or of one number of an array."""
     values = [None, -1, 2**40, 0.5, "a", [], {"tuple": []}, {"array": "1.npy"}, {"dict": []}, True]
 
     def change(manifest, parts):
@@ -310,6 +308,13 @@ def test_what_becomes_an_index_is_looked_at(number, whole, tmp_path):
             np.save(content, made)
             parts[name] = content.getvalue()
 
+    return change
+
+
+@pytest.mark.parametrize("number", [60, pytest.param(600, marks=pytest.mark.slow)])
+def test_what_becomes_an_index_is_looked_at(number, whole, tmp_path):
+    """Files with right checksums and wrong contents: refused, or as harmless as a wrong model."""
+    path, loaded, change = tmp_path / "model.definetti", 0, spoil(np.random.default_rng(22))
     for _ in range(number):
         path.write_bytes(repacked(whole[0], change))
         found = read(path)
@@ -320,3 +325,28 @@ def test_what_becomes_an_index_is_looked_at(number, whole, tmp_path):
                 with suppress(ValueError, TypeError, OverflowError):
                     found.predict_set(NEW)
     assert loaded < number / 2
+
+
+@pytest.mark.parametrize("number", [60, pytest.param(600, marks=pytest.mark.slow)])
+def test_monitors_with_wrong_contents(number, tmp_path):
+    """The same of a monitor, which goes on with counts and bets of its own."""
+    y, x = weather(120, random_state=5)
+    cp = ConformalHMM(symmetry="full", random_state=1).fit(y[:60], x[:60])
+    monitor = Monitor(cp, parts=["transitions", "whole window", "visits"], random_state=2)
+    list(monitor.run(y[60:], x[60:]))
+    monitor.observe(y[0])
+    path, loaded, change = tmp_path / "state.definetti", 0, spoil(np.random.default_rng(23))
+    monitor.save(path)
+    content = path.read_bytes()
+    assert load(path).label(x[0])[0].p_values == monitor.label(x[0])[0].p_values
+    for _ in range(number):
+        path.write_bytes(repacked(content, change))
+        found = read(path)
+        if found is not None:
+            loaded += 1
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                with suppress(ValueError, TypeError, OverflowError):
+                    found.label(x[0])
+                    list(found.run(y[:20], x[:20]))
+    assert loaded < number
