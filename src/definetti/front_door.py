@@ -49,7 +49,7 @@ class Door(Estimator):
         self._check_parameters()
         entropy = entropy_of(self.random_state, ahead=True)
         observations = readable(observations)
-        model = resolve_model(self.model, observations)
+        model = self._resolve_model(observations)
         fitted = self._take_in(model, observations, states, *how, entropy)
         # Only now, with nothing left that could fail, does the new fit replace an old one, and
         # draw from the user's own generator.
@@ -66,6 +66,10 @@ class Door(Estimator):
     def _resolve(self) -> dict[str, Any]:
         """Find what else is meant by the parameters, by the name under which it is kept."""
         return {}
+
+    def _resolve_model(self, observations: Any) -> Model:
+        """Find the model that is meant."""
+        return resolve_model(self.model, observations)
 
     @abstractmethod
     def _check_parameters(self) -> None:

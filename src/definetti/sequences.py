@@ -19,16 +19,20 @@ from definetti.data.labels import (
     array_of,
     check_pairs,
     checked_states,
+    listed,
     piece,
     read_declared,
     readable,
 )
-from definetti.data.series import at_rows
+from definetti.data.nested import is_nested, join_observations, join_states
+from definetti.data.series import at_rows, take_series
 from definetti.data.splitting import read_lengths, training_length
+from definetti.emissions._choice import choose
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.front_door import Door
 from definetti.models.base import Model
-from definetti.models.whole import WholeSmoother
+from definetti.models.function import Predictor
+from definetti.models.whole import WholePredictor, WholeSmoother
 from definetti.ranks.limits import blocks_needed
 from definetti.ranks.pvalue import miscoverage
 from definetti.ranks.units import after_errors, read_groups, weighted_limit
@@ -52,7 +56,7 @@ class Units(NamedTuple):
 
     alphabet: Alphabet
     closed: bool
-    smoother: WholeSmoother
+    smoother: WholeSmoother | WholePredictor
     steps: list[FloatArray]
     shares: IntArray
     number: int
@@ -74,9 +78,12 @@ class ConformalSequences(Door, Saved):
 
     Parameters
     ----------
-    model : "auto", HMM, given_hmm or a fitted hmmlearn model
-        What gives the probability of each state at each step. A function is not supported: it
-        starts from a known state.
+    model : "auto", HMM, given_hmm, a fitted hmmlearn model, a function or "probabilities"
+        What gives the probability of each state at each step. A function is called with the
+        observations of one sequence and returns ``(h, n)`` probabilities, its columns in the order
+        of `states`, which are to be declared; with "probabilities" the observations are these
+        themselves. Both were made without the labels that calibrate, and need
+        ``train_size=None``.
     guarantee : {"steps", "all", "errors"}, default "steps"
         What is promised: that of the steps of a new sequence a share of at least the level is
         right on average; or, with the level's probability, that all are right, or all but at
@@ -147,18 +154,47 @@ class ConformalSequences(Door, Saved):
         self.random_state = random_state
 
     def fit(
-        self, observations: Any, states: Any, lengths: Any = None, groups: Any = None
+        self,
+        observations: Any,
+        states: Any,
+        lengths: Any = None,
+        groups: Any = None,
+        order: Any = None,
     ) -> ConformalSequences:
         """Take in labelled sequences.
 
         Parameters
         ----------
-        observations, states : (T,) all sequences, one after the other
+        observations, states : (T,) all sequences, one after the other, or lists of S sequences
         lengths : (S,) how many steps each sequence has
         groups : (S,) the unit that each sequence belongs to, optional
-            Any labels; each sequence is a unit of its own if left out.
+            Any labels; each sequence is a unit of its own if left out. With a label for each of
+            the T rows, and no lengths, each label is a sequence; rows may come in any order.
+        order : (T,) numbers or dates, optional
+            What the rows of such a sequence are sorted by; as they come if left out.
+
+        Examples
+        --------
+        >>> from definetti.simulate import weather
+        >>> weeks = [weather(7, random_state=seed) for seed in range(60)]
+        >>> cp = ConformalSequences(confidence_level=0.95)
+        >>> cp = cp.fit([week.observations for week in weeks], [week.states for week in weeks])
+        >>> [s.horizon for s in cp.predict_sets([["hat", "hat"], ["umbrella"]])]
+        [2, 1]
         """
-        return self._fit(observations, states, lengths, groups)
+        return self._fit(*_sorted_out(observations, states, lengths, groups, order))
+
+    def predict_sets(self, sequences: Any, confidence_level: float | None = None) -> list[StepSets]:
+        """Return the sets of each of a list of new sequences.
+
+        Parameters
+        ----------
+        sequences : list of observations, each as in `predict_set`
+        confidence_level : float, optional
+            Another level than the estimator's.
+        """
+        joined, lengths = join_observations(sequences, "sequences")
+        return self._sets(joined, lengths, confidence_level)
 
     def predict_set(
         self, new_observations: Any, lengths: Any = None, confidence_level: float | None = None
@@ -197,18 +233,23 @@ class ConformalSequences(Door, Saved):
         states: Any,
         lengths: Any = None,
         confidence_level: float | None = None,
+        groups: Any = None,
+        order: Any = None,
     ) -> Evaluation:
         """Judge sets by the truth, sequence by sequence.
 
         Parameters
         ----------
-        observations, states : (T,) new sequences, one after the other, and their true states
+        observations, states : (T,) new sequences, one after the other, and their true states; or
+            lists of sequences
         lengths : (S,) how many steps each has, if there are several
+        groups, order : (T,) the sequence that each row belongs to, and what rows are sorted by
 
         Notes
         -----
         A true state that no set can list, never seen and not declared, counts as wrong.
         """
+        observations, states, lengths, _ = _sorted_out(observations, states, lengths, groups, order)
         truth = self._check_truth(states)
         sets = self._sets(observations, lengths, confidence_level)
         each = np.array([s.horizon for s in sets])
@@ -239,6 +280,11 @@ class ConformalSequences(Door, Saved):
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> ConformalSequences:
         return cls._restored_with(kept, _data=Units, n_units_=int)
+
+    def _resolve_model(self, observations: Any) -> Model:
+        if is_given(self.model):
+            return Predictor(np.asarray, choose(observations))
+        return super()._resolve_model(observations)
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`."""
@@ -274,7 +320,10 @@ class ConformalSequences(Door, Saved):
 
         ends = np.cumsum(each)
         alphabet = self._alphabet(model, labels, np.repeat(trains, each))
-        if trains.any():
+        smoother: WholeSmoother | WholePredictor
+        if isinstance(model, Predictor):
+            smoother = WholePredictor(model, alphabet.labels, is_given(self.model))
+        elif trains.any():
             rows = _rows(trains, each)
             codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
             begins = np.cumsum(each[trains]) - each[trains]
@@ -306,12 +355,18 @@ class ConformalSequences(Door, Saved):
 
     def _trains(self, model: Model, owner: IntArray, units: int, entropy: int) -> BoolArray:
         """Tell which sequences the model is fitted on."""
-        if model.fixed and model.ordered:
+        predicts = isinstance(model, Predictor)
+        if model.fixed and model.ordered and not predicts:
             raise TypeError(
-                "model is a function, which starts from a known state, and that before a new "
-                "sequence is not known; use 'auto', an HMM, given_hmm or a fitted hmmlearn model"
+                "model has columns without names and no law of the first state; use 'auto', an "
+                "HMM, given_hmm, a fitted hmmlearn model, or a function of whole sequences"
             )
-        unnamed = model.fixed and model.states is None  # to be matched to the labels
+        if predicts and self.states is None:
+            raise ValueError(
+                "states is not declared, and the model's columns have no names; give "
+                "ConformalSequences(…, states=[…]) the labels in the order of the columns"
+            )
+        unnamed = model.fixed and model.states is None and not predicts  # to be matched to labels
         if self.train_size is None:
             if not model.fixed or unnamed:
                 remedy = "0.2 to match its states to the labels" if unnamed else "0.5"
@@ -392,6 +447,37 @@ class ConformalSequences(Door, Saved):
             return weighted_limit(np.concatenate(self._data.steps), shares, self.n_units_, alpha)
         scores = np.array([after_errors(steps, self.max_errors) for steps in self._data.steps])
         return weighted_limit(scores, self._data.shares, self.n_units_, alpha)
+
+
+def is_given(model: Any) -> bool:
+    """Tell whether the observations are probabilities themselves."""
+    return isinstance(model, str) and model == "probabilities"
+
+
+def _sorted_out(
+    observations: Any, states: Any, lengths: Any, groups: Any, order: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Return all sequences one after the other, their lengths, and the units they belong to."""
+    if is_nested(states):
+        if lengths is not None:
+            raise ValueError("states is a list of sequences, which have lengths; leave lengths out")
+        joined, each = join_observations(observations)
+        labels, wanted = join_states(states)
+        if each != wanted:
+            k = next((k for k, (a, b) in enumerate(zip(each, wanted, strict=False)) if a != b), 0)
+            raise ValueError(
+                f"observations has {len(each)} sequences and states {len(wanted)}, and number {k} "
+                "differs; give lists of equal sequences"
+            )
+        observations, states, lengths = joined, labels, wanted
+    if groups is None:
+        if order is not None:
+            raise ValueError("order sorts the rows of sequences, and groups is None; name these")
+        return observations, states, lengths, None
+    labels = listed(states, "states")
+    if lengths is None and len(listed(groups, "groups")) == len(labels):
+        return *take_series(observations, labels, groups, order), None
+    return observations, labels, lengths, groups
 
 
 def _rows(chosen: BoolArray, lengths: IntArray) -> IntArray:

@@ -384,7 +384,7 @@ def test_bad_parameters():
     refuses(lambda: fitted(train_size=1.5), "train_size must be a share")
     refuses(lambda: fitted(train_size=None), "train_size is None", "set train_size=0.5")
     refuses(lambda: fitted(model=fixed), "trained already", "train_size=None")
-    refuses(lambda: fitted(model=lambda start, y: y), "model is a function", "known state")
+    refuses(lambda: fitted(model=lambda y: y), "states is not declared", "order of the columns")
     refuses(lambda: fitted(model="markov"), "model must be")
     refuses(lambda: fitted(guarantee="most"), "guarantee must be")
     refuses(lambda: fitted(max_errors=1), "max_errors=1 is for guarantee='errors'")

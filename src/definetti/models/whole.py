@@ -10,7 +10,9 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
+from definetti.data.labels import plain
 from definetti.models.base import Model
+from definetti.models.function import Predictor, checked_probabilities
 from definetti.models.hmm import HMM, NONE, Parameters, probabilities
 from definetti.models.hmmlearn import HmmlearnEmission
 from definetti.models.kernels.backward import smoothing
@@ -77,6 +79,32 @@ class WholeSmoother:
         logs = np.full((1, len(codes), n + 1), -np.inf)
         logs[0, :, :n] = estimate.log_likelihood(codes)
         return smoothing(steps, logs, np.array([n]))[0, :, :n]
+
+
+@dataclass(frozen=True, eq=False)
+class WholePredictor:
+    """Probabilities of each state at each step of a sequence, from elsewhere.
+
+    Attributes
+    ----------
+    model : how observations are read; `definetti.models.function.Predictor`
+    labels : the states, in the order of the columns
+    given : whether the observations are the probabilities themselves
+    """
+
+    model: Predictor
+    labels: tuple[Hashable, ...]
+    given: bool = False
+
+    def marginals(self, observations: Any, name: str) -> FloatArray:
+        """Return the probability of each state at each step: (h, n)."""
+        seen = plain(observations)
+        steps = len(seen)
+        found = seen if self.given else self.model.function(seen)
+        values = np.asarray(plain(found))
+        if values.shape[:1] == (steps,):
+            values = values[None]
+        return checked_probabilities(values, (1, steps, len(self.labels)))[0]
 
 
 def estimated(model: Model, table: Any, labels: tuple[Hashable, ...]) -> Parameters:
