@@ -186,3 +186,42 @@ def test_series_are_simulated_into_a_file_or_a_folder(ask, tmp_path):
     assert "is there already" in again.err
     done = ask("backtest", "towns", "--group-column", "series", "--order-column", "day")
     assert "168 windows in 12 series" in done.out
+
+
+def test_new_rows_of_each_series_have_sets(ask, tmp_path):
+    """Below its labelled rows, with a gap in the middle of one; joined by series and time."""
+    late = {"p0": 3, "p1": 0, "p4": 1}
+    missing = pl.col("patient").replace_strict(late, default=0, return_dtype=pl.Int64)
+    rows = ROWS.with_columns(
+        state=pl.when(
+            (pl.col("time") < 60 - missing)
+            & ~((pl.col("patient") == "p4") & (pl.col("time") == 20))
+        ).then("state")
+    )
+    rows.sample(fraction=1.0, shuffle=True, seed=3).write_csv(tmp_path / "rows.csv")
+    done = ask("predict", "rows.csv", *OPTIONS, "--series", "others", "-o", "sets.parquet")
+    assert done.returncode == 0, done.err
+    found = pl.read_parquet(tmp_path / "sets.parquet").sort("patient", "time")
+    assert found.select("patient", "time").rows() == [
+        ("p0", 57), ("p0", 58), ("p0", 59), ("p4", 59),
+    ]  # fmt: skip
+    known = rows.filter(pl.col("state").is_not_null()).sort("patient", "time")
+    runs = known.select("patient", gap=(pl.col("patient") == "p4") & (pl.col("time") > 20))
+    lengths = runs.group_by("patient", "gap", maintain_order=True).len()["len"].to_list()
+    cp = ConformalHMM(series="others", random_state=0).fit(
+        known["thing"], known["state"].to_list(), lengths, groups=known["patient"].to_list()
+    )
+    new = rows.filter(pl.col("state").is_null() & (pl.col("patient") == "p0"))["thing"].to_list()
+    assert found["set"].to_list()[:3] == list(map(list, cp.predict_set(new, group="p0").steps))
+    again = ask("predict", "rows.csv", *OPTIONS, "--horizon", "2", "-o", "sets.parquet", "--json")
+    assert len(json.loads(again.out)["steps"]) == 12
+
+
+def test_a_series_without_any_state_cannot_go_on(ask, tmp_path):
+    rows = ROWS.with_columns(state=pl.when(pl.col("patient") != "p2").then("state"))
+    path = write(tmp_path, rows)
+    done = ask("predict", path, *OPTIONS, "--horizon", "1")
+    assert done.returncode == 2
+    assert "series 'p2' has no row with a state" in done.err
+    done = ask("predict", path, "other.csv", *OPTIONS)
+    assert "with --group-column there is one file" in done.err

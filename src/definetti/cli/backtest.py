@@ -9,7 +9,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.mistakes import report_mistakes
-from definetti.cli.predict import check_lag
+from definetti.cli.predict import check_grouping, check_lag
 from definetti.cli.printing import console, is_watched, print_json, print_notes
 from definetti.judging import START, WINDOWS
 
@@ -60,7 +60,8 @@ def backtest(
                 json=json,
             )  # fmt: skip
             return
-        _check_alone(grouping, spreading)
+        _check_alone(spreading)
+        check_grouping(grouping)
         from definetti.cli.checking import check_rows, note_broken, say_choice
         from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.levels import read_numbers, write_level
@@ -136,15 +137,11 @@ def backtest(
                 screen.print(f"written: {output}", soft_wrap=True)
 
 
-def _check_alone(grouping: options.Grouping, spreading: options.Spreading) -> None:
-    """Refuse options that are for many series where there is one."""
-    given = {
-        "--order-column": grouping.order_column, "--cluster": spreading.cluster,
-        "--cells": spreading.cells,
-    }  # fmt: skip
-    names = [name for name, value in given.items() if value is not None]
-    names += ["--series"] * (grouping.series.value != "own") + ["--jobs"] * (spreading.jobs != 1)
-    names += ["--fresh"] * spreading.fresh
+def _check_alone(spreading: options.Spreading) -> None:
+    """Refuse options that spread the work on many series where there is one."""
+    given = {"--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
+             "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1}  # fmt: skip
+    names = [name for name, there in given.items() if there]
     if names:
         raise ValueError(
             f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"

@@ -91,7 +91,7 @@ def judge_groups(
         state = columns.state_column
         table = stack.enter_context(open_parts(data, grouping.group_column, state))
         parts = table.parts()
-        head, notes = _look(table, parts[0], columns, grouping)
+        head, notes = look_at_head(table, parts[0], columns, grouping)
         observed = tuple(head.columns)
         cp = make_estimator(settings, head, horizon, verbose=False)
         cp.series = grouping.series
@@ -116,7 +116,7 @@ def judge_groups(
             verbose=True, what="parts of the table",
         )  # fmt: skip
     records = [SeriesRecord(*one) for part in found for one in part]
-    promise = _promise(grouping.series)
+    promise = say_promise(grouping.series)
     said = {
         "series": grouping.series, "promise": promise, "observed": head.columns,
         "model": repr(cp.model),
@@ -124,14 +124,15 @@ def judge_groups(
     return SeriesEvaluation(records, says=promise), said, [*notes, *head.notes]
 
 
-def _promise(name: str) -> str:
+def say_promise(name: str) -> str:
+    """Say what is promised."""
     from definetti.series import Promise
 
     says: str = Promise.named[name].says
     return says
 
 
-def _look(
+def look_at_head(
     table: PartedTable, part: Part, columns: Columns, grouping: Grouping
 ) -> tuple[LabelledTable, list[str]]:
     """Look at the first part: which columns are observed, and what a series is like."""

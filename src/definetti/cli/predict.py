@@ -23,6 +23,7 @@ def predict(
     context: typer.Context,
     columns: options.Columns,
     settings: options.Settings,
+    grouping: options.Grouping,
     calibration: Annotated[
         str | None,
         typer.Argument(help="labelled rows; - for standard input; with --model, the new rows"),
@@ -44,10 +45,12 @@ def predict(
 
     New rows come in a file of their own, or below the labelled ones with empty states. CSV, TSV,
     JSON lines and Parquet, also gzipped. With --model, a file that definetti fit wrote has what
-    was labelled, and what it was asked for with. Exit code 2: something is wrong with what was
-    given.
+    was labelled, and what it was asked for with. With --group-column a table of many series, each
+    with its new rows below its labelled ones. Exit code 2: something is wrong with what was given.
 
     Example: definetti predict history.csv tonight.csv --state-column stage --confidence 0.9
+
+    Example: definetti predict patients.csv --group-column patient --order-column time -o sets.csv
     """
     with report_mistakes():
         from definetti.cli.checking import check_rows, note_broken
@@ -59,6 +62,20 @@ def predict(
         if output is not None:
             inputs = [calibration, new, None if model is None else str(model)]
             check_output(output, inputs, force, is_prediction_file)
+        check_grouping(grouping)
+        if grouping.group_column is not None:
+            if calibration is None or new is not None or model is not None:
+                raise BadTable(
+                    "with --group-column there is one file, in which the new rows of each series "
+                    "are below its labelled ones; leave the other, and --model, out"
+                )
+            from definetti.cli.grouped_sets import predict_groups
+
+            predict_groups(
+                calibration, columns, settings, grouping, horizon=horizon, lag=lag,
+                output=output, json=json,
+            )  # fmt: skip
+            return
         if model is not None:
             if new is not None:
                 raise BadTable("with --model there is one file, of new rows; leave the other out")
@@ -150,6 +167,17 @@ def _predict(
     told["chosen"] = " ".join(chosen) or None
     fixed_on = len(data.states) - cp.n_steps_
     return found, told, described(cp.model_, list(data.columns), fixed_on)
+
+
+def check_grouping(grouping: options.Grouping) -> None:
+    """Refuse options that are for many series where there is one."""
+    given = {"--order-column": grouping.order_column is not None,
+             "--series": grouping.series.value != "own"}  # fmt: skip
+    names = [name for name, there in given.items() if there]
+    if grouping.group_column is None and names:
+        raise ValueError(
+            f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
+        )
 
 
 def check_lag(lag: int, steps: int) -> None:

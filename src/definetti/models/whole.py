@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -99,12 +99,13 @@ class WholePredictor:
     def marginals(self, observations: Any, name: str) -> FloatArray:
         """Return the probability of each state at each step: (h, n)."""
         seen = plain(observations)
-        steps = len(seen)
-        found = seen if self.given else self.model.function(seen)
+        steps, function = len(seen), cast(Any, self.model.function)
+        found = seen if self.given else function(seen)
         values = np.asarray(plain(found))
         if values.shape[:1] == (steps,):
             values = values[None]
-        return checked_probabilities(values, (1, steps, len(self.labels)))[0]
+        shape = 1, steps, len(self.labels)
+        return np.asarray(checked_probabilities(values, shape)[0])
 
 
 def estimated(model: Model, table: Any, labels: tuple[Hashable, ...]) -> Parameters:
