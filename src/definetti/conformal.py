@@ -47,7 +47,14 @@ from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets
 from definetti.sets._wording import LAST
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
 from definetti.sets.windows import RankedWindows, rank_by_state, rank_each, read_windows, sets_of
-from definetti.symmetry import Full, Remembering, Symmetry, find_symmetry, remember
+from definetti.symmetry import (
+    Full,
+    Remembering,
+    Symmetry,
+    TogetherDepartures,
+    find_symmetry,
+    remember,
+)
 from definetti.symmetry.base import name_way
 
 if TYPE_CHECKING:
@@ -287,6 +294,17 @@ class ConformalHMM(FrontDoor, Saved):
         for name in ("_data", "model_", "_entropy"):
             self.__dict__.pop(name, None)
         self.series_ = found
+        return self
+
+    def break_off(self: ConformalHMM) -> ConformalHMM:
+        """Say that there is a gap: what comes next follows a time of which nothing is known.
+
+        As with `lengths` of `fit`: of what came before the model learns, but states are
+        rearranged after the gap alone. The first label after it is needed before a prediction.
+        """
+        super().break_off()
+        if isinstance(self._remembering, TogetherDepartures):
+            self._remembering = self._remembering.broken_off(len(self._data.history))
         return self
 
     def _each_series(self) -> EachSeries:

@@ -142,6 +142,21 @@ def test_a_series_goes_on_with_labels_that_come_later():
         assert cp.present_ == "sun"
 
 
+def test_a_series_that_all_calibrate_may_have_a_gap(tmp_path):
+    """What comes after it is as if it had come with the fit, and no window leads over it."""
+    cp = fit("all", train_size=1).series_["Lima"].break_off()
+    with pytest.raises(ValueError, match="nothing is labelled since the gap"):
+        cp.predict_set(["hat"])
+    cp.save(tmp_path / "gap.definetti")
+    for one in (cp, definetti.load(tmp_path / "gap.definetti")):
+        one.break_off().partial_fit(["hat", "hat"], ["sun", "rain"])
+        skies, things = [*SKIES, "sun", "rain"], [*THINGS, "hat", "hat"]
+        whole = ConformalHMM(series="all", train_size=1, random_state=0).fit(
+            things, skies, lengths=[len(SKIES), 2], groups=[*GROUPS, "Lima", "Lima"]
+        )
+        assert same(one, whole.series_["Lima"])
+
+
 @pytest.mark.parametrize("how", ["own", "others", "all"])
 def test_series_are_judged_each_by_itself_and_together(how):
     more = {"train_size": 1} if how == "all" else {}

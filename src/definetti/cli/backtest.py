@@ -11,7 +11,7 @@ from definetti.cli import options
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.predict import check_grouping, check_lag
 from definetti.cli.printing import console, is_watched, print_json, print_notes
-from definetti.judging import START, WINDOWS
+from definetti.judging import START
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
@@ -56,8 +56,7 @@ def backtest(
         if grouping.group_column is not None:
             _backtest_series(
                 data, columns, settings, grouping, spreading, horizon=horizon or 1, lag=lag,
-                start=start, windows=windows or WINDOWS, output=output, force=force,
-                json=json,
+                start=start, windows=windows, output=output, force=force, json=json,
             )  # fmt: skip
             return
         _check_alone(spreading)
@@ -158,7 +157,7 @@ def _backtest_series(
     horizon: int,
     lag: int,
     start: float,
-    windows: int,
+    windows: int | None,
     output: Path | None,
     force: bool,
     json: bool,

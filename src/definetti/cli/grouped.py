@@ -77,7 +77,7 @@ def judge_groups(
     *,
     horizon: int,
     start: float,
-    windows: int,
+    windows: int | None,
 ) -> tuple[SeriesEvaluation, dict[str, Any], list[str]]:
     """Backtest every series of a table; return how they fared, what was done, and notes.
 

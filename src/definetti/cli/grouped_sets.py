@@ -63,7 +63,7 @@ def predict_groups(
     if not steps:
         raise BadTable("there are no new rows; give some without a state, or --horizon to forecast")
     check_lag(lag, steps)
-    head.new_rows = 0
+    head.new_rows = min((len(one) for one in new.values() if 0 < len(one) < steps), default=0)
     cp = make_estimator(settings, head, steps, lag=lag)
     cp.series = grouping.series.value
     if cp.series != "own":

@@ -100,6 +100,7 @@ class Labelled(Saved):
         together: bool = False,
     ) -> None:
         self.known, self.together = known, together
+        self._broken = False  # whether a gap comes before what goes on with all stretches
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
@@ -200,7 +201,8 @@ class Labelled(Saved):
         made._check_restored(states, observations)
         begins = made._lengths.cumsum() - made._lengths
         made.history = made._history(states, observations, begins.tolist())
-        if begins[-1] == len(states):  # broken off, and nothing has come since
+        made._broken = made.together and begins[-1] == len(states)
+        if begins[-1] == len(states) and not made.together:  # broken off, and nothing since
             past, made.history = made.history, History(len(made.alphabet), made.emission.symbols)
             made.history.pool = past.pool
         made.history.stretches = int(kept["stretches"])
@@ -324,10 +326,11 @@ class Labelled(Saved):
         """
         if not len(self.history):
             return  # it has just begun
-        if self.together:
-            raise ValueError(
-                "a gap cannot be told to what is calibrated by all series; fit again with lengths="
-            )
+        if self.together:  # the same history goes on, after a gap
+            if not self._broken:
+                self._lengths, self._broken = np.append(self.lengths, 0), True
+                self.history.stretches += 1
+            return
         self._lengths, past = np.append(self.lengths, 0), self.history
         self.history = History(len(self.alphabet), self.emission.symbols)
         self.history.pool, self.history.stretches = past.pool, past.stretches + 1
@@ -357,8 +360,9 @@ class Labelled(Saved):
         added = self._statistics(table, codes, observed, len(alphabet))
         self.alphabet, self.table = alphabet, table
         self.statistics = padded(self.statistics, *added.shape) + added
-        begun = len(self.history) > 0
+        begun = len(self.history) > 0 and not self._broken
         self.history.append(codes, observed, len(alphabet), gap=not begun)
+        self._broken = self._broken and not len(codes)
         if self.kinds is not None and not self.model.fixed:
             found = self.rule.look(observations)
             assert found is not None  # what went by observations does so still
@@ -367,7 +371,7 @@ class Labelled(Saved):
 
     def read_new(self, observations: Any, horizon: int | None) -> New:
         """Take in observations without labels; those up to the horizon are not there yet."""
-        if not self.history.length:
+        if not self.history.length or self._broken:
             raise ValueError(
                 "nothing is labelled since the gap, so that there is no state to go on from; label "
                 "a step first"

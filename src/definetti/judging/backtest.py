@@ -138,7 +138,7 @@ def run_backtest(
     """
     begin = find_begin(len(states), horizon, start)
     stretches = [len(states)] if lengths is None else list(lengths)
-    ahead = [] if begin is None else _stretches_after(begin, stretches)
+    ahead = [] if begin is None else stretches_after(begin, stretches)
     number = count_windows(ahead, horizon)
     if begin is None or not number:
         raise ValueError(
@@ -202,14 +202,14 @@ def run_backtest(
 def _stretches_before(begin: int, lengths: Sequence[int]) -> list[int]:
     """Return the lengths of stretches, or of their parts, in the first rows.
 
-    >>> _stretches_before(5, [3, 4, 2]), _stretches_after(5, [3, 4, 2])
+    >>> _stretches_before(5, [3, 4, 2]), stretches_after(5, [3, 4, 2])
     ([3, 2], [2, 2])
     """
     ends = np.minimum(np.cumsum(lengths), begin)
     return [one for one in np.diff(ends, prepend=0).tolist() if one]
 
 
-def _stretches_after(begin: int, lengths: Sequence[int]) -> list[int]:
+def stretches_after(begin: int, lengths: Sequence[int]) -> list[int]:
     """Return the lengths of stretches after the first rows, the first going on with what was.
 
     Where a stretch ends with the first rows, that is one of no rows.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,8 +14,9 @@ from definetti._system.progress import show_progress
 from definetti.data.labels import checked_states, piece, readable
 from definetti.data.series import at_rows, read_series
 from definetti.judging import START, WINDOWS
-from definetti.judging.backtest import find_begin
+from definetti.judging.backtest import find_begin, spread_windows, stretches_after
 from definetti.judging.intervals import exact_interval
+from definetti.judging.rolling import count_windows, roll_stretches
 from definetti.sets import Evaluation
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def backtest_series(
     *,
     lengths: Any = None,
     start: float = START,
-    windows: int = WINDOWS,
+    windows: int | None = None,
     n_jobs: int | None = None,
     totals: SeriesTotals | None = None,
 ) -> SeriesEvaluation:
@@ -312,8 +312,9 @@ def backtest_series(
         The steps of a window.
     start : float, default 0.5
         The share of the rows of a series before its first window.
-    windows : int, default 500
-        The most windows of a series, the last ones.
+    windows : int, optional
+        The most windows of a series, spread evenly over the rows after that share. If left out,
+        all there are where they can be predicted in one pass, and else 500.
     n_jobs : int, optional
         How many threads, −1 for one a core; the result is the same.
     totals : `definetti.series.SeriesTotals`, optional
@@ -342,50 +343,21 @@ def backtest_series(
     def judge(place: int) -> Evaluation | None:
         begin, end = table.series.span(place)
         cut = find_begin(end - begin, horizon, start)
-        if cut is None:
+        ahead = [] if cut is None else stretches_after(cut, table.series.stretches(place).tolist())
+        number = count_windows(ahead, horizon)
+        if cut is None or not number:
             return None
-        cut = max(cut, end - begin - windows * horizon)
-        cp = each.fitted(place, cut)
-        breaks = np.flatnonzero(table.series.begins[begin + cut : end]) + begin + cut
-        edges = sorted({begin + cut, *breaks.tolist(), end})
-        found: list[Evaluation] = []
-        for first, last in pairwise(edges):
-            at = first
-            if first in breaks:  # after a gap, a first state has to be known
-                at = first + 1
-                cp.break_off()
-                cp.partial_fit(table.seen(first, at), table.labels[first:at])
-            if last - at >= horizon:
-                rest, truth = table.seen(at, last), table.labels[at:last]
-                found.append(cp.evaluate(rest, truth, horizon=horizon))
-            if last < end:
-                cp.partial_fit(table.seen(at, last), table.labels[at:last])
-        return join_evaluations(found) if found else None
+        cp, rest = each.fitted(place, cut), table.seen(begin + cut, end)
+        judged = roll_stretches(
+            cp, rest, table.labels[begin + cut : end], ahead, horizon,
+            spread_windows(number, windows or WINDOWS), windows is None, levels=[None],
+        )  # fmt: skip
+        return judged.evaluation(0)
 
     found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
     rows = table.series.lengths.tolist()
     says = each.promise.says
     return _joined(table.series.names, rows, found, predictor.guarantee, says)
-
-
-def join_evaluations(found: Sequence[Evaluation]) -> Evaluation:
-    """Put together what became of windows in stretches that follow each other."""
-    first, *others = found
-    if not others:
-        return first
-    states = max((one.states for one in found), key=len)
-    wide = [np.pad(one.nodes, [(0, 0), (0, len(states) - one.nodes.shape[1])]) for one in found]
-
-    def joined(name: str) -> Any:
-        parts = [getattr(one, name) for one in found]
-        return None if parts[0] is None else np.concatenate(parts)
-
-    names = (
-        "covered", "sizes", "scaled_sizes", "p_values", "wrong", "widths", "truth", "given",
-        "filled",
-    )  # fmt: skip
-    together = {name: joined(name) for name in names}
-    return first._replace(**together, states=states, nodes=np.concatenate(wide))
 
 
 def _each(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from definetti.data.series import drop_unlabelled
-from definetti.judging import START, WINDOWS
+from definetti.judging import START
 from definetti.judging.series import SeriesEvaluation, backtest_series
 from definetti.series.totals import SeriesTotals
 
@@ -52,7 +52,7 @@ class SeriesWork:
     observed: tuple[str, ...] = ()
     horizon: int = 1
     start: float = START
-    windows: int = WINDOWS
+    windows: int | None = None
     totals: SeriesTotals | None = None
 
     def __call__(self, table: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -54,11 +54,17 @@ class TogetherDepartures(Departures):
     def check(self, history: History) -> None:
         begins = self.begins
         rising = begins[:1] == (0,) and all(a < b for a, b in pairwise(begins))
-        if not (rising and len(self.owners) == len(begins) and begins[-1] < len(history)):
+        if not (rising and len(self.owners) == len(begins) and begins[-1] <= len(history)):
             raise ValueError(
                 f"begins does not cut a history of {len(history):,} steps into stretches, each "
                 "with its owner; give the place of each first step, 0 first"
             )
+
+    def broken_off(self, length: int) -> TogetherDepartures:
+        """Return the same for a last series that goes on, after a gap, at a time."""
+        if self.begins[-1] == length:
+            return self
+        return replace(self, begins=(*self.begins, length), owners=(*self.owners, self.owners[-1]))
 
     def chains(self, tokens: IntArray, horizon: int) -> Chains:
         groups, parents = self._parents(tokens, horizon)
