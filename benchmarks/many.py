@@ -17,12 +17,13 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.models import draw_sample, random_model
 from benchmarks.tables import format_goal, format_ratio, format_seconds, make_table, show_table
 from definetti import HMM, ConformalHMM
-from definetti.emissions import Classifier
+from definetti.emissions import Classifier, Gaussian
 from definetti.judging.rolling import roll_levels
 
 STATES, SYMBOLS, KNOWN = 5, 5, 20_000
 LENGTHS = (10_000, 100_000, 1_000_000)
-ALONE = 300  # windows that are predicted one by one, to tell what each costs
+ALONE = 100  # windows that are predicted one by one, to tell what each costs
+SUMMED, SUMMED_ALONE = 300, 20
 TREES, FOREST_WINDOWS, FOREST_ALONE, FOREST_GOAL = 200, 1_000, 20, 30
 FIXED = {"train_size": 0.5, "symmetry": "spaced"}
 SIDES: dict[str, tuple[bool, dict[str, Any], float | None]] = {
@@ -37,6 +38,7 @@ SIDES: dict[str, tuple[bool, dict[str, Any], float | None]] = {
 def run(console: Console) -> None:
     warnings.simplefilter("ignore")
     _race_lengths(console)
+    _race_sums(console)
     _race_others(console)
     _race_forest(console)
 
@@ -78,6 +80,37 @@ def _race_lengths(console: Console) -> None:
         "Seconds of the processor, one thread. Growth of 10× is linear.",
         f"The largest memory of the process so far, data included: {peak:,.0f} MiB.",
     )
+
+
+def _race_sums(console: Console) -> None:
+    """A refitted law of numbers: every score of the past changes with each label."""
+    made = make_table(
+        f"{SUMMED:,} one-step windows, {STATES} states, Gaussian refitted, evaluate(horizon=1)",
+        "columns",
+        "after T",
+        "each, in blocks",
+        f"each, one by one ({SUMMED_ALONE})",
+        "ratio",
+    )
+    for columns, known in ((1, 300), (1, 3_000), (10, 300), (10, 3_000)):
+        _, numbers, states = _draw(known + SUMMED)
+        noise = np.random.default_rng(6).normal(size=(len(numbers), columns))
+        rows, labels = numbers[:, None] + noise, states.tolist()
+        cp = ConformalHMM(HMM(emission=Gaussian()), random_state=0).fit(
+            rows[:known], labels[:known]
+        )
+        few = rows[known:][:SUMMED_ALONE], labels[known:][:SUMMED_ALONE]
+        cp.evaluate(*few, horizon=1)  # compiles
+        ours = _timed(cp.evaluate, rows[known:], labels[known:], horizon=1) / SUMMED
+        alone = _timed(roll_levels, cp, *few, [None], 1, at_once=False) / SUMMED_ALONE
+        made.add_row(
+            str(columns),
+            f"{known:,}",
+            format_seconds(ours),
+            format_seconds(alone),
+            format_ratio(alone / ours),
+        )
+    show_table(console, made, "The same p-values to the last bit. Time grows with the past.")
 
 
 def _race_others(console: Console) -> None:

@@ -932,9 +932,12 @@ class ConformalHMM(FrontDoor, Saved):
             return False
         symmetry, data = self._remembering, self._data
         if not data.model.fixed:
-            return horizon == 1 and data.model.counting(data.table) is not None
+            counted = data.model.counting(data.table) is not None
+            summed = data.model.summing() is not None and data.emission.by_statistics
+            return horizon == 1 and (counted or summed)
         inner = symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry
-        return type(inner).chains is not Symmetry.chains
+        chained = type(inner).chains is not Symmetry.chains
+        return chained or (horizon == 1 and type(inner).one_step is not Symmetry.one_step)
 
     def _rolls_as(self, observations: Any, first: Any, horizon: int) -> ConformalHMM:
         return self._asked(first, horizon) if self._data.settled(observations) else self

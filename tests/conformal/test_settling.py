@@ -1,4 +1,4 @@
-"""Where "auto" takes a fixed model on its own account: as if it had been asked to, and it says so."""
+"""Where "auto" takes a fixed model on its own account: as if it were told to, and it says so."""
 
 import numpy as np
 import pytest

@@ -291,7 +291,10 @@ def test_what_is_too_much_to_count_one_by_one():
 def test_a_refitted_model_cannot_go_far():
     y, x = weather(300, random_state=9)
     with pytest.raises(ValueError, match=r"max_candidates=100,000; set train_size=0\.5"):
-        ConformalHMM().fit(y[:250], x[:250]).predict_set(y[250:])
+        ConformalHMM(HMM()).fit(y[:250], x[:250]).predict_set(y[250:])
+    free = ConformalHMM(random_state=0).fit(y[:250], x[:250]).predict_set(y[250:])
+    assert isinstance(free, LatticeSet)  # "auto" goes on with a fixed one
+    assert "the model fixed on the first half" in str(free)
     with pytest.raises(ValueError, match=r"set train_size=0\.5"):
         ConformalHMM().fit(y[:250], x[:250]).predict_set(horizon=5, lag=1)
     with pytest.raises(ValueError, match=r"guarantee='steps'.*train_size=0\.5"):

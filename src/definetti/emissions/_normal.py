@@ -39,6 +39,26 @@ class Laws(NamedTuple):
         density = log_density if self.covariances.ndim == 3 else diagonal_log_density
         return density(scaled, self.means, self.covariances, np.log(self.unit))
 
+    def log_densities(self, values: FloatArray) -> FloatArray:
+        """Log-density of rows under the laws of ``G`` estimates, ``(R, G · n)``, as of each."""
+        number, n, _ = self.means.shape
+        seen, units = values[:, self.alive], np.log(self.unit)
+        logs = np.empty((len(values), number * n))
+        if self.covariances.ndim == 3:
+            for g in range(number):
+                part = self.means[g], self.covariances[g], units[g]
+                logs[:, g * n : (g + 1) * n] = diagonal_log_density(seen / self.unit[g], *part)
+            return logs
+        for rows, there in _patterns(seen):
+            whitening, constants = whiten(self.covariances[:, :, there][..., there])
+            constants += units[:, there].sum(axis=1)[:, None]
+            own, means = seen[rows][:, there], np.ascontiguousarray(self.means[:, :, there])
+            for g in range(number):
+                scaled = np.ascontiguousarray(own / self.unit[g, there])
+                squares = call_by_rows(_distances, scaled, means[g], whitening[g], each=means.size)
+                logs[rows, g * n : (g + 1) * n] = -0.5 * squares - constants[g]
+        return logs
+
 
 def diagonal_log_density(
     values: FloatArray, means: FloatArray, variances: FloatArray, log_unit: FloatArray
@@ -69,16 +89,22 @@ def log_density(
     """
     logs = np.zeros((len(values), len(means)))
     for rows, seen in _patterns(values):
-        # The floor here only meets rounding; with it no matrix fails to be definite.
-        scales, axes = np.linalg.eigh(covariances[:, seen][:, :, seen])
-        scales = np.maximum(scales, FLOOR / 2)
-        whitening = np.swapaxes(axes / np.sqrt(scales)[:, None, :], 1, 2).copy()
-        constant = 0.5 * (np.log(scales) + LOG_2PI).sum(axis=1) + log_unit[seen].sum()
+        whitening, constant = whiten(covariances[:, seen][:, :, seen])
+        constant += log_unit[seen].sum()
         own = np.ascontiguousarray(values[rows][:, seen])
         centres = np.ascontiguousarray(means[:, seen])
         squares = call_by_rows(_distances, own, centres, whitening, each=whitening.size)
         logs[rows] = -0.5 * squares - constant
     return logs
+
+
+def whiten(covariances: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return axes of unit variance for each covariance, and what its density is divided by."""
+    # The floor here only meets rounding; with it no matrix fails to be definite.
+    scales, axes = np.linalg.eigh(covariances)
+    scales = np.maximum(scales, FLOOR / 2)
+    whitening = np.swapaxes(axes / np.sqrt(scales)[..., None, :], -2, -1).copy()
+    return whitening, 0.5 * (np.log(scales) + LOG_2PI).sum(axis=-1)
 
 
 @kernel

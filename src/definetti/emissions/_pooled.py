@@ -49,7 +49,7 @@ def shrunk(
            [2.]])
     """
     if pooled is None:
-        pooled = ratio(sums.sum(axis=0), counts.sum(axis=0))
+        pooled = ratio(sums.sum(axis=-2), counts.sum(axis=-2))[..., None, :]
     own = np.where(counts > 0, ratio(sums, counts), pooled)
     return np.asarray(own + share(counts, prior) * (pooled - own))
 

@@ -31,6 +31,8 @@ class Emission(Named, ABC):
     adds_up : whether its statistics are all there is to the law once it is fixed, so that those of
         some data are those of all without those of the others
     ordered : whether states are known by the order of columns alone, so that they must be declared
+    by_statistics : whether the law depends on the statistics alone, whatever else the table holds,
+        so that all windows of a backtest may be judged with the table that there is in the end
     example : some observations that it reads; with a name, what the exhaustive tests enumerate
     law : what it is called by people who do not read Python; its class's name if left out
     """
@@ -38,6 +40,7 @@ class Emission(Named, ABC):
     symbols: bool = False
     adds_up: bool = False
     ordered: bool = False
+    by_statistics: bool = False
     example: ClassVar[tuple[Any, ...]] = ()
     law: ClassVar[str] = ""
 
@@ -50,6 +53,10 @@ class Emission(Named, ABC):
         if "log_likelihood" in cls.__dict__ and "counting" not in cls.__dict__:
             # What law a derived class has is its own affair.
             cls.counting = Emission.counting  # type: ignore[method-assign]
+        if "log_likelihood" in cls.__dict__ and "judge_each" not in cls.__dict__:
+            cls.judge_each = Emission.judge_each  # type: ignore[method-assign]
+        if "log_likelihood" in cls.__dict__ and "by_statistics" not in cls.__dict__:
+            cls.by_statistics = False
 
     @abstractmethod
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
@@ -81,6 +88,17 @@ class Emission(Named, ABC):
         default None: each estimate is judged by itself, which is right for all.
         """
         return None
+
+    def judge_each(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        """Judge observations under several estimates: ``(m, G · n)``, as `log_likelihood` of each.
+
+        Parameters
+        ----------
+        statistics : (G, n, …) those of each estimate
+        codes : (m,) what is judged
+        """
+        each = [self.log_likelihood(table, one, codes) for one in statistics]
+        return np.concatenate(each, axis=1)
 
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]

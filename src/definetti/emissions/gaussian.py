@@ -12,8 +12,9 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti.emissions._centred import Centred
+from definetti.emissions._normal import Laws
 from definetti.emissions._pooled import entry_sums, summed
-from definetti.emissions._shrinkage import estimate
+from definetti.emissions._shrinkage import Unlike, estimate
 from definetti.emissions.base import Emission
 
 COVARIANCES = ("full", "diagonal", "tied")
@@ -62,6 +63,7 @@ class Gaussian(Emission, name="gaussian"):
 
     law = "Gaussian"
     adds_up = True
+    by_statistics = True
     example = ((0.0, 1.0), (2.5, None), None)
 
     def __post_init__(self) -> None:
@@ -114,17 +116,29 @@ class Gaussian(Emission, name="gaussian"):
         return self  # sums do not depend on what else is in the table
 
     def log_likelihood(self, table: Centred, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        n_states, width = len(statistics), len(table.point)
-        if self.covariance == "diagonal":
-            counts, sums, products = statistics.reshape(n_states, 3, width).swapaxes(0, 1)
-        else:
-            sums = statistics[:, 1 : 1 + width]
-            counts = np.broadcast_to(statistics[:, :1], sums.shape)
-            products = statistics[:, 1 + width :].reshape(n_states, width, width)
-        tied = self.covariance == "tied"
-        laws = estimate(counts, sums, products, self.prior, self.shrinkage, tied)
+        laws = self._laws(table, statistics)
         logs = laws.log_density(table.take(codes.ravel()))
-        return logs.reshape(*codes.shape, n_states)
+        return logs.reshape(*codes.shape, len(statistics))
+
+    def judge_each(self, table: Centred, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        try:
+            laws = self._laws(table, statistics)
+        except Unlike:
+            return super().judge_each(table, statistics, codes)
+        return laws.log_densities(table.take(codes))
+
+    def _laws(self, table: Centred, statistics: FloatArray) -> Laws:
+        """Return the laws of states by their sums, or of those of several estimates."""
+        leading, width = statistics.shape[:-1], len(table.point)
+        if self.covariance == "diagonal":
+            parts = statistics.reshape(*leading, 3, width)
+            counts, sums, products = (parts[..., k, :] for k in range(3))
+        else:
+            sums = statistics[..., 1 : 1 + width]
+            counts = np.broadcast_to(statistics[..., :1], sums.shape)
+            products = statistics[..., 1 + width :].reshape(*leading, width, width)
+        tied = self.covariance == "tied"
+        return estimate(counts, sums, products, self.prior, self.shrinkage, tied)
 
     def _used(self, values: FloatArray) -> npt.NDArray[np.bool_]:
         """Tell which rows the estimate uses."""

@@ -16,9 +16,11 @@ from definetti.data.labelled import warn_of_gaps
 from definetti.data.labels import MISSING, piece
 from definetti.front_door import FrontDoor
 from definetti.judging.along import Ranked, find_ways, rank_fixed_windows
+from definetti.judging.classed import is_classed, rank_classed_windows
 from definetti.judging.counted import find_way, rank_counted_windows
 from definetti.judging.reading import Read, WindowReader
 from definetti.judging.stretch import Stretch
+from definetti.judging.summed import is_summed, rank_summed_windows
 from definetti.levels import Levels, read_levels
 from definetti.symmetry.base import PRESENT
 
@@ -84,9 +86,13 @@ def rank_windows(stretch: Stretch) -> Iterator[Ranked] | None:
     """Rank all candidates of all windows; None where each window must be ranked by itself."""
     if not stretch.question.model.fixed:
         way = find_way(stretch)
-        return rank_counted_windows(stretch, way) if way else None
+        if way:
+            return rank_counted_windows(stretch, way)
+        return rank_summed_windows(stretch) if is_summed(stretch) else None
     ways = find_ways(stretch)
-    return None if ways is None else rank_fixed_windows(stretch, ways)
+    if ways is not None:
+        return rank_fixed_windows(stretch, ways)
+    return rank_classed_windows(stretch) if is_classed(stretch) else None
 
 
 def _levels_fit(stretch: Stretch, levels: Sequence[Levels]) -> bool:

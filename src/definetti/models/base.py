@@ -38,6 +38,8 @@ class Model(ABC):
             cls.refits = Model.refits  # type: ignore[method-assign]  # not those of another
         if "estimate" in cls.__dict__ and "counting" not in cls.__dict__:
             cls.counting = Model.counting  # type: ignore[method-assign]
+        if "estimate" in cls.__dict__ and "summing" not in cls.__dict__:
+            cls.summing = Model.summing  # type: ignore[method-assign]
 
     @property
     @abstractmethod
@@ -81,6 +83,14 @@ class Model(ABC):
 
         None where the estimate is not one hidden Markov model of relative frequencies, as by
         default, or may become something else as symbols of the table come again.
+        """
+        return None
+
+    def summing(self) -> float | None:
+        """Return what is added to the counts of transitions, if these and sums are all there is.
+
+        None where the estimate is not one hidden Markov model of relative frequencies and of the
+        statistics of its emission, as by default.
         """
         return None
 

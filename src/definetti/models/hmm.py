@@ -110,6 +110,9 @@ class HMM(Estimator, Model):
         prior = self.emission_.counting(table)
         return None if prior is None else (float(self.prior), prior)
 
+    def summing(self) -> float | None:
+        return float(self.prior)
+
     def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
         emission = self.emission_.fix(table, history.observations, history.states, labels)
         statistics = emission.statistics(

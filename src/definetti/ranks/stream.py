@@ -193,6 +193,15 @@ class Stream:
         entries[self.last] += 1
         return self.trees.ends(entries, self.last, state)
 
+    def sources(self) -> list[list[int]]:
+        """Tell, by state, how many members of its class come to it from each state before.
+
+        None where the state was not met, and is compared with nothing.
+        """
+        self._check_begun()
+        met, nothing = self.trees.met, [0] * self.n_states
+        return [self._ends(state) if met[state] else nothing for state in range(self.n_states)]
+
     def place_all(self, code: int) -> Placed:
         """Compare a step to each state with the members of its class."""
         self._check_begun()
