@@ -151,7 +151,9 @@ def _race_others(console: Console) -> None:
     show_table(
         console,
         made,
-        "online-cp: nearest neighbours, learning each label, after 300 steps: its cost grows.",
+        "online-cp: nearest neighbours, learning each label, after 300 steps: its cost grows."
+        if find_spec("online_cp")
+        else "online-cp is not installed: pip install online-cp",
     )
 
 

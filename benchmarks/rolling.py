@@ -17,7 +17,7 @@ from definetti.emissions import Gaussian
 STATES, FEATURES = 5, 10
 SHORT, LONG = 5_000, 50_000
 STEPS, LONG_STEPS, STRETCH = 300, 60, 60
-SIDES = {"refitted, full": None, "fixed on the first half, spaced": 0.5}
+SIDES = {"refitted, spaced": None, "fixed on the first half, spaced": 0.5}
 
 Data = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 

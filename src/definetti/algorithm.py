@@ -14,6 +14,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
+from definetti._system.threads import map_threads
 from definetti.data.windows import Windows
 from definetti.models.refits import LONGEST, Refits, refits_of
 from definetti.question import ROOM, Question
@@ -71,11 +72,12 @@ def rank_refitted(question: Question, candidates: IntArray, verbose: bool = Fals
         key = question.symmetry.orbit(completion), question.symmetry.lesson_key(completion)
         groups.setdefault(key, []).append(index)
     found, scores = [Rank(0, 0, 1)] * len(candidates), np.empty(len(candidates))
-    alone: list[int] = []
-    for group in _watch(list(groups.values()), verbose):
+
+    def rank_group(group: list[int]) -> list[int]:
+        """Rank the candidates of a group; return those that are to be ranked one by one."""
         if len(group) < FEW or states.shape[1] > LONGEST:
-            alone += group
-            continue
+            return group
+        alone: list[int] = []
         completion = completions[group[0]]
         reference = question.rearrange(completion)  # Steps 3 and 4
         others = question.hide_unseen(question.windows_of(reference))
@@ -89,6 +91,10 @@ def rank_refitted(question: Question, candidates: IntArray, verbose: bool = Fals
             placed, scores[members] = _place(question, refits, own, refits.read(others), reference)
             for index, one in zip(members, placed, strict=True):
                 found[index] = one._replace(randomised=reference.randomised)
+        return alone
+
+    each = map_threads(rank_group, _watch(list(groups.values()), verbose))
+    alone = [index for one in each for index in one]
     if alone:
         placed, scores[alone] = rank_each(question, candidates[alone], verbose)
         for index, one in zip(alone, placed, strict=True):

@@ -9,11 +9,13 @@ window by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti._system.threads import map_threads
 from definetti.data.candidates import all_candidates
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
@@ -50,9 +52,9 @@ def rank_summed_windows(stretch: Stretch) -> Iterator[Ranked]:
         sums, counts, own = _follow(stretch, sums[-1], counts[-1], first, last)
         ranks = np.empty((3, last - first, size), dtype=np.int64)
         scores = np.empty((last - first, size))
-        for state in range(size):
-            placed, scores[:, state] = _rank(stretch, sums, counts, own, first, state)
-            ranks[:, :, state] = placed.T
+        each = map_threads(partial(_rank, stretch, sums, counts, own, first), range(size))
+        for state, (placed, found) in enumerate(each):
+            ranks[:, :, state], scores[:, state] = placed.T, found
         greater, equal, total = ranks
         yield Ranked(first, last, size, candidates, greater, equal, total, scores)
         first = last
