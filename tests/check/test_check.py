@@ -148,12 +148,14 @@ def test_a_function_of_ones_own():
     ).tests
     many = [
         check(None, planted("order")[1], tests=lambda x, y, one=unit: one * seconds(x), **how)
-        for unit in (1.0, 1e-14, 1e14)
+        for unit in (1.0, 1e-14, 1e-305, 1e305)
         for how in ({"random_state": 0}, {"random_state": 0, "stop_after": 5})
     ]
-    assert [found.p_value for found in many] == [0.001] * 6
+    assert [found.p_value for found in many] == [0.001] * 8
     with pytest.raises(ValueError, match="returned nan"):
         check(observations, states, tests=lambda x, y: float("nan"))
+    with pytest.raises(ValueError, match=r"returned 'a'; return a number for every"):
+        check(observations, states, tests=lambda x, y: "a")
 
 
 def test_stopping_early_draws_less_and_finds_the_same():

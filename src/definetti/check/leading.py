@@ -27,7 +27,9 @@ def stand_out(values: FloatArray) -> float:
     drawn = values[1:][np.isfinite(values[1:])]
     if not len(drawn) or not np.isfinite(values[0]):
         return 0.0 if values[0] != np.inf else np.inf
-    off, spread = float(values[0] - drawn.mean()), float(drawn.std())
+    unit = float(np.abs(drawn).max()) or 1.0  # so that no square is beyond all numbers
+    drawn, own = drawn / unit, float(values[0] / unit)
+    off, spread = own - float(drawn.mean()), float(drawn.std())
     if spread > 0:
         return off / spread
     return 0.0 if off == 0 else float(np.copysign(np.inf, off))

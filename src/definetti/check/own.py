@@ -41,7 +41,10 @@ class Own(Statistic):
         return np.array(found)[:, None]
 
     def _number(self, value: Any) -> float:
-        number = float(value)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
         if np.isnan(number):
             raise ValueError(
                 f"tests: {self.function!r} returned {value!r}; return a number for every "
@@ -50,7 +53,7 @@ class Own(Statistic):
         return number
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
-        own, drawn = float(values[0, 0]), float(values[1:, 0].mean())
+        own, drawn = float(values[0, 0]), float((values[1:, 0] / (len(values) - 1)).sum())
         return Effect(f"it is {own:.4g}, where rearrangements have {drawn:.4g}", own - drawn)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:

@@ -17,6 +17,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.ranks.pvalue import TIE, Rank
 
+LARGE = 1e150
 GRID = 30  # bits of a number that count where each is rounded by itself: as many as TIE has
 
 
@@ -37,8 +38,8 @@ def count_as_large(values: FloatArray) -> IntArray:
 
 def find_unit(values: FloatArray) -> float:
     """Return how large values are: the median of their sizes, infinite ones left out."""
-    sizes = np.abs(values[np.isfinite(values)])
-    return float(np.median(sizes)) if len(sizes) else 0.0
+    sizes = np.sort(np.abs(values[np.isfinite(values)]))
+    return float(sizes[len(sizes) // 2]) if len(sizes) else 0.0
 
 
 @kernel
@@ -139,6 +140,9 @@ def are_alike(values: FloatArray) -> bool:
 
 def _judge(part: FloatArray) -> Strangeness:
     finite = part[np.isfinite(part)]
+    largest = float(np.abs(finite).max()) if len(finite) else 0.0
+    if largest and not 1 / LARGE < largest < LARGE:  # squares would be beyond all numbers
+        part, finite = part / largest, finite / largest
     middle = finite.mean() if len(finite) else 0.0
     # By how large values vary: small ones may vary otherwise, and are another part's affair.
     above = finite[finite > middle] - middle
@@ -170,7 +174,7 @@ def stop_early(values: FloatArray, enough: int) -> tuple[float, bool]:
     """
     # Each by itself, so that later draws do not change what is tied.
     part, power = np.frexp(values)
-    grid = np.ldexp(np.round(np.ldexp(part, GRID)), power)
+    grid = np.ldexp(np.round(np.ldexp(part, GRID)), power - GRID)
     large = np.flatnonzero(grid[1:] >= grid[0])
     if len(large) >= enough:
         return enough / (int(large[enough - 1]) + 1), True
