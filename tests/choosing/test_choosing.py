@@ -7,7 +7,7 @@ from math import fsum
 import numpy as np
 import pytest
 
-from definetti import ConformalHMM, choosing
+from definetti import HMM, ConformalHMM, choosing
 from definetti.exceptions import SpareMemoryWarning
 from definetti.memory import Age, Observation, Order
 from definetti.simulate import weather
@@ -347,7 +347,7 @@ def test_coverage_where_the_state_stands_in_is_the_level(once):
 )
 def test_a_refusal_advises_nothing_that_is_done(settings, remedy):
     observations, states = weather(300, random_state=0)
-    cp = ConformalHMM(max_candidates=50, **settings).fit(observations[:280], states[:280])
+    cp = ConformalHMM(HMM(), max_candidates=50, **settings).fit(observations[:280], states[:280])
     new = observations[280:]
     for ask in (
         lambda: cp.predict_set(new[:2], lag=1),
