@@ -305,6 +305,8 @@ class ConformalHMM(FrontDoor, Saved):
         super().break_off()
         if isinstance(self._remembering, TogetherDepartures):
             self._remembering = self._remembering.broken_off(len(self._data.history))
+        if self._half is not None:
+            self._half.break_off()
         return self
 
     def _each_series(self) -> EachSeries:
@@ -827,12 +829,6 @@ class ConformalHMM(FrontDoor, Saved):
         if half is not None:
             half.partial_fit(observations, states)
             self._half = half
-        return self
-
-    def break_off(self) -> ConformalHMM:
-        super().break_off()
-        if self._half is not None:
-            self._half.break_off()
         return self
 
     def _asked(self, new_observations: Any, horizon: int | None) -> ConformalHMM:
