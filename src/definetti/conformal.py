@@ -184,6 +184,7 @@ class ConformalHMM(FrontDoor, Saved):
     choice_: Choice | None
     series_: EachSeries | None
     _over_few: Symmetry | None
+    _remembering: Symmetry
     _known: tuple[Hashable, ...] = ()  # states that other series have
     _together = False  # whether all stretches calibrate
     _half: ConformalHMM | None = None  # itself with a fixed model, once one was needed
