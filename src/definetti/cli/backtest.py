@@ -9,7 +9,6 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.mistakes import report_mistakes
-from definetti.cli.predict import check_grouping, check_lag
 from definetti.cli.printing import console, is_watched, print_json, print_notes
 from definetti.judging import START
 
@@ -59,14 +58,20 @@ def backtest(
                 start=start, windows=windows, output=output, force=force, json=json,
             )  # fmt: skip
             return
-        _check_alone(spreading)
-        check_grouping(grouping)
         from definetti.cli.checking import check_rows, note_broken, say_choice
-        from definetti.cli.estimators import check_share, make_estimator, read_both
+        from definetti.cli.estimators import (
+            check_grouping,
+            check_lag,
+            check_share,
+            make_estimator,
+            read_both,
+        )
         from definetti.cli.levels import read_numbers, write_level
         from definetti.cli.reading import name_source
         from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
 
+        _check_alone(spreading)
+        check_grouping(grouping)
         if output is not None:
             check_output(output, [data], force, is_backtest_file)
         check_share(settings.train_size)
@@ -118,7 +123,7 @@ def backtest(
             "allow_empty": settings.allow_empty, "smoothing": settings.smoothing,
             "symmetry": settings.symmetry, "memory": settings.memory, "score": settings.score,
             "train_size": cp.train_size, "given": find_symmetry(settings.symmetry).given,
-            "first_row": test.begin + 1, "observed": table.columns,
+            "first_row": int(table.rows[test.begin]) + 1, "observed": table.columns,
             "chosen": " ".join(chosen) or None,
             "check": None if checked is None else checked.to_dict(),
         }  # fmt: skip

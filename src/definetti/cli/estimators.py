@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
-    from definetti.cli.options import Columns, Settings
+    from definetti.cli.options import Columns, Grouping, Settings
 
 MOST = 100_000  # candidates that may be listed, as the estimator has it
 
@@ -208,4 +208,24 @@ def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
         raise ValueError(
             f"--guarantee errors with --max-errors {max_errors} lets {few} be wrong and so "
             f"promises nothing; give --max-errors {steps - 1} at most, or more steps with --horizon"
+        )
+
+
+def check_lag(lag: int, steps: int) -> None:
+    """Refuse not to ask about any step."""
+    if lag >= steps:
+        raise ValueError(
+            f"--lag {lag} leaves none of {steps} steps to ask about; give --lag {steps - 1} at "
+            "most, or more steps with --horizon"
+        )
+
+
+def check_grouping(grouping: Grouping) -> None:
+    """Refuse options that are for many series where there is one."""
+    given = {"--order-column": grouping.order_column is not None,
+             "--series": grouping.series.value != "own"}  # fmt: skip
+    names = [name for name, there in given.items() if there]
+    if grouping.group_column is None and names:
+        raise ValueError(
+            f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
         )

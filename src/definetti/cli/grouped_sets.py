@@ -13,7 +13,8 @@ from definetti.cli.fields import BadTable
 from definetti.cli.grouped import SEEN, PartWork, look_at_head, read_part, say_promise
 from definetti.cli.levels import read_confidences
 from definetti.cli.parts import Part, open_parts
-from definetti.cli.predict import SHOWN, check_lag, list_steps
+from definetti.cli.estimators import check_lag
+from definetti.cli.predict import SHOWN, list_steps
 from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
 from definetti.cli.writing import write_rows
 from definetti.data.series import at_rows, read_series

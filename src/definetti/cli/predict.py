@@ -54,7 +54,13 @@ def predict(
     """
     with report_mistakes():
         from definetti.cli.checking import check_rows, note_broken
-        from definetti.cli.estimators import check_share, make_estimator, read_both
+        from definetti.cli.estimators import (
+            check_grouping,
+            check_lag,
+            check_share,
+            make_estimator,
+            read_both,
+        )
         from definetti.cli.levels import read_confidences
         from definetti.cli.saved import check_settled, read_saved
         from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
@@ -167,26 +173,6 @@ def _predict(
     told["chosen"] = " ".join(chosen) or None
     fixed_on = len(data.states) - cp.n_steps_
     return found, told, described(cp.model_, list(data.columns), fixed_on)
-
-
-def check_grouping(grouping: options.Grouping) -> None:
-    """Refuse options that are for many series where there is one."""
-    given = {"--order-column": grouping.order_column is not None,
-             "--series": grouping.series.value != "own"}  # fmt: skip
-    names = [name for name, there in given.items() if there]
-    if grouping.group_column is None and names:
-        raise ValueError(
-            f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
-        )
-
-
-def check_lag(lag: int, steps: int) -> None:
-    """Refuse not to ask about any step."""
-    if lag >= steps:
-        raise ValueError(
-            f"--lag {lag} leaves none of {steps} steps to ask about; give --lag {steps - 1} at "
-            "most, or more steps with --horizon"
-        )
 
 
 def list_steps(found: Any, lag: int, level: Any) -> list[dict[str, Any]]:

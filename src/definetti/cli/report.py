@@ -42,9 +42,14 @@ def report(
     """
     with report_mistakes():
         from definetti.cli.checking import check_rows, find_memory, note_broken
-        from definetti.cli.estimators import check_share, cut_new, make_estimator, read_both
+        from definetti.cli.estimators import (
+            check_lag,
+            check_share,
+            cut_new,
+            make_estimator,
+            read_both,
+        )
         from definetti.cli.levels import read_numbers
-        from definetti.cli.predict import check_lag
         from definetti.cli.printing import print_json, print_notes
         from definetti.cli.writing import check_output
         from definetti.report import make_report

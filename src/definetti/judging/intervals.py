@@ -12,12 +12,12 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     >>> round(low, 4), round(high, 4)
     (0.555, 0.9975)
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # quantiles of the beta law; scipy.stats is slow to load
 
     checked_limit(successes, "successes")
     checked_number(trials, "trials")
     tail = (1 - confidence) / 2
-    low = float(beta.ppf(tail, successes, trials - successes + 1)) if successes else 0.0
+    low = float(betaincinv(successes, trials - successes + 1, tail)) if successes else 0.0
     failures = trials - successes
-    high = float(beta.ppf(1 - tail, successes + 1, failures)) if failures else 1.0
+    high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
     return low, high
