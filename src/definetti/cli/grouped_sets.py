@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from definetti.cli.columns import take_columns
-from definetti.cli.estimators import check_share, make_estimator
+from definetti.cli.estimators import check_lag, check_share, make_estimator
 from definetti.cli.fields import BadTable
 from definetti.cli.grouped import SEEN, PartWork, look_at_head, read_part, say_promise
 from definetti.cli.levels import read_confidences
 from definetti.cli.parts import Part, open_parts
-from definetti.cli.estimators import check_lag
 from definetti.cli.predict import SHOWN, list_steps
 from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
 from definetti.cli.writing import write_rows
