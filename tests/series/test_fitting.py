@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import definetti
-from definetti import HMM, ConformalHMM
+from definetti import HMM, ConformalHMM, Monitor
 from definetti.emissions import Gaussian
 from definetti.judging import backtest_series
 from definetti.series.others import FOLDS, train_on
@@ -155,6 +155,15 @@ def test_a_series_that_all_calibrate_may_have_a_gap(tmp_path):
             things, skies, lengths=[len(SKIES), 2], groups=[*GROUPS, "Lima", "Lima"]
         )
         assert same(one, whole.series_["Lima"])
+
+
+@pytest.mark.parametrize("how", ["own", "others"])
+def test_a_monitor_lives_with_one_series(how):
+    later = weather(30, random_state=50)
+    with pytest.raises(ValueError, match="has 4 series; name one"):
+        Monitor(fit(how))
+    monitor = Monitor(fit(how).series_["Rome"], random_state=0)
+    assert len(list(monitor.run(*later))) == 30
 
 
 @pytest.mark.parametrize("how", ["own", "others", "all"])
