@@ -100,7 +100,7 @@ def judge_glued(data: ManySeries) -> SeriesEvaluation:
         cp.fit(_take(at, past), [labels[k] for k in past])
         rest = own[cut:]
         found = cp.evaluate(_take(at, rest), [labels[k] for k in rest], horizon=1)
-        records.append(SeriesRecord.of(name, len(own), found, "all"))
+        records.append(SeriesRecord.of(name, len(own), found))
     return SeriesEvaluation(records, says="promises nothing")
 
 

@@ -73,7 +73,7 @@ class SeriesRecord(NamedTuple):
         return float(binom.cdf(self.covered, self.windows, self.promised))
 
     @classmethod
-    def of(cls, name: Hashable, rows: int, found: Evaluation, guarantee: str) -> SeriesRecord:
+    def of(cls, name: Hashable, rows: int, found: Evaluation) -> SeriesRecord:
         """Sum up an evaluation."""
         held, levels = found.kept_shares, found.levels
         promised = math.nan if levels is None or np.isnan(levels).all() else np.nanmean(levels)
@@ -280,8 +280,7 @@ def evaluate_series(
         return found
 
     found = _each(judge, len(series), n_jobs, bool(each.table.predictor.verbose))
-    guarantee, lengths = each.table.predictor.guarantee, series.lengths.tolist()
-    return _joined(series.names, lengths, found, guarantee, each.promise.says)
+    return _joined(series.names, series.lengths.tolist(), found, each.promise.says)
 
 
 def backtest_series(
@@ -357,7 +356,7 @@ def backtest_series(
     found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
     rows = table.series.lengths.tolist()
     says = each.promise.says
-    return _joined(table.series.names, rows, found, predictor.guarantee, says)
+    return _joined(table.series.names, rows, found, says)
 
 
 def _each(
@@ -377,13 +376,12 @@ def _joined(
     names: Sequence[Hashable],
     rows: Sequence[int],
     found: Sequence[Evaluation | None],
-    guarantee: str,
     says: str,
 ) -> SeriesEvaluation:
     records = [
         SeriesRecord(name, number, note=SHORT)
         if one is None
-        else SeriesRecord.of(name, number, one, guarantee)
+        else SeriesRecord.of(name, number, one)
         for name, number, one in zip(names, rows, found, strict=True)
     ]
     pairs = zip(names, found, strict=True)
