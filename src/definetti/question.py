@@ -108,7 +108,7 @@ class Question:
         """Say of a set how it was made."""
         within, number = "", self.history.stretches
         if self.symmetry.spans:
-            within = f" over {number} stretches"
+            within = f" {self.symmetry.spans}"
         elif number > 1:
             within = f" within the last of {number} stretches"
             if self.symmetry.pools and self.history.pool is not self.history:

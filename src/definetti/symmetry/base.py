@@ -125,7 +125,7 @@ class Symmetry(Named, ABC):
     given : given which state the promise holds: the "last state", whatever state it ends in, or
         the "present state", each time it is in this state
     pools : whether observations of earlier stretches are dealt out as well
-    spans : whether it compares with windows of all stretches
+    spans : which stretches it compares with, in words, where that is not the last alone
     reads_observations : whether what is rearranged depends on observations, and not on states
         alone; a step that is not observed yet might then be taken for one that is missing
     learns_all : whether a refitted model learns from the whole history, as it does where `lesson`
@@ -142,7 +142,7 @@ class Symmetry(Named, ABC):
     by_last_state: bool = False
     given: str = "last state"
     pools: bool = False
-    spans: bool = False
+    spans: str = ""
     reads_observations: bool = True
     needs_observations: bool = False
     teaches_observed: bool = False

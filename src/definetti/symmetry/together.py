@@ -40,7 +40,11 @@ class TogetherDepartures(Departures):
     owners: tuple[int, ...] = (0,)
     first: bool = False
 
-    spans = True
+    def __post_init__(self) -> None:
+        words = "over all series, exact where these have one law"
+        if self.first:
+            words = "of the first window of each other series, at any time where all have one law"
+        object.__setattr__(self, "spans", words)
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
