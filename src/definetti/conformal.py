@@ -88,7 +88,8 @@ class ConformalHMM(FrontDoor, Saved):
         observations included, refitted for every candidate; ``model_`` tells what it chose. Where
         to refit it for all of them would take more than about a second, and no `train_size` is
         given, "auto" takes the model fixed on the first half of what `fit` was given, and
-        calibrates on the rest, as ``train_size=0.5`` does; the set says so. That goes by how many
+        calibrates on the rest, as ``train_size=0.5`` does, under the law that all observations
+        choose; the set says so. That goes by how many
         states, steps and rows there are and by what is observed, never by a clock, so that the
         sets are as exact as those of either; "spaced" blocks without a memory and "departures"
         alone can do so. Name a model, ``HMM()``, to have it refitted at any price. A
@@ -824,10 +825,10 @@ class ConformalHMM(FrontDoor, Saved):
         states : (L,) their labels
         """
         observations, states = readable(observations), readable(states, "states")
-        half = self._half if self._is_fitted() else None
+        half, data = self._half, self.__dict__.get("_data")
         super().partial_fit(observations, states)
         self._half = None  # in so far as that fails
-        if half is not None:
+        if half is not None and self._data is data:  # under the law that it was made by
             half.partial_fit(observations, states)
             self._half = half
         return self
@@ -852,15 +853,17 @@ class ConformalHMM(FrontDoor, Saved):
         whole = isinstance(steps, (int, np.integer)) and steps > 0  # it is refused elsewhere
         if not whole or not is_slow(n, int(steps), rows, data.shares):
             return self
+        if data is not self._data:  # under a law that these observations alone ask for
+            return self._settled(self._halve(data))
         if self._half is None:
-            self._half = self._halve()
+            self._half = self._halve(data)
         return self._settled(self._half)
 
-    def _halve(self) -> ConformalHMM:
+    def _halve(self, whole: Labelled) -> ConformalHMM:
         """Return itself with the model fixed on the first half of what it was fitted on."""
-        made, data = copy(self), self._data.fixed(self._data.begun // 2)
+        made, data = copy(self), whole.fixed(whole.begun // 2)
         memory = self.memory_
-        made.model, made.train_size = data.model, self._data.begun // 2
+        made.model, made.train_size = data.model, whole.begun // 2
         made._data, made.model_, made._half = data, data.model, None
         if isinstance(self._remembering, Remembering):
             made._remembering = remember(self.symmetry_, memory, data.history)
@@ -991,7 +994,8 @@ class ConformalHMM(FrontDoor, Saved):
             )
         each, every = read_windows(windows)
         question = self._question(each[0], None, lag, ranking=True)
-        if question.settled:
+        one_law = self._data.settled(every)  # for all windows
+        if question.settled and one_law:
             assert self._half is not None
             _, ranked, codes = self._half._rank_many(windows, candidates, lag)
             return question, ranked, codes
@@ -1005,12 +1009,14 @@ class ConformalHMM(FrontDoor, Saved):
                 check_length(row, question.steps)
             codes = np.array([self._data.alphabet.encode(row, "candidates") for row in rows])
         seen = None
-        if question.model.fixed or question.history.symbols:
+        if not question.settled and (question.model.fixed or question.history.symbols):
             new = self._data.read_new(every, None)
             seen = new.codes.reshape(len(each), -1)
         if question.by_last_state and seen is not None:
-            return question, rank_by_state(replace(question, table=new.table), seen, codes), codes
-        if not (question.history.symbols and self._data.settled(every)):
+            asked, data = replace(question, table=new.table), self._data
+            known = len(data.table) if data.emission.symbols else 0
+            return question, rank_by_state(asked, seen, codes, known), codes
+        if not (question.history.symbols and one_law):
             seen = None  # equal codes may mean different things
         ask = lambda window: self._question(each[window], None, lag, ranking=True)  # noqa: E731
         return question, rank_each(ask, len(each), seen, codes), codes

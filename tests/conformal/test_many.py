@@ -51,6 +51,14 @@ def test_sets_of_many_windows_are_those_of_each(how, horizon):
         assert len(many.members) == many.offsets[-1] == many.sizes.sum()
 
 
+@pytest.mark.parametrize("how", [SETTINGS[2], SETTINGS[3], SETTINGS[7]], ids=str)
+def test_ties_are_broken_alike_where_several_symbols_are_new(how):
+    cp = ConformalHMM(random_state=1, **how).fit(Y[:60], X[:60])
+    windows = [["hat", "boots"], ["scarf", "boots"], ["scarf", "scarf"], ["hat", "scarf"]]
+    alone = [cp.predict_p(one).all_p_values for one in windows]
+    np.testing.assert_array_equal(cp.p_values(windows), alone)
+
+
 def test_arrays_and_some_candidates():
     cp = ConformalHMM(train_size=0.5, smoothing=True, random_state=0).fit(Z[:60], X[:60])
     windows = Z[60:72].reshape(6, 2, 2)

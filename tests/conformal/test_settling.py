@@ -86,6 +86,36 @@ def test_a_plain_chain_with_too_many_candidates_is_answered():
     assert SAYS in str(cp.predict_set(horizon=3))
     with pytest.raises(ValueError, match="horizon"):
         cp.predict_set(horizon=0)
+    with pytest.raises(ValueError, match="more memory than there is"):  # and at once
+        cp.predict_set(horizon=10**9)
+
+
+def test_a_plain_chain_goes_on_before_it_is_first_asked():
+    x = np.random.default_rng(0).integers(60, size=800).tolist()
+    early, late = (ConformalHMM(random_state=0).fit(None, x[:700]) for _ in range(2))
+    early.predict_set(horizon=3)
+    for cp in (early, late):
+        cp.partial_fit(None, x[700:750]).partial_fit(None, x[750:])
+    truth = x[:3]
+    assert early.p_value(None, truth) == late.p_value(None, truth)
+
+
+def test_the_law_is_that_of_all_observations(data, monkeypatch):
+    monkeypatch.setattr("definetti.conformal.is_slow", lambda n, steps, *_: steps > 1)
+    y, x = data
+    whole = np.abs(np.round(y[:, 0]))
+    seen = [*whole[:150].tolist(), *y[150:LENGTH, 0].tolist()]  # counts, and then numbers
+    cp = ConformalHMM(random_state=0, symmetry="departures").fit(seen, x[:LENGTH])
+    assert not cp._asked([0.5, 2.0], None)._data.emission.symbols
+    # New observations may ask for another, one window at a time.
+    cp = ConformalHMM(random_state=0).fit(whole[:LENGTH], x[:LENGTH])
+    windows = [[1.0, 3.0], [0.25, 3.0]]
+    alone = [[cp.p_value(one, [3, last]) for last in range(N)] for one in windows]
+    together = cp.p_values(windows, [[3, last] for last in range(N)])
+    np.testing.assert_array_equal(together, alone)
+    cp.partial_fit([0.5], [2])
+    other = ConformalHMM(random_state=0).fit(whole[:LENGTH], x[:LENGTH]).partial_fit([0.5], [2])
+    assert cp.p_value(windows[0], [3, 1]) == other.p_value(windows[0], [3, 1])
 
 
 def test_it_is_saved_and_asked_again(data, tmp_path):

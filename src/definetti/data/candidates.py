@@ -47,8 +47,8 @@ def is_slow(n_states: int, horizon: int, length: int, shared: bool) -> bool:
     >>> is_slow(11, 3, 20_000, True), is_slow(11, 3, 20_000, False), is_slow(40, 3, 2_000, True)
     (False, True, True)
     """
-    if horizon == 1:
-        return False
+    if horizon == 1 or is_long(n_states, horizon, SECOND):
+        return horizon > 1  # their number need not be written
     # A candidate by itself takes most of a millisecond, however short the history.
     each = 15_000 + 20 * n_states**2 + 20 * length // n_states
     if not shared:

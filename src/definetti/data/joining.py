@@ -68,6 +68,8 @@ def _form(part: Part) -> Hashable:
 
 def _joined(run: list[Part]) -> Part:
     labels = [label for part in run for label in part.labels]
+    if run[0].observations is None:  # a plain chain
+        return Part(None, labels, run[0].shape)
     shape = next((part.shape for part in run if part.shape != "nothing"), "nothing")
     if shape == "columns":
         frames = [nw.from_native(part.observations, eager_only=True) for part in run]

@@ -286,9 +286,10 @@ class Labelled(Saved):
     def fixed(self, train_size: int) -> Labelled:
         """Return the data as if the model had been fixed on the first so many steps.
 
-        Of those that it began with: what came later calibrates, whenever this is asked for.
+        Of those that it began with: what came later calibrates, whenever this is asked for. The law
+        stays the one that all observations chose, which they do however they are rearranged.
         """
-        return self._again(None, train_size)
+        return self._again(self.kinds, train_size)
 
     def _again(self, kinds: Kinds | None, train_size: int | None = None) -> Labelled:
         """Take in all that is there under another law, at once, as if it had come so."""
