@@ -108,6 +108,25 @@ def test_sequences_of_other_laws_are_found():
     assert found.failures == ("one_emission",)
 
 
+def test_rows_of_series_are_named_as_they_are_in_the_table():
+    rng = np.random.default_rng(0)
+    states = rng.integers(0, 2, 200).tolist()
+    levels = rng.normal(size=200)
+    names = ["Ann", "Bob"] * 100
+    levels[121::2] += 5  # from the 61st row of Bob on
+    order = -np.arange(200)
+    found = check(levels, states, groups=names, tests=["drift"], random_state=0).tests["drift"]
+    assert found.row == 120
+    assert found.effect.startswith("near row 120, of series 'Bob', the observation moves by +")
+    turned = check(
+        levels[::-1], states[::-1], groups=names[::-1], order=order, tests=["drift"], random_state=0
+    ).tests["drift"]
+    assert turned.row == 201 - 120
+    gone = [None if 10 <= k < 20 else state for k, state in enumerate(states)]
+    gaps = check(levels, gone, groups=names, tests=["drift"], random_state=0).tests["drift"]
+    assert gaps.row == 120
+
+
 def test_the_seed_decides_and_threads_do_not():
     data = planted("drift", 300)
     once = check(*data, n_resamples=120, random_state=5)

@@ -79,10 +79,18 @@ def test_a_column_tells_sequences_apart(folder, ask_all):
     night = ["one"] * 90 + ["two"] * 108
     rows = [f"{n},{y},{x}" for n, y, x in zip(night, Y, X, strict=False)]
     (folder / "nights.csv").write_text("\n".join(["night,sky,state", *rows]) + "\n")
-    (folder / "mixed.csv").write_text("night,state\n" + "1,a\n2,b\n" * 20)
+    # The same, interleaved and from the last to the first, with rows that nobody labelled.
+    numbers = [*range(90), *range(108)]
+    named = zip(night, numbers, Y, X, strict=False)
+    rows = [f"{n},{t},{y},{x}" for n, t, y, x in named]
+    rows = sorted([*rows, "one,200,,"], key=lambda row: -int(row.split(",")[1]))
+    (folder / "mixed.csv").write_text("\n".join(["night,t,sky,state", *rows]) + "\n")
+    mixed = ("mixed.csv", "--group-column", "night", "--order-column", "t")
     found = ask_all({
         "nights": ("check", "nights.csv", "--sequence-column", "night", "--json", "--jobs", 2),
-        "mixed": ("check", "mixed.csv", "--sequence-column", "night"),
+        "series": ("check", *mixed, "--json"),
+        "trained": ("check", *mixed, "--train-size", 0.5, "--json"),
+        "both": ("check", "mixed.csv", "--group-column", "night", "--sequence-column", "night"),
         "absent": ("check", "nights.csv", "--sequence-column", "day"),
         "state": ("check", "nights.csv", "--sequence-column", "state"),
     })  # fmt: skip
@@ -90,6 +98,11 @@ def test_a_column_tells_sequences_apart(folder, ask_all):
     ours = check(Y[:198], X[:198], lengths=[90, 108], random_state=0)
     assert said["p_value"] == ours.p_value
     assert "one_chain" in said["tests"]
-    assert [found[name].returncode for name in ("mixed", "absent", "state")] == [2, 2, 2]
-    assert "has 1 in rows that are apart" in found["mixed"].err
-    assert "--sequence-column" in found["absent"].err
+    assert json.loads(found["series"].out) | {"tests": {}} == said | {"tests": {}}
+    ours = check(
+        Y[45:90] + Y[144:198], X[45:90] + X[144:198], lengths=[45, 54], random_state=0
+    )  # the second half of each
+    assert json.loads(found["trained"].out)["p_value"] == ours.p_value
+    assert [found[name].returncode for name in ("both", "absent", "state")] == [2, 2, 2]
+    assert "another name for --group-column" in found["both"].err
+    assert "--group-column" in found["absent"].err

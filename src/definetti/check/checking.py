@@ -27,8 +27,9 @@ from definetti.check.leading import find_explained, stand_out
 from definetti.check.own import Own
 from definetti.check.ranking import are_alike, stop_early
 from definetti.check.residuals import find_residuals
-from definetti.check.sample import Sample, read_sample
-from definetti.data.series import take_series
+from definetti.check.sample import Origin, Sample, read_sample
+from definetti.data.labels import listed
+from definetti.data.series import take_labelled
 from definetti.memory import Memory
 
 Tests = Iterable[str | Statistic | Callable[..., float]] | Mapping[str, Any] | str | None
@@ -69,9 +70,10 @@ def check(
         the tests whether all have one law.
     groups : (T,) labels, optional
         The series that each row belongs to, in whatever order rows come; each is a sequence then.
+        A row whose state is None is a gap, and what comes after it a sequence of its own.
     order : (T,) numbers or dates, optional
-        What the rows of a series are sorted by; as they come if left out. Rows are named by their
-        place in the series, one after the other.
+        What the rows of a series are sorted by; as they come if left out. What is said of a row
+        names its place in the table, from 1, and its series.
     rows_before : int, default 0
         How many rows came before the first, where these are the last rows of more: what is said
         of a row counts them, too.
@@ -124,9 +126,14 @@ def check(
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
         raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}; try 0.05")
     chosen = _choose(tests)
+    origin = None
     if groups is not None:
-        observations, states, lengths = take_series(observations, states, groups, order, lengths)
-    sample = read_sample(observations, states, lengths, memory, int(rows_before))
+        whose = listed(groups, "groups")
+        observations, states, lengths, rows = take_labelled(
+            observations, states, whose, order, lengths
+        )
+        origin = Origin(rows, whose)
+    sample = read_sample(observations, states, lengths, memory, int(rows_before), origin)
     entropy = entropy_of(random_state)
     parts, untested = _sort_out(sample, chosen, tests is None)
     found: dict[str, FloatArray] = {}
@@ -238,7 +245,7 @@ def _describe(
         )
     return Finding(
         float(drawn[0]), judged.p_value, judged.adjusted, effect.words, effect.size,
-        None if effect.row is None else sample.before + effect.row,
+        None if effect.row is None else sample.find_row(effect.row),
         parts[judged.part], statistic.asks, verdict, told, stand_out(drawn),
         drawn=drawn[1:].copy(),
     )  # fmt: skip

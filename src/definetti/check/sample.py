@@ -34,6 +34,19 @@ class Draws(NamedTuple):
     times: CodeArray
 
 
+class Origin(NamedTuple):
+    """Where a sample of many series is from.
+
+    Attributes
+    ----------
+    rows : (T,) which row of the table each step is, from 0
+    names : of the series of each row of the table
+    """
+
+    rows: IntArray
+    names: list[Hashable]
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A labelled sequence, or several one after the other.
@@ -51,6 +64,7 @@ class Sample:
     memory : what the future is taken to depend on
     raw : the observations as they came
     before : how many rows come before its first, where it is a part of them
+    origin : where it is from, if it is many series of a table
     """
 
     labels: tuple[Hashable, ...]
@@ -66,6 +80,7 @@ class Sample:
     memory: Memory
     raw: Any
     before: int = 0
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -95,6 +110,12 @@ class Sample:
         times = np.arange(len(self), dtype=self.tokens.dtype)
         return Draws(self.tokens[None], self.edges[None], times[None])
 
+    def find_row(self, row: int) -> int:
+        """Return the row that so many steps end in, from 1, as it is counted where it is from."""
+        if self.origin is not None and row > 0:
+            row = int(self.origin.rows[row - 1]) + 1
+        return self.before + row
+
     def name(self, token: int) -> str:
         """Write a token for a person: its state, and those before it where they belong to it."""
         row = self.rows[token]
@@ -104,7 +125,12 @@ class Sample:
 
 
 def read_sample(
-    observations: Any, states: Any, lengths: Any, memory: Any, before: int = 0
+    observations: Any,
+    states: Any,
+    lengths: Any,
+    memory: Any,
+    before: int = 0,
+    origin: Origin | None = None,
 ) -> Sample:
     """Take in a labelled sequence.
 
@@ -130,7 +156,7 @@ def read_sample(
     return Sample(
         alphabet.labels, codes, tokens, rows, begins, edges, sources, targets,
         tuple(replace(column, tokens=tokens) for column in columns), others, chosen, observations,
-        before,
+        before, origin,
     )  # fmt: skip
 
 

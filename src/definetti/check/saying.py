@@ -25,17 +25,23 @@ def find_stretch(sample: Sample, row: int) -> tuple[int, int, int]:
 
 
 def name_place(sample: Sample, row: int) -> str:
-    """Say where so many rows end, counted in their sequence where there are several."""
+    """Say where so many rows end, counted in their sequence where there are several.
+
+    Of a table of series, the row of the table is said, and whose it is.
+    """
+    if sample.origin is not None:
+        whose = sample.origin.names[sample.origin.rows[max(row - 1, 0)]]
+        return f"row {sample.find_row(row)}, of series {whose!r},"
     stretch, begin, _ = find_stretch(sample, row)
     if sample.stretches == 1 or sample.before:
-        return f"row {sample.before + row}"
+        return f"row {sample.find_row(row)}"
     return f"row {row - begin} of sequence {stretch + 1}"
 
 
 def use_after(sample: Sample, row: int | None) -> str:
     """Say what to do where something changes after so many rows."""
-    if sample.stretches == 1 and row is not None:
-        return f"use the rows after {sample.before + row}, or watch the stream with a monitor"
+    if sample.stretches == 1 and sample.origin is None and row is not None:
+        return f"use the rows after {sample.find_row(row)}, or watch the stream with a monitor"
     return "leave out what is before it, or watch the stream with a monitor"
 
 

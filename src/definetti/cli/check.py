@@ -28,11 +28,12 @@ def check(
     settings: Annotated[
         options.Settings, options.only("memory", "train_size", "smoothing", "seed")
     ],
+    grouping: Annotated[options.Grouping, options.only("group_column", "order_column")],
     no_observations: Annotated[
         bool, typer.Option("--no-observations", help="the states alone, as a plain Markov chain")
     ] = False,
     sequence_column: Annotated[
-        str | None, typer.Option(help="of several sequences, the column that tells them apart")
+        str | None, typer.Option(hidden=True, help="another name for --group-column")
     ] = None,
     tests: Annotated[
         str | None,
@@ -53,14 +54,17 @@ def check(
     """Test whether labelled rows are the hidden Markov model that sets are exact for.
 
     Exact at every length, by rearranging the rows. A table with what each test found, and one
-    verdict for all, with remedies. Exit code 0 whatever the verdict, but for --fail; 2: something
-    is wrong with what was given.
+    verdict for all, with remedies. With --group-column each series is rearranged by itself, and it
+    is tested whether all have one law; data may be a folder of Parquet files then. Exit code 0
+    whatever the verdict, but for --fail; 2: something is wrong with what was given.
 
     Example: definetti check history.csv --state-column stage --plot check.png
+
+    Example: definetti check nights.csv --group-column patient --order-column time
     """
     with report_mistakes():
-        from definetti.cli.checking import leave_training
-        from definetti.cli.estimators import check_share, read_both, read_memory
+        from definetti.cli.checking import leave_training, take_groups
+        from definetti.cli.estimators import check_grouping, check_share, read_both, read_memory
         from definetti.cli.fields import BadTable
         from definetti.cli.writing import check_output
 
@@ -71,7 +75,21 @@ def check(
         check_share(settings.train_size)
         if no_observations:
             columns = replace(columns, observation_columns="")
-        table = read_both(data, None, columns, sequence_column)
+        if sequence_column is not None:
+            if grouping.group_column is not None:
+                raise BadTable("--sequence-column is another name for --group-column; give one")
+            grouping = replace(grouping, group_column=sequence_column)
+        check_grouping(grouping)
+        if grouping.group_column is not None:
+            if settings.memory == "auto":
+                raise BadTable(
+                    "--memory auto is chosen on the first rows of one series; leave out "
+                    "--group-column, or name a memory, such as --memory 2"
+                )
+            rows, notes = take_groups(data, columns, grouping, settings.train_size)
+        else:
+            table = read_both(data, None, columns)
+            rows, notes = leave_training(table, settings.train_size), table.notes
         # Slow to load, so not before the file is read.
         from definetti.check import check as run
 
@@ -83,16 +101,14 @@ def check(
         if settings.memory == "auto":
             found = check_chosen(table, settings, **how)
         else:
-            seen, states, lengths, before = leave_training(table, settings.train_size)
             found = run(
-                seen, states, lengths=lengths, rows_before=before,
-                memory=read_memory(settings.memory), random_state=settings.seed,
+                **rows, memory=read_memory(settings.memory), random_state=settings.seed,
                 verbose=is_watched(), **how,
             )  # fmt: skip
         if plot is not None:
             _draw(found, plot)
         # That states are a plain chain needs no saying to who asked for it.
-        print_notes([note for note in table.notes if not (no_observations and "plain" in note)])
+        print_notes([note for note in notes if not (no_observations and "plain" in note)])
         if json:
             print_json(found.to_dict())
         else:
@@ -109,8 +125,8 @@ def check_chosen(table: LabelledTable, settings: options.Settings, **how: Any) -
 
     if table.lengths is not None:
         raise BadTable(
-            "--memory auto is chosen on the first rows of one sequence; leave out "
-            "--sequence-column, or name a memory, such as --memory 2"
+            "--memory auto is chosen on the first rows of one sequence, and there are gaps; name "
+            "a memory, such as --memory 2"
         )
     cp = ConformalHMM(
         symmetry="spaced", memory="auto", train_size=settings.train_size or 0.5,

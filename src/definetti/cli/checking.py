@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from definetti.check import Diagnosis
     from definetti.choosing import Choice
     from definetti.cli.columns import LabelledTable
+    from definetti.cli.options import Columns, Grouping
 
 
 def check_rows(
@@ -33,7 +34,7 @@ def check_rows(
     from definetti.check import CannotTest, check_quickly
     from definetti.data.labels import piece
 
-    seen, states, lengths, before = leave_training(data, train_size)
+    seen, states, lengths, before = leave_training(data, train_size).values()
     if lengths is not None:  # what calibrates is what follows the last gap
         begin, end = len(states) - lengths[-1], len(states)
         before += begin
@@ -46,15 +47,43 @@ def check_rows(
         return None
 
 
-def leave_training(
-    data: LabelledTable, train_size: float | None
-) -> tuple[Any, list[Any], list[int] | None, int]:
-    """Return observations, states and lengths of the rows that calibrate, and where they begin."""
+def take_groups(
+    data: str, columns: Columns, grouping: Grouping, train_size: float | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the rows of many series that calibrate, as arguments of a check; and notes.
+
+    The first rows of each series, on which its model is fixed, have no label then, so that every
+    row keeps its place in the file.
+    """
+    from definetti.cli.columns import take_columns
+    from definetti.cli.grouped import SEEN, read_whole
+    from definetti.data.series import read_series
+    from definetti.data.splitting import training_length
+
+    rows, head, notes = read_whole(data, columns, grouping)
+    order = None if grouping.order_column is None else rows[grouping.order_column]
+    assert grouping.group_column is not None
+    labels, names = rows[SEEN].to_list(), rows[grouping.group_column].to_list()
+    if train_size is not None:
+        series = read_series(names, len(labels), order)
+        for place in range(len(series)):
+            own = [
+                row for row in series.rows[slice(*series.span(place))] if labels[row] is not None
+            ]
+            for row in own[: training_length(train_size, len(own))] if len(own) > 1 else own:
+                labels[row] = None
+    seen = take_columns(rows, list(head.columns))
+    asked = {"observations": seen, "states": labels, "groups": names, "order": order}
+    return asked, [*notes, *head.notes]
+
+
+def leave_training(data: LabelledTable, train_size: float | None) -> dict[str, Any]:
+    """Return the rows that calibrate, as arguments of a check: with where they begin."""
     from definetti.data.labels import piece
     from definetti.data.splitting import training_length
 
     if train_size is None:
-        return data.observations, data.states, data.lengths, 0
+        return _asked(data.observations, data.states, data.lengths, 0)
     end = len(data.states)
     begin = training_length(train_size, end)
     seen = None if data.observations is None else piece(data.observations, begin, end)
@@ -64,7 +93,11 @@ def leave_training(
         lengths = [
             late - early for early, late in zip([0, *ends], ends, strict=False) if late > early
         ]
-    return seen, data.states[begin:], lengths, begin
+    return _asked(seen, data.states[begin:], lengths, begin)
+
+
+def _asked(seen: Any, states: list[Any], lengths: list[int] | None, before: int) -> dict[str, Any]:
+    return {"observations": seen, "states": states, "lengths": lengths, "rows_before": before}
 
 
 def find_memory(cp: Any, data: LabelledTable) -> Any:

@@ -29,8 +29,7 @@ class LabelledTable:
     new : the observations of the new rows
     columns : the observed columns, with what they hold
     notes : what a person should know of how the files were read
-    lengths : of the sequences that the labelled rows are, where a column tells them apart, and of
-        the stretches between gaps, rows that have no state; None where they are one
+    lengths : of the stretches between gaps, rows that have no state; None where that is one
     rows : the labelled rows' places in their file, from 0
     keys, new_keys : the columns of labelled and of new rows that are neither observed nor the
         state, as they are in the file
@@ -56,7 +55,6 @@ def split_labelled_rows(
     observed: str | None,
     new: pl.DataFrame | None = None,
     new_name: str = "the file of new rows",
-    sequence: str | None = None,
 ) -> LabelledTable:
     """Tell labelled rows from new ones, and take the columns asked for.
 
@@ -67,13 +65,10 @@ def split_labelled_rows(
     observed : names of the observed columns, with commas between; if left out all others, but for
         those that cannot tell anything of the state
     new, new_name : further new rows, and their file
-    sequence : the column that tells sequences apart, if there are several
     """
     check_columns(table, name, [state], "--state-column")
     notes: list[str] = []
-    apart = None if sequence is None else _take_apart(table, name, sequence, state)
     columns = _choose_columns(table, name, state, observed, notes)
-    columns = [column for column in columns if column != sequence]
     table, found = tidy_columns(table, name, columns)
     labels, odd = read_states(table, name, state)
     notes += found + odd
@@ -87,7 +82,7 @@ def split_labelled_rows(
     if not columns:
         notes.append("no column is observed, so the states are taken as a plain Markov chain")
     rest, known = table[end:], table[:end] if len(rows) == end else table[rows]
-    lengths = _find_stretches(rows, apart, name)
+    lengths = _find_stretches(rows)
     if len(rows) < end:
         notes.append(_note_gaps(rows, lengths or [], name, state))
     if new is not None:
@@ -175,27 +170,6 @@ def choose_observed(
     return (_leave_out(columns, idle, notes) if observed is None else columns), notes
 
 
-def _take_apart(table: pl.DataFrame, name: str, sequence: str, state: str) -> pl.Series:
-    """Return the column that tells sequences apart."""
-    check_columns(table, name, [sequence], "--sequence-column")
-    if sequence == state:
-        raise BadTable(f"column {state!r} is the state and cannot tell sequences apart as well")
-    return table[sequence]
-
-
-def _count_runs(series: pl.Series, name: str) -> list[int]:
-    """Return how many rows each sequence has; those of one must stand together."""
-    runs = series.rle().struct.unnest()
-    if runs["value"].n_unique() < len(runs):
-        again = runs["value"].filter(~runs["value"].is_first_distinct())[0]
-        raise BadTable(
-            f"{name}: column {series.name!r} has {again!r} in rows that are apart; put the rows of "
-            "a sequence one after the other"
-        )
-    lengths: list[int] = runs["len"].to_list()
-    return lengths
-
-
 def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any], list[str]]:
     """Return the label of each row, None where there is none, and notes.
 
@@ -240,16 +214,13 @@ def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
     return known if len(known) <= known[-1] else range(len(known))
 
 
-def _find_stretches(rows: Sequence[int], apart: pl.Series | None, name: str) -> list[int] | None:
+def _find_stretches(rows: Sequence[int]) -> list[int] | None:
     """Return the lengths of stretches of rows that follow each other; None where that is one."""
-    sequences = None if apart is None else _count_runs(apart[: rows[-1] + 1][rows], name)
     if len(rows) > rows[-1]:
-        return sequences
-    begins = {k for k in range(1, len(rows)) if rows[k] > rows[k - 1] + 1}
-    begins |= {sum(sequences[:k]) for k in range(1, len(sequences))} if sequences else set()
-    edges = [0, *sorted(begins), len(rows)]
-    found = [late - early for early, late in pairwise(edges)]
-    return found if len(found) > 1 or sequences else None
+        return None
+    begins = [k for k in range(1, len(rows)) if rows[k] > rows[k - 1] + 1]
+    found = [late - early for early, late in pairwise([0, *begins, len(rows)])]
+    return found if len(found) > 1 else None
 
 
 def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -> str:

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
-def read_both(
-    labelled: str, new: str | None, columns: Columns, sequence: str | None = None
-) -> LabelledTable:
+def read_both(labelled: str, new: str | None, columns: Columns) -> LabelledTable:
     """Read labelled rows and new ones, which come in a file of their own or below the others."""
     from definetti.cli.columns import split_labelled_rows
     from definetti.cli.fields import BadTable
@@ -26,7 +24,7 @@ def read_both(
     others = None if new is None else read_table(new, state)
     return split_labelled_rows(
         table, name_source(labelled), state=state, observed=columns.observation_columns,
-        new=others, new_name=name_source(new or ""), sequence=sequence,
+        new=others, new_name=name_source(new or ""),
     )  # fmt: skip
 
 

@@ -68,6 +68,25 @@ def read_part(table: PartedTable, part: Part, how: PartWork) -> pl.DataFrame:
     return rows.with_columns(pl.Series(SEEN, labels, strict=False))
 
 
+def read_whole(
+    data: str, columns: Columns, grouping: Grouping
+) -> tuple[pl.DataFrame, LabelledTable, list[str]]:
+    """Read a table of series in one piece, rows as they are in it.
+
+    Returns
+    -------
+    the table, with states as labels; what a series is like; and notes
+    """
+    group, state, order = grouping.group_column, columns.state_column, grouping.order_column
+    assert group is not None
+    with open_parts(data, group, state) as table:
+        parts = table.parts()
+        head, notes = look_at_head(table, parts[0], columns, grouping)
+        whole = Part(parts[0].first, parts[-1].last, 0, 0)
+        work = SeriesWork(None, group, SEEN, order, tuple(head.columns))  # type: ignore[arg-type]
+        return read_part(table, whole, PartWork(table, work, state)), head, notes
+
+
 def judge_groups(
     data: str,
     columns: Columns,

@@ -10,14 +10,13 @@ import numpy as np
 from definetti.cli.columns import take_columns
 from definetti.cli.estimators import check_lag, check_share, make_estimator
 from definetti.cli.fields import BadTable
-from definetti.cli.grouped import SEEN, PartWork, look_at_head, read_part, say_promise
+from definetti.cli.grouped import SEEN, read_whole, say_promise
 from definetti.cli.levels import read_confidences
-from definetti.cli.parts import Part, open_parts
 from definetti.cli.predict import SHOWN, list_steps
 from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
+from definetti.cli.reading import name_source
 from definetti.cli.writing import write_rows
 from definetti.data.series import at_rows, read_series
-from definetti.judging.work import SeriesWork
 
 if TYPE_CHECKING:
     from definetti.cli.options import Columns, Grouping, Settings
@@ -38,14 +37,9 @@ def predict_groups(
     assert grouping.group_column is not None
     if grouping.series.value in ("own", "others"):
         check_share(settings.train_size)
-    group, state, order = grouping.group_column, columns.state_column, grouping.order_column
-    with open_parts(data, group, state) as table:
-        parts = table.parts()
-        head, notes = look_at_head(table, parts[0], columns, grouping)
-        observed = tuple(head.columns)
-        whole = Part(parts[0].first, parts[-1].last, 0, 0)
-        how = PartWork(table, SeriesWork(None, group, SEEN, order, observed), state)  # type: ignore[arg-type]
-        rows = read_part(table, whole, how)
+    group, order = grouping.group_column, grouping.order_column
+    rows, head, notes = read_whole(data, columns, grouping)
+    observed = list(head.columns)
     labels, names = rows[SEEN].to_list(), rows[group].to_list()
     series = read_series(names, len(rows), None if order is None else rows[order])
     known = np.array([label is not None for label in labels])[series.rows]
@@ -54,8 +48,8 @@ def predict_groups(
     bare = [series.names[k] for k, (begin, end) in enumerate(spans) if not known[begin:end].any()]
     if bare:
         raise BadTable(
-            f"{table.name}: series {bare[0]!r} has no row with a state, so that there is nothing "
-            "to go on from; leave it out, or label its first rows"
+            f"{name_source(data)}: series {bare[0]!r} has no row with a state, so that there "
+            "is nothing to go on from; leave it out, or label its first rows"
         )
     new = {name: series.rows[end:last] for name, (_, last), end in zip(
         series.names, spans, ends, strict=True)}  # fmt: skip
@@ -69,7 +63,7 @@ def predict_groups(
     if cp.series != "own":
         cp.train_size = settings.train_size
     levels = read_confidences(settings.confidence, head.states)
-    seen = take_columns(rows, list(observed))
+    seen = take_columns(rows, observed)
     # Gaps count: what is not labelled before the last state of a series begins a new stretch.
     stretch = (series.begins | ~known).cumsum()[known]
     lengths = np.unique(stretch, return_counts=True)[1]

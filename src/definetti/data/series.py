@@ -141,6 +141,26 @@ def take_series(
     return seen, [labels[row] for row in series.rows.tolist()], series.all_stretches
 
 
+def take_labelled(
+    observations: Any, states: Any, groups: Any, order: Any = None, lengths: Any = None
+) -> tuple[Any, list[Any], IntArray, IntArray]:
+    """Return what `take_series` does of the rows that have a state, and which rows these are.
+
+    A row without a state, None, is a gap: what comes after it is a stretch of its own.
+
+    >>> take_labelled(list("abcd"), ["x", None, "y", "z"], ["Ann", "Ann", "Bob", "Ann"])
+    (['a', 'd', 'c'], ['x', 'z', 'y'], array([1, 1, 1]), array([0, 3, 2]))
+    """
+    labels = listed(states, "states")
+    series = read_series(groups, len(labels), order, lengths)
+    known = ~np.array([is_missing(label) for label in labels], dtype=np.bool_)[series.rows]
+    stretch, rows = (series.begins | ~known).cumsum()[known], series.rows[known]
+    seen = readable(observations)
+    seen = None if seen is None else at_rows(seen, rows)
+    sizes = np.unique(stretch, return_counts=True)[1]
+    return seen, [labels[row] for row in rows.tolist()], sizes, rows
+
+
 def drop_unlabelled(
     states: Any, groups: Any, order: Any = None
 ) -> tuple[IntArray | None, IntArray | None]:
