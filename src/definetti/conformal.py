@@ -791,8 +791,9 @@ class ConformalHMM(FrontDoor, Saved):
         return limits and self._spare.by_last_state and not symmetry.by_last_state
 
     def _check_tokens(self, history: History) -> None:
+        """Refuse what tokens cannot be made of; after a gap there may be few of them."""
         if self._spare is None or not self._remembering.lacks(history.gaps):
-            self._remembering.check(history)
+            self._remembering.check_more(history.observations, history.symbols)
 
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
         if self._spare is None:

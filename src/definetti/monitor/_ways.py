@@ -23,7 +23,7 @@ from definetti.monitor._parts import Parts
 from definetti.ranks.pvalue import Rank
 from definetti.ranks.stream import PARTS, Placed, Stream
 from definetti.scores import Emission, Filter, Path, Score, Smoother, Transition
-from definetti.symmetry import Full, Returns, Spaced, remember
+from definetti.symmetry import Full, Remembering, Returns, Spaced, Symmetry
 
 MOST_STATES = 64  # the trees of a step are a square of them
 MOST_CELLS = 2**22  # previous state, state and symbol
@@ -59,6 +59,16 @@ class Way(ABC):
     @abstractmethod
     def break_off(self) -> None:
         """Begin a new stretch."""
+
+
+def check_plain(observation: Any) -> int:
+    """Return what is observed of a plain chain, nothing; refuse anything else."""
+    if observation is not None:
+        raise ValueError(
+            "observation was given, but the estimator was fitted with observations=None; "
+            "fit again with observations, or give none"
+        )
+    return -1
 
 
 def counts_tell(cp: ConformalHMM) -> bool:
@@ -118,12 +128,7 @@ class Counted(Way):
 
     def code(self, observation: Any) -> int:
         if self.plain:
-            if observation is not None:
-                raise ValueError(
-                    "observation was given, but the estimator was fitted with observations=None; "
-                    "fit again with observations, or give none"
-                )
-            return -1
+            return check_plain(observation)
         try:
             found = self._codes.get(observation)
         except TypeError:  # unhashable: not one of the symbols
@@ -241,6 +246,12 @@ class Asked(Way):
         self._scores += [ComesFrom(codes[state]) for state in parts.visited]
 
     def code(self, observation: Any) -> int:
+        data = self._follower.cp._data
+        if data.plain:
+            return check_plain(observation)
+        new = self._follower.stacked([observation])
+        data = data.choose_again(new, "observation")
+        data.emission.encode(new, data.table, "observation")  # or it is refused
         return 0
 
     def check_label(self, label: Hashable) -> None:
@@ -254,7 +265,9 @@ class Asked(Way):
         cp = self._follower.cp
         new = self._follower.stacked([observation])
         question, codes = cp._ask_about(new, [label])
-        symmetry = remember(Full(), cp.memory, question.history)
+        symmetry: Symmetry = Full()
+        if isinstance(question.symmetry, Remembering):
+            symmetry = replace(question.symmetry, symmetry=symmetry)
         found = []
         for score in self._scores:
             asked = replace(

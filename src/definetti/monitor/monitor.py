@@ -41,6 +41,7 @@ from definetti.monitor._ways import Asked, Counted, Outgrown, Way, counts_tell
 from definetti.monitor.coverage import Coverage
 from definetti.monitor.log import Log
 from definetti.monitor.steps import Alert, Step, Waiting
+from definetti.symmetry import Remembering
 
 ON_ALARM = ("warn", "restart", "adapt")
 RESTART_FROM = ("alarm", "change")
@@ -505,11 +506,14 @@ class Monitor(Saved):
         self._cut, self._since = self.restart_from, step.time - len(rows) + 1
         settings, declared = self._settings, self.states
         known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
-        anew = clone(settings).set_params(model=known, train_size=None, states=declared)
+        anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)
         lengths = np.diff([0, *(k for k, row in enumerate(rows) if row[2] and k), len(rows)])
         observations = self._follower.stacked([row[0] for row in rows])
         anew.random_state = settings._entropy
         anew.fit(observations, [row[1] for row in rows], lengths.tolist())
+        if isinstance(settings._remembering, Remembering):
+            # What is remembered stays what it was, though a row or two have no past to tell of.
+            anew.memory, anew._remembering = settings.memory_, settings._remembering
         self._follow(anew)
         for one in self._queue.steps:
             one.code = self._code(one.observation)
