@@ -65,13 +65,9 @@ class Kernel:
 
 
 def kernel(function: F) -> F:
-    """Have a function of arrays and scalars compiled.
+    """Have a function of arrays and scalars compiled when it is first called.
 
-    >>> @kernel
-    ... def double(values):
-    ...     return values * 2
-    >>> double(np.arange(3))
-    array([0, 2, 4])
+    What was compiled is kept on disk, so that it must be a function of a module.
     """
     return cast(F, Kernel(function))
 

@@ -21,7 +21,7 @@ from definetti.memory.age import find_old_age
 def stand_out(values: FloatArray) -> float:
     """Return by how many standard deviations the first value is above those of rearrangements.
 
-    >>> stand_out(np.array([5.0, 1.0, 3.0])), stand_out(np.array([2.0, 2.0, 2.0]))
+    >>> round(stand_out(np.array([5.0, 1.0, 3.0])), 9), stand_out(np.array([2.0, 2.0, 2.0]))
     (3.0, 0.0)
     """
     drawn = values[1:][np.isfinite(values[1:])]

@@ -38,7 +38,7 @@ def rank_histories(
     >>> from definetti.paper.methods import OURS
     >>> y, x = np.array([[0, 1] * 4 + [0]]), np.array([[0, 1] * 4])
     >>> [[rank.p_value() for rank in ranks] for ranks in rank_histories(OURS, y, x, 1, 2)]
-    [[1.0, 0.2]]
+    [[1.0, 0.05]]
     """
     if method.symmetry != "full" or not method.observed:
         return None
