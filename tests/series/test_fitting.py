@@ -15,6 +15,7 @@ NAMES = ("Rome", "Oslo", "Bonn", "Lima")
 TOWNS = {name: weather(60 + 20 * k, random_state=k) for k, name in enumerate(NAMES)}
 THINGS = [thing for town in TOWNS.values() for thing in town.observations]
 SKIES = [sky for town in TOWNS.values() for sky in town.states]
+SHARED = ("all", "first")
 GROUPS = [name for name, town in TOWNS.items() for _ in town.states]
 
 
@@ -270,3 +271,11 @@ def test_a_state_that_only_another_series_has_may_come():
     assert ("snow",) in cp.predict_set(["a"], group=0)
     found = cp.evaluate(["a"], ["hail"], groups=[0], horizon=1)
     assert (found[0].unknown, found[0].covered) == (1, 0)
+
+
+def test_a_set_says_when_it_holds():
+    """By visits over all series, or at any time by the first window of each other."""
+    sets = {how: fit(how, train_size=1).predict_set(["hat"], group="Rome") for how in SHARED}
+    assert "each time it is in this state, counted by visits" in repr(sets["all"])
+    assert "given the present state, at any time" in repr(sets["first"])
+    assert "visits" not in repr(sets["first"])

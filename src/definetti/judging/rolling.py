@@ -242,7 +242,7 @@ def roll_levels(
             s = sets[-1]
             found.append(_read_sets(sets, truth))
         codes.append(places_of(truth, s.states))
-        present = s.given == PRESENT
+        present = s.given.startswith(PRESENT)
         given.append(s.states.index(learner.present_) if present else int(codes[-1][-1]))
         p_values.append(_p_value(learner, s, seen, truth, how))
     first, covers, sizes, best, filled = zip(*found, strict=True)

@@ -7,6 +7,7 @@ import reprlib
 from typing import NamedTuple
 
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
+from definetti.symmetry.base import PRESENT
 
 SHOWN = 10  # rows in a repr
 LAST = "last state"  # given which most promises hold: whatever state it ends in
@@ -36,6 +37,8 @@ def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = 
     'holding the truth with probability ≥ 0.9'
     >>> promise(0.9, True, "present state")
     'holding the truth with probability ≥ 0.9 each time it is in this state, counted by visits'
+    >>> promise(0.9, True, "present state, at any time")
+    'holding the truth with probability ≥ 0.9 given the present state, at any time'
     >>> promise({"N1": 0.99, None: 0.8}, True)
     'holding the truth with probability ≥ 0.99 where the last state is N1, ≥ 0.8 otherwise'
     """
@@ -49,7 +52,10 @@ def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = 
 
 def each_time(given: str) -> str:
     """Say given which state a promise holds, where that is not the last: nothing is added then."""
-    return "" if given == LAST else " each time it is in this state, counted by visits"
+    if given == LAST:
+        return ""
+    by_visits = " each time it is in this state, counted by visits"
+    return by_visits if given == PRESENT else f" given the {given}"
 
 
 def short(value: object) -> str:

@@ -67,7 +67,7 @@ def listed_set(
         question.describe(),
         question.symmetry.exact,
         p_values,
-        question.symmetry.given,
+        question.symmetry.holds_given,
         note,
         filled,
     )
@@ -137,7 +137,7 @@ def lattice_set(
         question.symmetry.exact,
         estimate.smoothing(window)[0, question.lag :],
         max_listed,
-        question.symmetry.given,
+        question.symmetry.holds_given,
         note,
     )
     return found if allow_empty else found.fill()
@@ -190,7 +190,7 @@ def step_sets(
         method,
         question.symmetry.exact,
         marginals,
-        question.symmetry.given,
+        question.symmetry.holds_given,
         own,
         allow_empty=allow_empty,
     )

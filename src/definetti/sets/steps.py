@@ -34,7 +34,8 @@ class StepSets(StepFace):
     exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
     given : given which state that holds: the "last state", whatever state it ends in, or the
-        "present state", each time it is in this state: at its m-th departure, for every m
+        "present state", each time it is in this state: at its m-th departure, for every m;
+        or the "present state, at any time"
     allow_empty : whether a step may have no state; else it has its most probable one, and the
         promise is kept all the more
 

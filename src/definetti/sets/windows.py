@@ -158,7 +158,7 @@ def sets_of(
         question.symmetry.exact,
         ranked.scores,
         filled,
-        question.symmetry.given,
+        question.symmetry.holds_given,
     )
 
 

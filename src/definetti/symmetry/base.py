@@ -124,6 +124,7 @@ class Symmetry(Named, ABC):
         last state and no list of candidates; or on the present state alone, and one for all
     given : given which state the promise holds: the "last state", whatever state it ends in, or
         the "present state", each time it is in this state
+    by_clock : whether, given the present state, that holds at any time, and not by visits alone
     pools : whether observations of earlier stretches are dealt out as well
     spans : which stretches it compares with, in words, where that is not the last alone
     reads_observations : whether what is rearranged depends on observations, and not on states
@@ -141,6 +142,7 @@ class Symmetry(Named, ABC):
 
     by_last_state: bool = False
     given: str = "last state"
+    by_clock: bool = False
     pools: bool = False
     spans: str = ""
     reads_observations: bool = True
@@ -150,6 +152,11 @@ class Symmetry(Named, ABC):
     counts_classes: bool = False
     recalls: str = ""
     examples: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def holds_given(self) -> str:
+        """Given which state the promise holds, and when, as sets say it."""
+        return f"{self.given}, at any time" if self.by_clock else self.given
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)

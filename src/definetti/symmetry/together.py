@@ -45,6 +45,7 @@ class TogetherDepartures(Departures):
         if self.first:
             words = "of the first window of each other series, at any time where all have one law"
         object.__setattr__(self, "spans", words)
+        object.__setattr__(self, "by_clock", self.first)
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
