@@ -1006,6 +1006,8 @@ class ConformalHMM(FrontDoor, Saved):
         codes = all_candidates(len(question.labels), question.steps)
         if candidates is not None:
             rows = [checked_states(one, "candidates") for one in candidates]
+            if not rows:
+                raise ValueError("candidates is empty; name some, or leave it out for all")
             for row in rows:
                 check_length(row, question.steps)
             codes = np.array([self._data.alphabet.encode(row, "candidates") for row in rows])

@@ -59,6 +59,16 @@ def test_ties_are_broken_alike_where_several_symbols_are_new(how):
     np.testing.assert_array_equal(cp.p_values(windows), alone)
 
 
+@pytest.mark.parametrize("how", [{}, {"train_size": 0.5}], ids=str)
+def test_nothing_is_refused_by_name(how):
+    cp = ConformalHMM(random_state=1, **how).fit(Y[:60], X[:60])
+    for nothing in (None, [], np.zeros((0, 1)), np.array(5)):
+        with pytest.raises(TypeError, match="windows must be"):
+            cp.predict_sets(nothing)
+    with pytest.raises(ValueError, match="candidates is empty"):
+        cp.p_values([["hat"]], [])
+
+
 def test_arrays_and_some_candidates():
     cp = ConformalHMM(train_size=0.5, smoothing=True, random_state=0).fit(Z[:60], X[:60])
     windows = Z[60:72].reshape(6, 2, 2)

@@ -55,9 +55,10 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
     (6, 4)
     """
     windows = plain(windows)
-    if isinstance(windows, np.ndarray) and windows.ndim >= 2:
+    if isinstance(windows, np.ndarray) and windows.ndim >= 2 and len(windows):
         return list(windows), windows.reshape(-1, *windows.shape[2:])
-    each = [] if isinstance(windows, (str, bytes, dict)) else list(windows)
+    single = isinstance(windows, (str, bytes, dict)) or not np.iterable(windows)
+    each = [] if single else list(windows)
     if not each or any(not isinstance(one, (list, tuple, np.ndarray)) for one in each):
         raise TypeError(
             "windows must be a list of windows, each a list or an array of observations, or an "
