@@ -26,7 +26,7 @@ class SleeperStayer(Martingale, name="sleeper_stayer"):
     waking : float, default 0.003
         The share of the sleeping capital that wakes at every step: changes are looked for over some
         ``1/waking`` steps. Later little is left asleep, ``exp(-waking * t)``, and each step before
-        a change delays its alarm: after 10,000 quiet steps the default takes six times as long as
+        a change delays its alarm: after 10,000 quiet steps the default takes five times as long as
         after 300, and after 100,000 fifty times. Take less for a stream that long.
     cuts : the numbers that ``a`` and ``b`` may be
 
