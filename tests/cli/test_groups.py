@@ -225,3 +225,40 @@ def test_a_series_without_any_state_cannot_go_on(ask, tmp_path):
     assert "series 'p2' has no row with a state" in done.err
     done = ask("predict", path, "other.csv", *OPTIONS)
     assert "with --group-column there is one file" in done.err
+
+
+def test_a_report_begins_with_all_series_and_shows_one_in_full(ask, tmp_path):
+    late = pl.when(pl.col("time") < 58).then(pl.col("state"))  # two new rows of each
+    rows = ROWS.with_columns(state=late).sample(fraction=1.0, shuffle=True, seed=3)
+    rows.write_csv(tmp_path / "table.csv")
+    few = ("--windows", 9, "--no-check", "--json")
+    said = json.loads(ask("report", "table.csv", *OPTIONS, "--show", "p4", *few).out)
+    labelled = ROWS.filter(pl.col("time") < 58)
+    found = backtest_series(
+        ConformalHMM(random_state=0), labelled["thing"], labelled["state"], labelled["patient"],
+        windows=9,
+    )  # fmt: skip
+    assert said["series"]["verdict"] == found.verdict()
+    listed = {one["series"]: one for one in said["series"]["listed"]}
+    assert {one.series: one.coverage for one in found} == {
+        name: one["coverage"] for name, one in listed.items()
+    }
+    assert said["series"]["listed"][0]["series"] == found.worst.series
+    assert (said["series"]["shown"], said["labelled"], said["new"]["steps"]) == ("p4", 58, 2)
+    # The numbers of the page are those of the series alone.
+    rows.filter(patient="p4").sort("time").drop("patient", "time").write_csv(tmp_path / "p4.csv")
+    alone = json.loads(ask("report", "p4.csv", *few, "-o", "p4.html").out)
+    assert said["new"] == alone["new"]
+    assert said["backtest"] == alone["backtest"]
+    done = ask("report", "table.csv", *OPTIONS, "--series", "others", *few[:3], "--force")
+    assert done.out.startswith(("kept", "short"))
+    assert "written: " in done.out
+    for more, words in (
+        (("p4.csv",), "leave out the second file"),
+        (("--show", "p9"), "there is no such series; there are p0, p1,"),
+        (("--show", "p4", "--series", "all"), "take --series own"),
+        (("--lag", 1), "--lag is for one series"),
+    ):
+        wrong = ask("report", "table.csv", *more, *OPTIONS, *few)
+        assert wrong.returncode == 2
+        assert words in wrong.err

@@ -14,8 +14,9 @@ import pytest
 from definetti import ConformalHMM
 from definetti.check import check
 from definetti.exceptions import NotExactWarning
+from definetti.judging.series import SeriesEvaluation, SeriesRecord
 from definetti.judging.summing import summary
-from definetti.report import make_report
+from definetti.report import make_report, report_series
 from definetti.simulate import weather
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -390,3 +391,29 @@ def test_a_broken_assumption_is_said_at_the_top(opened):
 def test_without_a_check_nothing_is_said_of_it(opened):
     page = opened(make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], windows=5))
     assert not page.locator("#trust").is_visible()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("full", [False, True])
+def test_many_series_come_first_with_the_worst_of_them_on_top(browser, report, tmp_path, full):
+    found = SeriesEvaluation([
+        SeriesRecord("Ann", 100, 50, 46.0, 0.9, 1.5, 1.5), SeriesRecord("Cy", 2, note="too short"),
+        SeriesRecord(HOSTILE, 100, 50, 30.0, 0.9, 1.2, 1.2),
+    ])  # fmt: skip
+    made = report_series(found, one=report if full else None, name="Ann", title="Towns")
+    made.save(tmp_path / "series.html")
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.goto((tmp_path / "series.html").as_uri())
+    page.wait_for_selector("body[data-ready=yes]", timeout=HANG)
+    names = page.locator("#series-table tbody th").all_text_contents()
+    assert names == [HOSTILE, "Ann", "Cy"]
+    told = page.locator("#series-table tbody tr").all_inner_texts()
+    assert "look at it: short by 0.300" in told[0]
+    assert "too short" in told[2]
+    assert page.title() == "Towns"
+    assert page.locator("#series-shown").is_visible() == full
+    assert page.locator("#level").count() == page.locator("#backtest").count() == int(full)
+    assert errors == []
+    page.close()

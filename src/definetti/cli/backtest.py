@@ -168,14 +168,12 @@ def _backtest_series(
     json: bool,
 ) -> None:
     """Backtest every series of a table."""
-    from definetti.cli.estimators import check_share
+    from definetti.cli.estimators import check_one_level, check_share
     from definetti.cli.writing import check_output, write_rows
 
     if output is not None:
         check_output(output, [data], force, is_series_file)
-    if lag or len(settings.confidence) > 1:
-        what = "--lag" if lag else "a second --confidence"
-        raise ValueError(f"{what} is for one series; leave it out, or --group-column")
+    check_one_level(lag, settings)
     if grouping.series.value in ("own", "others"):
         check_share(settings.train_size)
     from definetti.cli.grouped import judge_groups

@@ -18,6 +18,7 @@ from definetti.cli.columns import (
     check_columns,
     choose_observed,
     read_states,
+    split_labelled_rows,
     take_columns,
 )
 from definetti.cli.estimators import make_estimator
@@ -25,7 +26,7 @@ from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
 from definetti.cli.fields import BadTable
 from definetti.cli.kinds import tidy_columns
 from definetti.cli.parts import Part, PartedTable, open_parts
-from definetti.cli.reading import import_polars
+from definetti.cli.reading import import_polars, name_source
 from definetti.judging.series import SeriesEvaluation, SeriesRecord
 from definetti.judging.work import SeriesWork
 from definetti.series.totals import SeriesTotals, count_series
@@ -85,6 +86,20 @@ def read_whole(
         whole = Part(parts[0].first, parts[-1].last, 0, 0)
         work = SeriesWork(None, group, SEEN, order, tuple(head.columns))  # type: ignore[arg-type]
         return read_part(table, whole, PartWork(table, work, state)), head, notes
+
+
+def read_one(
+    data: str, columns: Columns, grouping: Grouping, name: Any, observed: list[str]
+) -> LabelledTable:
+    """Read one series of a table as a file of its own is read: new rows below labelled ones."""
+    group, state, order = grouping.group_column, columns.state_column, grouping.order_column
+    assert group is not None
+    with open_parts(data, group, state) as table:
+        rows = table.read(Part(name, name, 1, 0), [state, *observed, *([order] if order else [])])
+    rows = rows if order is None else rows.sort(order).drop(order)
+    return split_labelled_rows(
+        rows, f"{name_source(data)}, series {name!r}", state=state, observed=",".join(observed)
+    )
 
 
 def judge_groups(

@@ -80,6 +80,7 @@ def collect_contents(
         "new": new,
         "backtest": test,
         "check": None if check is None else describe_check(check, cp.symmetry_),
+        "series": None,
         "model": estimates(cp, observations, labels),
         "used": {
             "model used": repr(cp.model_),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -13,9 +13,11 @@ from definetti._system.checks import checked_number
 from definetti._system.files import replace_file
 from definetti.check.diagnosis import Diagnosis
 from definetti.judging import START
+from definetti.judging.series import SeriesEvaluation
 from definetti.levels import read_levels
 from definetti.report.contents import collect_contents
 from definetti.report.page import page
+from definetti.report.series import describe_series
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,9 @@ class Report:
 
     def __repr__(self) -> str:
         found = self.contents
+        if found["levels"] is None:
+            number = found["series"]["number"]
+            return f"Report: {number:,} series; .save('report.html') writes the page"
         new, test = found["new"], found["backtest"]
         parts = [
             f"{found['labelled']:,} labelled steps",
@@ -170,6 +175,67 @@ the sequences that they leave possible.'
             "settings": {name: _short(value) for name, value in shown.items()},
         }
     )
+
+
+def report_series(
+    found: SeriesEvaluation,
+    horizon: int = 1,
+    *,
+    one: Report | None = None,
+    name: Hashable = None,
+    title: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> Report:
+    """Put on one page how many series fared, and one of them in full.
+
+    Parameters
+    ----------
+    found : SeriesEvaluation
+        What `definetti.judging.backtest_series` found.
+    horizon : int, default 1
+        The steps of its windows.
+    one, name : Report and its series, optional
+        What `make_report` made of the rows of one series: the page goes on with it.
+    title : str, optional
+    settings : dict, optional
+        Settings to show, so that the page can be made again; before those of `one`.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.judging import backtest_series
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(200, random_state=0)
+    >>> towns = ["Rome"] * 100 + ["Oslo"] * 100
+    >>> cp = ConformalHMM(random_state=0)
+    >>> found = backtest_series(cp, y, x, towns)
+    >>> report_series(found)
+    Report: 2 series; .save('report.html') writes the page
+    >>> rome = make_report(cp, y[:100], x[:100], windows=20)
+    >>> report_series(found, one=rome, name="Rome").contents["series"]["shown"]
+    'Rome'
+    """
+    from definetti import __version__
+
+    if not isinstance(found, SeriesEvaluation):
+        raise TypeError(
+            f"found must be a SeriesEvaluation, got {type(found).__name__}; "
+            "definetti.judging.backtest_series and ConformalHMM.evaluate make one"
+        )
+    rest: dict[str, Any] = {"levels": None, "states": [], "notes": []}
+    if one is not None:
+        rest = one.contents
+    shown = {**(settings or {}), **rest.get("settings", {"definetti": __version__})}
+    return Report(
+        {
+            **rest,
+            "title": title or "How each series fared",
+            "series": {
+                **describe_series(found, horizon), "shown": None if one is None else str(name)
+            },
+            "settings": {key: _short(value) for key, value in shown.items()},
+        }
+    )  # fmt: skip
 
 
 def _written(value: Any) -> str:

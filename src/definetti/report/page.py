@@ -27,6 +27,18 @@ def page(contents: dict[str, Any]) -> str:
 
 def plainly(contents: dict[str, Any]) -> str:
     """Return what was asked for as bare HTML, for a reader that runs no scripts."""
+    lines = _plainly_series(contents["series"]) if contents["series"] else []
+    if contents["levels"] is not None:
+        lines += _plainly_one(contents)
+    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+
+
+def _plainly_series(found: dict[str, Any]) -> list[str]:
+    each = (f"{one['series']}: {one['verdict']}" for one in found["listed"][:MOST_STEPS])
+    return [f"{found['verdict']}.", *each, *([found["shown"]] if found["shown"] else [])]
+
+
+def _plainly_one(contents: dict[str, Any]) -> list[str]:
     place, new, states = contents["asked"], contents["new"], contents["states"]
     lines = [contents["promise"][place]]
     for step, row in enumerate(new["first"][:MOST_STEPS] if new else [], 1):
@@ -34,7 +46,7 @@ def plainly(contents: dict[str, Any]) -> str:
         lines.append(f"Step {step}: {', '.join(there) or 'none'}")
     if contents["check"]:
         lines.append(contents["check"]["verdict"])
-    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+    return lines
 
 
 def embedded(contents: dict[str, Any]) -> str:

@@ -407,6 +407,64 @@
     if (left) box.append(element("p", `${many(left, "further column")} ${left === 1 ? "is" : "are"} not shown.`, { class: "small" }));
   }
 
+  // On paper, what is folded would be lost, and pictures must fit the sheet.
+  const pictures = () => document.querySelectorAll(".picture");
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((one) => { one.open = true; });
+    pictures().forEach((one) => one.data && Plotly.relayout(one, { width: Math.min(one.clientWidth, 640) }));
+  });
+  window.addEventListener("afterprint", () => pictures().forEach((one) => one.data && Plotly.relayout(one, { width: null, autosize: true })));
+
+  // ---- many series
+
+  const DRAWN = 40; // series in the picture
+
+  function showSeries() {
+    const found = data.series;
+    if (!found) return;
+    byId("series").hidden = false;
+    byId("series-verdict").textContent = `${found.verdict[0].toUpperCase()}${found.verdict.slice(1)}.`;
+    byId("series-promise").textContent = `Promised: ${found.says}. Windows of ${many(found.horizon, "step")}, each predicted from all rows of its series before it.`;
+    const long = found.horizon > 1; // else as many sequences as states
+    fill(byId("series-table"), ["series", "verdict", "covered [exact 95 % interval]", "windows", "rows", ...(long ? ["sequences in a set"] : []), "states a step"], found.listed.map((one) => [
+      one.series, one.verdict, element("span", share(one), { class: "share" }), whole(one.windows), whole(one.rows),
+      ...(long ? [number(one.mean_size, 2)] : []), number(one.states_per_step, 2),
+    ]));
+    const hidden = found.number - found.listed.length;
+    byId("series-more").textContent = "Worst first, by how probably so few windows are covered by chance. " + (hidden ? `${whole(hidden)} more fared better.` : "");
+    const some = found.listed.filter((one) => one.windows).slice(0, DRAWN);
+    byId("series-picture").hidden = !some.length;
+    if (some.length) {
+      const bounds = some.filter((one) => one.low !== null).length === some.length;
+      draw("series-picture", [
+        {
+          type: "scatter", mode: "markers", name: "share covered", x: some.map((one) => one.coverage), y: some.map((_, k) => k), marker: { color: OURS, size: 9 },
+          error_x: bounds ? { type: "data", symmetric: false, array: some.map((one) => one.high - one.coverage), arrayminus: some.map((one) => one.coverage - one.low), color: OURS, thickness: 2 } : undefined,
+          text: some.map((one) => `${plain(cut(one.series, 30))}<br>${share(one)} of ${whole(one.windows)}`), hoverinfo: "text",
+        },
+        { type: "scatter", mode: "lines", x: [found.promised, found.promised], y: [-0.5, some.length - 0.5], line: { color: TRUTH, dash: "dash", width: 2 }, name: "promised", hoverinfo: "skip" },
+      ], {
+        xaxis: axis("share covered", { range: [0, 1.03] }), showlegend: true, legend,
+        yaxis: named(shortened(some.map((one) => one.series)), 30, { range: [some.length - 0.5, -0.5] }),
+      }, Math.min(120 + 26 * some.length, 900), "Share covered by series, the worst first; the table below says the same.");
+    }
+    byId("asked").textContent = `${whole(found.number)} series, ${many(found.rows, "labelled row")}.`;
+    byId("series-shown").textContent = found.shown === null ? "" : `Series ${found.shown}, by its own rows`;
+    byId("series-shown").hidden = byId("series-asked").hidden = found.shown === null;
+  }
+
+  function showSettings() {
+    fill(byId("settings-table"), ["setting", "value"], Object.entries(data.settings).map(([key, value]) => [key, element("code", value)]));
+  }
+
+  showSeries();
+  if (data.levels === null) { // all series and none in full
+    document.querySelectorAll(".control, .promise, #new, #trust, #backtest, #sizes, #model, #skip").forEach((one) => one.remove());
+    showSettings();
+    document.body.dataset.ready = "yes";
+    return;
+  }
+
   // ---- the level
 
   function show(place) {
@@ -443,7 +501,7 @@
     if (!found.observed) return `${many(found.steps, "step")} to forecast`;
     return found.observed < found.steps ? `${many(found.steps, "step")} to predict, ${whole(found.observed)} of them observed` : `${whole(found.steps)} new`;
   }
-  byId("asked").textContent = `${many(data.labelled, "labelled row")}, ${asked()}. Asked for: ${data.percent[data.asked]}.`;
+  byId(data.series ? "series-asked" : "asked").textContent = `${many(data.labelled, "labelled row")}, ${asked()}. Asked for: ${data.percent[data.asked]}.`;
   document.querySelectorAll(".kind").forEach((one) => { one.textContent = KIND; });
   byId("assumed").textContent = data.assumed;
   byId("notes").append(...data.notes.map((note) => element("li", `${note[0].toUpperCase()}${note.slice(1)}.`)));
@@ -451,17 +509,9 @@
   if (!data.new) byId("new").hidden = true;
   if (!data.check) byId("trust").hidden = true;
   if (!data.backtest) { byId("backtest").hidden = true; byId("sizes").hidden = true; }
-  fill(byId("settings-table"), ["setting", "value"], Object.entries(data.settings).map(([key, value]) => [key, element("code", value)]));
+  showSettings();
   showModel();
   showCheck();
   show(data.asked);
-
-  // On paper, what is folded would be lost, and pictures must fit the sheet.
-  const pictures = () => document.querySelectorAll(".picture");
-  window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((one) => { one.open = true; });
-    pictures().forEach((one) => one.data && Plotly.relayout(one, { width: Math.min(one.clientWidth, 640) }));
-  });
-  window.addEventListener("afterprint", () => pictures().forEach((one) => one.data && Plotly.relayout(one, { width: null, autosize: true })));
   document.body.dataset.ready = "yes";
 })();
