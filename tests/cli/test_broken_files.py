@@ -37,7 +37,6 @@ BROKEN = {
     "open quote, closed late": ('a,state\n1,sun\n"2,sun\n3,"a"\n', [], "row 2 has a quote"),
     "quote within": ('a,state\n1,sun\n2,5" a\n3,r"ain\n', [], "row 2 has a quote (\") within a"),
     "ragged, with quotes": ('a,state\n"x""y",sun\n1\n', [], "row 2 has 1 field"),
-    "NA amid states": ("a,state\n1,sun\n2,NA\n1,sun\n", [], "is empty ('NA' is read so), and"),
     "text and numbers": ('{"a":1,"state":"1"}\n{"a":2,"state":1}\n', [],
                          "row 2, column 'state' is 1 and row 1 is \"1\"; write states alike"),
     "Latin-1": (GOOD.replace("coat", "cöat").encode("latin-1"), [], "row 2 has a byte, 0xf6"),

@@ -263,7 +263,7 @@ def test_a_report_has_the_sets_of_every_level(guarantee, allow_empty, most):
         train_size=0.5, guarantee=guarantee, allow_empty=allow_empty, max_candidates=most,
         random_state=0, states=["sun", "rain"],
     )  # fmt: skip
-    contents = make_report(cp, y[:110], x[:110], y[110:112], windows=20).contents
+    contents = make_report(cp, y[:110], x[:110], y[110:112], windows=30).contents
     new, levels = contents["new"], contents["levels"]
     assert contents["allow_empty"] == allow_empty
     begin = contents["backtest"]["first_row"] - 1

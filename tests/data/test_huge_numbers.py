@@ -98,5 +98,7 @@ def test_parameters_and_what_functions_return(number):
 
 
 def test_a_horizon_too():
-    with pytest.raises(ValueError, match="candidate sequences, more than max_candidates"):
+    with pytest.raises(ValueError, match="takes more memory than there is"):
         ConformalHMM().fit([1, 2] * 10, X).predict_set(horizon=10**400)
+    with pytest.raises(ValueError, match="candidate sequences, more than max_candidates"):
+        ConformalHMM(HMM()).fit([1, 2] * 10, X).predict_set(horizon=10**400)
