@@ -408,10 +408,11 @@ def test_boundaries_where_the_level_is_met_exactly(alpha, blocks, place):
 
 
 def test_promises_about_steps_need_a_fixed_model():
-    for parameters in ({}, {"train_size": 2, "symmetry": "full"}):
+    full = {"train_size": 2, "symmetry": "full"}
+    for parameters, remedy in (({}, r"train_size=0\.5"), (full, "symmetry='spaced'")):
         for guarantee in ("steps", "errors"):
             cp = ConformalHMM(guarantee=guarantee, **parameters).fit([0, 1] * 5, [0, 1] * 5)
-            with pytest.raises(ValueError, match=rf"guarantee='{guarantee}'.*train_size=0\.5"):
+            with pytest.raises(ValueError, match=rf"guarantee='{guarantee}'.*; (set|use) {remedy}"):
                 cp.predict_set([0, 1])
 
 
