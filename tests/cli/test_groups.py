@@ -9,6 +9,7 @@ import pytest
 from definetti import ConformalHMM
 from definetti.cli import parts as parting
 from definetti.cli.grouped import judge_groups
+from definetti.cli.grouped_living import LivingSeries
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
 from definetti.judging import backtest_series
 from definetti.simulate import weather_series
@@ -262,3 +263,37 @@ def test_a_report_begins_with_all_series_and_shows_one_in_full(ask, tmp_path):
         wrong = ask("report", "table.csv", *more, *OPTIONS, *few)
         assert wrong.returncode == 2
         assert words in wrong.err
+
+
+def test_each_row_of_a_stream_goes_to_the_monitor_of_its_series(ask, tmp_path):
+    rows = ROWS.filter(pl.col("patient").is_in(["p0", "p1"])).sort("time", "patient").drop("time")
+    rows = rows[:-30]  # one row is that of p0, the next that of p1
+    rows.write_csv(tmp_path / "stream.csv")
+    rows.filter(patient="p1").drop("patient").write_csv(tmp_path / "p1.csv")
+    how = ("--first", 30, "--lag", 2, "--json")
+    done = ask("monitor", "stream.csv", "--group-column", "patient", *how)
+    told = [json.loads(line) for line in done.out.splitlines()]
+    assert [one["row"] for one in told] == [*range(61, 91)]
+    assert {one["series"] for one in told if one["row"] % 2} == {"p0"}
+    own = [one for one in told if one["series"] == "p1"]
+    alone = [json.loads(line) for line in ask("monitor", "p1.csv", *how).out.splitlines()]
+    for one, other in zip(own, alone, strict=True):
+        assert one.pop("series") == "p1"
+        assert one.pop("row") == 2 * other.pop("row")
+        late, other_late = one.pop("labelled_row"), other.pop("labelled_row")
+        assert late == (None if other_late is None else 2 * other_late)
+        assert one == other
+    shown = ask("monitor", "stream.csv", "--group-column", "patient", *how[:2])
+    assert "90 rows of 2 series" in shown.out
+    assert "ever false with probability 0.05" in " ".join(shown.out.split())
+    for more, words in ((("--save", "on.definetti"), "--save is for one series"),
+                        (("--first", 60), "no series has 60 labelled rows")):  # fmt: skip
+        wrong = ask("monitor", "stream.csv", "--group-column", "patient", *more)
+        assert wrong.returncode == 2
+        assert words in wrong.err
+
+
+def test_alarms_of_all_series_together_keep_their_level():
+    stream = LivingSeries("-", Columns(), Settings(), 2, 0, {"alpha": 0.05}, "patient")
+    levels = [stream._open(str(k)).watching["alpha"] for k in range(1000)]
+    assert 0.0499 < sum(levels) < 0.05

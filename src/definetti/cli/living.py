@@ -26,6 +26,7 @@ class Living:
     ----------
     monitor : None until there are enough rows to begin with
     rows, offset : how many rows, and bytes, were taken in
+    group : the column that tells series apart, where there are many and this is one
     columns : the observed columns
     notes : what a person should know of how the rows were read
     """
@@ -39,6 +40,8 @@ class Living:
         first: int,
         lag: int,
         watching: dict[str, Any],
+        group: str | None = None,
+        header: bytes = b"",
     ) -> None:
         self.source, self.save = source, save
         self.state, self.observed = columns.state_column, columns.observation_columns
@@ -48,7 +51,7 @@ class Living:
         self.rows = self.offset = 0
         self.columns: list[str] = []
         self.notes: list[str] = []
-        self._header = b""
+        self.group, self._header = group, header
         self._late: deque[Any] = deque()  # labels of the last rows, which have not come yet
         self._never = 0  # rows that wait for a label, and had none when it was due
         self._early: list[bytes] = []  # lines that came before there were enough
@@ -62,13 +65,14 @@ class Living:
         """
         import_polars()
         for lines, offset in follow_lines(self.source, self.offset, follow, interrupts):
-            told = self._take(lines, offset)
+            told = self.take(lines, offset)
             if self.save is not None and self.monitor is not None:
                 self._save(self.save)
             if told:
                 yield told
 
-    def _take(self, lines: list[bytes], offset: int) -> list[Told]:
+    def take(self, lines: list[bytes], offset: int) -> list[Told]:
+        """Take some rows in, and tell of those that came after the beginning."""
         if not self._header and lines and not lines[0].lstrip().startswith(b"{"):
             self._header, *lines = lines
         lines = [line for line in lines if line.strip()]
@@ -85,9 +89,10 @@ class Living:
         text = b"\n".join([self._header, *lines] if self._header else lines)
         name = name_source(self.source)
         try:
-            return parse_table(text.decode("utf-8"), name, self.state)
+            table = parse_table(text.decode("utf-8"), name, self.state)
         except UnicodeDecodeError:
             raise BadTable(f"{name} is not UTF-8; write it so") from None
+        return table if self.group is None else table.drop(self.group)
 
     def _begin(self, lines: list[bytes]) -> None:
         """Fit on the first rows."""

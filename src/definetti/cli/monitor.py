@@ -13,6 +13,7 @@ from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import print_json, print_notes, tell
 
 if TYPE_CHECKING:
+    from definetti.cli.grouped_living import LivingSeries
     from definetti.monitor import Monitor, Step
 
 
@@ -20,6 +21,7 @@ def monitor(
     data: Annotated[str, typer.Argument(help="rows in the order of time; - for standard input")],
     columns: options.Columns,
     settings: Annotated[options.Settings, options.but("guarantee", "max_errors")],
+    grouping: Annotated[options.Grouping, options.only("group_column")],
     lag: Annotated[int, typer.Option(min=0, help="rows by which labels come late")] = 0,
     first: Annotated[int, typer.Option(min=2, help="labelled rows to begin with")] = 100,
     on_alarm: Annotated[OnAlarm, typer.Option(help="what to do after an alarm")] = OnAlarm.warn,
@@ -43,13 +45,18 @@ def monitor(
     label taken never to come once a later row has one. With --lag a row's label comes so many rows
     after it, and what is observed until then tells of it all the same. With --json a line is
     printed for every row. Ctrl-C and the end of the rows end it; with --save the next call goes on
-    where this one ended, with no row lost or counted twice. Exit code 2: something is wrong with
-    what was given.
+    where this one ended, with no row lost or counted twice. With --group-column each row goes to
+    the monitor of its series, which begins with the first rows of that series; a false alarm of any
+    comes with the probability --alpha at most, however many there are. Exit code 2: something is
+    wrong with what was given.
 
     Example: definetti monitor history.csv --state-column stage --first 20 --save on.definetti
+
+    Example: definetti monitor nights.csv --group-column patient --json
     """
     with report_mistakes():
         from definetti.cli.estimators import check_share
+        from definetti.cli.grouped_living import LivingSeries
         from definetti.cli.growing import Interrupts
         from definetti.cli.living import Living
 
@@ -61,11 +68,19 @@ def monitor(
             )
         watching = {"on_alarm": on_alarm.value, "adapt_from": adapt_from.value, "visits": visits,
                     "alpha": alpha}  # fmt: skip
+        if grouping.group_column is not None:
+            if save is not None:
+                raise ValueError("--save is for one series; leave it out, or --group-column")
+            _watch_series(
+                LivingSeries(data, columns, settings, first, lag, watching, grouping.group_column),
+                follow, json,
+            )  # fmt: skip
+            return
         stream = Living(data, save, columns, settings, first, lag, watching)
         with Interrupts() as interrupts:
             for steps in stream.run(follow, interrupts):
                 for step in steps:
-                    _tell_step(step, stream, json)
+                    _tell_step(step, json, lag, step[0] - lag)
         print_notes(stream.notes)
         if stream.monitor is None:
             raise ValueError(
@@ -76,16 +91,44 @@ def monitor(
             print_summary(stream.monitor, stream.rows)
 
 
-def _tell_step(step: tuple[int, Any, Step | None], stream: Any, json: bool) -> None:
+def _watch_series(stream: LivingSeries, follow: bool, json: bool) -> None:
+    """Live with many series, and tell of each row whose it is."""
+    from definetti.cli.growing import Interrupts
+
+    with Interrupts() as interrupts:
+        for steps in stream.run(follow, interrupts):
+            for name, step, labelled in steps:
+                _tell_step(step, json, stream.lag, labelled, name)
+    print_notes(stream.notes)
+    begun = {name: one.monitor for name, one in stream.each.items() if one.monitor is not None}
+    if not begun:
+        raise ValueError(
+            f"{stream.source}: no series has {stream.first} labelled rows, which --first asks for; "
+            "give more rows, or lower it"
+        )
+    if not json:
+        print_series(begun, stream.rows, stream.watching["alpha"])
+
+
+def _tell_step(
+    step: tuple[int, Any, Step | None],
+    json: bool,
+    lag: int,
+    labelled: int | None,
+    series: str | None = None,
+) -> None:
+    """Tell of a row: of which series, and which row's label came, where labels are late."""
     row, found, learned = step
     if json:
-        told = {"row": row, "set": None if found is None else list(found), **_learned(learned)}
-        if stream.lag:
-            told["labelled_row"] = None if learned is None else row - stream.lag
+        told: dict[str, Any] = {} if series is None else {"series": series}
+        told |= {"row": row, "set": None if found is None else list(found), **_learned(learned)}
+        if lag:
+            told["labelled_row"] = None if learned is None else labelled
         print_json(told)
         return
+    whose = "" if series is None else f", series {series!r}"
     for alert in learned.alerts if learned else ():
-        tell(f"row {row}: the law of the {alert.part} has changed; {alert.done}")
+        tell(f"row {row}{whose}: the law of the {alert.part} has changed; {alert.done}")
 
 
 def _learned(step: Step | None) -> dict[str, Any]:
@@ -97,6 +140,28 @@ def _learned(step: Step | None) -> dict[str, Any]:
         "p_values": dict(step.p_values),
         "alarms": [alert.part for alert in step.alerts],
     }
+
+
+def print_series(monitors: dict[str, Monitor], rows: int, alpha: float) -> None:
+    """Print how the series of a stream fared, those with alarms first."""
+    from rich.table import Table
+
+    from definetti.cli.printing import console, format_label
+
+    table = Table(title=f"{rows:,} rows of {len(monitors):,} series", title_justify="left")
+    for column in ("series", "covered", "at all times", "sets", "alarms"):
+        table.add_column(column, justify="left" if column == "series" else "right")
+    for name, one in sorted(monitors.items(), key=lambda pair: -len(pair[1].alarms)):
+        found = one.coverage.overall
+        table.add_row(
+            format_label(name), f"{found.share:.3f}", f"[{found.low:.3f}, {found.high:.3f}]",
+            f"{found.judged:,}", f"{len(one.alarms):,}",
+        )  # fmt: skip
+    table.caption = (
+        f"95 % intervals that hold whenever one looks; any alarm is ever false with probability "
+        f"{alpha:g} at most"
+    )
+    console().print(table)
 
 
 def print_summary(monitor: Monitor, rows: int) -> None:
