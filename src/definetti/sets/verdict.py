@@ -66,8 +66,8 @@ class Verdict(NamedTuple):
         return self.words
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values, for JSON."""
-        return self._asdict()
+        """Return all of it as plain values, for JSON, which has no number for what is unknown."""
+        return {**self._asdict(), "coverage": None if np.isnan(self.coverage) else self.coverage}
 
 
 class SomeWindows(NamedTuple):
