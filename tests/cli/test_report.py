@@ -76,7 +76,7 @@ def test_what_the_terminal_says(days, ask_all):
     assert inside(days / "f.html")["new"]["seen"] == ["", ""]
     assert inside(days / "b.html")["new"]["seen"][-1] == "not observed yet"
     assert "first half of the rows" in found["beyond"].err
-    assert "steps right" in found["steps"].out
+    assert "by steps, promised" in found["steps"].out
     assert "too few blocks" in found["long"].err
     assert "too few blocks" in inside(days / "l.html")["notes"][0]
 
