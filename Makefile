@@ -4,9 +4,6 @@
 PYTHON ?= python3
 WORKERS ?= 2
 
-# Hundreds of processes are started by the tests; each would read all of the source anew.
-unexport PYTHONDONTWRITEBYTECODE
-
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 
