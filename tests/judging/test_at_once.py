@@ -107,6 +107,25 @@ def test_a_fixed_model(symmetry, score, seen, horizon, ties, levels):
     check_same(*rolled(cp, OBSERVED[seen], STATES, horizon, levels))
 
 
+@pytest.mark.parametrize("seen", ["symbols", "numbers"])
+@pytest.mark.parametrize("levels", ["several", "p-values"])
+def test_pieces_make_no_difference(monkeypatch, seen, levels):
+    cp = ConformalHMM(symmetry="spaced", train_size=0.3, smoothing=True, random_state=1)
+    whole, _ = rolled(cp, OBSERVED[seen], STATES, 2, levels)
+    for name in ("along.CANDIDATES", "along.READ", "scoring.ROWS"):
+        monkeypatch.setattr(f"definetti.judging.{name}", 30)  # three windows, or a few steps
+        check_same(*(roll_again(cp, seen, 2, levels), whole))
+
+
+def roll_again(cp, seen, horizon, levels):
+    asked, by_p_values = LEVELS[levels]
+    filling = by_p_values and not cp.allow_empty
+    return roll_at_once(
+        cp, OBSERVED[seen][KNOWN:], STATES[KNOWN:], asked, horizon, lag=0, observed=None,
+        by_p_values=by_p_values, filling=filling,
+    )  # fmt: skip
+
+
 CLASSICAL = product(
     ("path", "filter"),
     ("gaps", "numbers", "nothing", "late symbols"),

@@ -9,7 +9,8 @@ import pytest
 
 from definetti._system.seeding import first_uniforms
 from definetti.data.history import Completion, History
-from definetti.ranks.growing import latest_ends, rank_growing
+from definetti.ranks._prefixes import add_at, count_below, find_nth, no_prefixes
+from definetti.ranks.growing import latest_ends, rank_growing, sort_by_root
 from definetti.ranks.many import exceed, p_values_of
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.symmetry import Departures, Spaced
@@ -39,15 +40,17 @@ def test_a_chain_is_the_reference_of_its_time(symmetry, horizon):
 def test_ranks_along_a_forest_are_those_of_each_chain(seed):
     rng = np.random.default_rng(seed)
     length, windows, width, members = 80, 25, 2, 6
-    # Scores that tie, that nearly tie, that tie in chains only, and infinite ones.
-    grid = np.array([0.0, 1e-9, 1.9e-9, 3.5e-9, 0.5, 0.5 + 4e-10, 7.0, np.inf])
+    # Scores that tie, that nearly tie, that tie in chains only, large ones and infinite ones.
+    near = [0.0, 1e-9, 1.9e-9, 3.5e-9, 0.5, 0.5 + 4e-10, 7.0, np.inf]
+    grid = np.array([*near, -7.0, -7.0 - 5e-9, -1e6, -1e6 + 9e-4, 1e6, 1e6 + 9e-4, 1e6 + 3e-3])
     scores = rng.choice(grid, size=length)
     parents = np.array([int(rng.integers(-1, t)) if t else -1 for t in range(length)])
     counted = rng.random(length) < 0.8
-    latest = rng.integers(-1, length, size=(windows, width))
+    latest = rng.integers(-1, length, size=(windows, width), dtype=np.int32)
     own = rng.choice(grid, size=(windows, members))
-    values, places = np.unique(scores, return_inverse=True)
-    greater, equal, total = rank_growing(parents, counted, places, values, latest, own)
+    ends = np.flatnonzero(counted)
+    grown = sort_by_root(parents, ends, scores[ends])
+    greater, equal, total = rank_growing(parents, counted, *grown, latest, own)
     for w in range(windows):
         for c in range(members):
             node, found = int(latest[w, c % width]), []
@@ -57,6 +60,21 @@ def test_ranks_along_a_forest_are_those_of_each_chain(seed):
             weights = np.ones(len(found), dtype=np.int64)
             (one,) = ranks(np.array(found), weights, own[w, c : c + 1], joins=True)
             assert (greater[w, c], equal[w, c], total[w, c % width]) == one[:3]
+
+
+@pytest.mark.parametrize("places", [1, 255, 256, 257, 70_000, 140_000])
+def test_what_lies_below_a_place(places):
+    rng = np.random.default_rng(places)
+    prefixes, number = no_prefixes(places), np.zeros(places, dtype=np.int64)
+    edges = [0, places - 1, *(place for place in (255, 256, 65_535, 65_536) if place < places)]
+    for place in [*edges, *rng.integers(0, places, size=40).tolist()]:
+        change = -1 if number[place] and rng.random() < 0.5 else 1
+        number[place] += change
+        add_at(prefixes, place, change)
+    there = np.flatnonzero(number).repeat(number[number > 0])
+    for place in [*edges, places, *rng.integers(0, places, size=40).tolist()]:
+        assert count_below(prefixes, place) == (there < place).sum()
+    assert [find_nth(prefixes, k + 1) for k in range(len(there))] == there.tolist()
 
 
 @pytest.mark.parametrize("most", [1, 2, 10, 1_000, 2**31 - 1])

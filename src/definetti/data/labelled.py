@@ -352,8 +352,9 @@ class Labelled(Saved):
         labels = checked_states(states)
         alphabet = self.alphabet
         if not self.closed:
-            alphabet.check_kind(labels, "states")
-            alphabet = alphabet.extended(labels)
+            met = list(dict.fromkeys(labels))
+            alphabet.check_kind(labels, "states", met)
+            alphabet = alphabet.extended(met)
         codes = alphabet.encode(labels, "states")
         table, observed = self._encoded(observations, self.table, len(labels))
         if check is not None:

@@ -105,11 +105,21 @@ def listed(values: Any, name: str) -> list[Any]:
 
 def all_hashable(labels: list[Any]) -> bool:
     """Tell whether all labels can serve as such, at the speed of a dictionary."""
+    return each_once(labels) is not None
+
+
+def each_once(labels: list[Any]) -> list[Any] | None:
+    """Return the labels that there are, in the order of their coming; None if one cannot be one.
+
+    To look at a million labels takes longer than all that is done with those that there are.
+
+    >>> each_once(["sun", "rain", "sun"]), each_once([["sun"]])
+    (['sun', 'rain'], None)
+    """
     try:
-        dict.fromkeys(labels)
+        return list(dict.fromkeys(labels))
     except TypeError:
-        return False
-    return True
+        return None
 
 
 def hashable(label: object) -> bool:
@@ -188,10 +198,16 @@ class Alphabet:
                 "labelled history"
             ) from None
 
-    def encode_missing(self, labels: list[Any]) -> IntArray:
-        """Translate labels to codes, `MISSING` where a label is missing."""
+    def encode_missing(self, labels: list[Any], met: list[Any] | None = None) -> IntArray:
+        """Translate labels to codes, `MISSING` where a label is missing.
+
+        Parameters
+        ----------
+        met : the labels, each once, where they are known
+        """
+        met = list(dict.fromkeys(labels)) if met is None else met
         # A NaN is found again because it is the same object.
-        codes = {x: MISSING if is_missing(x) else self.codes[x] for x in dict.fromkeys(labels)}
+        codes = {x: MISSING if is_missing(x) else self.codes[x] for x in met}
         return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels))
 
     def places_of(self, labels: list[Any]) -> IntArray:
@@ -203,10 +219,11 @@ class Alphabet:
         labels = self.labels
         return tuple(labels[code] for code in codes)
 
-    def check_kind(self, labels: list[Any], name: str) -> None:
+    def check_kind(self, labels: list[Any], name: str, met: list[Any] | None = None) -> None:
         """Refuse labels of a kind never seen: words where numbers were fitted, say."""
+        met = list(dict.fromkeys(labels)) if met is None else met  # as in `encode_missing`
         known = {kind_name(label) for label in self.codes}
-        if all(kind_name(label) in known or is_missing(label) for label in dict.fromkeys(labels)):
+        if all(kind_name(label) in known or is_missing(label) for label in met):
             return
         for row, label in enumerate(labels if known else []):
             if not is_missing(label) and kind_name(label) not in known:
@@ -219,7 +236,8 @@ class Alphabet:
 def checked_states(states: Any, name: str = "states") -> list[Any]:
     """Read state labels; each must be there and be hashable."""
     labels = listed(states, name)
-    if all_hashable(labels) and not any(map(is_missing, dict.fromkeys(labels))):
+    met = each_once(labels)
+    if met is not None and not any(map(is_missing, met)):
         return labels
     for row, label in enumerate(labels):
         if is_missing(label):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import kernel
-from definetti.data.labels import MISSING, Alphabet, all_hashable, hashable, listed
+from definetti.data.labels import MISSING, Alphabet, each_once, hashable, listed
 from definetti.emissions.base import Emission
 
 
@@ -87,16 +87,18 @@ class Categorical(Counted, name="categorical"):
         self, observations: Any, table: Alphabet | None, name: str
     ) -> tuple[Alphabet, IntArray]:
         symbols = listed(observations, name)
-        for row, symbol in enumerate([] if all_hashable(symbols) else symbols):
+        met = each_once(symbols)
+        for row, symbol in enumerate(symbols if met is None else []):
             if not hashable(symbol):
                 raise TypeError(
                     f"{name}[{row}] is a {type(symbol).__name__}, {symbol!r}, which cannot serve "
                     "as a symbol; use text, numbers or tuples"
                 )
         table = Alphabet() if table is None else table
-        table.check_kind(symbols, name)
-        table = table.extended(symbols)
-        return table, table.encode_missing(symbols)
+        assert met is not None  # all can be hashed
+        table.check_kind(symbols, name, met)
+        table = table.extended(met)
+        return table, table.encode_missing(symbols, met)
 
     def decode(self, table: Alphabet, codes: IntArray) -> npt.NDArray[Any]:
         return decode_symbols(table, codes)

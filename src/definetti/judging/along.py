@@ -17,16 +17,15 @@ from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti.data.candidates import all_candidates
 from definetti.data.history import Completion
 from definetti.data.labels import MISSING
-from definetti.data.windows import Windows, windows_at
+from definetti.judging.scoring import score_candidates, score_past
 from definetti.judging.stretch import Stretch
 from definetti.memory.tokens import MOST
-from definetti.models.estimate import Estimate
-from definetti.ranks.growing import latest_ends, rank_growing
+from definetti.ranks.growing import latest_ends, rank_growing, sort_by_root
 from definetti.symmetry import Remembering
 from definetti.symmetry.base import PRESENT, Chains
 
-CANDIDATES = 2**22  # of all windows that are ranked at once: about 150 MB
-ROWS = 2**20  # candidates that are written out to be scored
+CANDIDATES = 2**23  # of all windows that are ranked at once: about 220 MB
+READ = 2**17  # candidates whose ranks are handed on in one go, which a cache holds
 
 
 class Ranked(NamedTuple):
@@ -95,55 +94,39 @@ def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[Ranked]:
         estimate = question.model.estimate(completion, stretch.table, statistics, labels)
         counted = chains.counted[:length]
         ends = np.flatnonzero(counted)
-        past = np.zeros(0)
-        if len(ends):
-            windows = windows_at(ends, stretch.states, stretch.codes, stretch.horizon)
-            past = question.score_windows(estimate, windows)
-        values, found = np.unique(past, return_inverse=True)
-        places = np.zeros(length, dtype=np.int64)
-        places[ends] = found
+        parents = chains.parents[:length]
+        grown = sort_by_root(parents, ends, score_past(stretch, estimate, ends))
         number = max(1, CANDIDATES // len(candidates))
         for begin in range(first, last, number):
             end = min(begin + number, last)
-            scores = _score_candidates(stretch, estimate, candidates, begin, end)
+            scores = score_candidates(stretch, estimate, candidates, begin, end)
             asked = _groups(stretch, ways, candidates, begin, end)
             latest = latest_ends(chains.groups[:length], asked, stretch.lengths[begin:end])
-            ranks = rank_growing(chains.parents[:length], counted, places, values, latest, scores)
-            yield Ranked(begin, end, size, candidates, *ranks, scores)
+            ranks = rank_growing(parents, counted, *grown, latest, scores)
+            yield from _cut(Ranked(begin, end, size, candidates, *ranks, scores))
 
 
-def _score_candidates(
-    stretch: Stretch, estimate: Estimate, candidates: IntArray, first: int, last: int
-) -> FloatArray:
-    """Score all candidates of some windows: (W, C)."""
-    question, number = stretch.question, len(candidates)
-    # Steps that are not asked about have some state, which no score looks at.
-    states = np.pad(candidates, [(0, 0), (question.lag, 0)])
-    scores = np.empty((last - first, number))
-    most = max(1, ROWS // (number * stretch.horizon))
-    for begin in range(first, last, most):
-        end = min(begin + most, last)
-        start = stretch.states[stretch.lengths[begin:end] - 1]
-        windows = Windows(
-            start.repeat(number),
-            np.tile(states, (end - begin, 1)),
-            stretch.new[begin:end].repeat(number, axis=0),
+def _cut(ranked: Ranked) -> Iterator[Ranked]:
+    """Yield the ranks of some windows, a piece after the other."""
+    most = max(1, READ // len(ranked.candidates))
+    for begin in range(0, ranked.last - ranked.first, most):
+        part = slice(begin, begin + most)
+        greater, equal, total, scores = (
+            one[part] for one in (ranked.greater, ranked.equal, ranked.total, ranked.scores)
         )
-        found = question.score_windows(estimate, windows)
-        scores[begin - first : end - first] = found.reshape(-1, number)
-    return scores
+        first, last = ranked.first + begin, min(ranked.first + begin + most, ranked.last)
+        yield Ranked(first, last, ranked.size, ranked.candidates, greater, equal, total, scores)
 
 
 def _groups(stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int) -> IntArray:
-    """Return the tokens by which the candidates of some windows are compared: (W, G)."""
+    """Return the tokens by which the candidates of some windows are compared: (W, G) or (1, G)."""
     lengths = stretch.lengths[first:last]
     if ways.chains.shared:
-        return np.zeros((len(lengths), 1), dtype=np.int64)
+        return np.zeros((1, 1), dtype=np.int64)
     if stretch.question.symmetry.given == PRESENT:
         return np.asarray(ways.tokens[lengths - 1][:, None])
     if ways.rows is None:
-        last_states = np.arange(candidates.max() + 1)
-        return np.asarray(np.broadcast_to(last_states, (len(lengths), len(last_states))).copy())
+        return np.arange(candidates.max() + 1)[None]
     return _last_tokens(stretch, ways, candidates, first, last)
 
 

@@ -67,8 +67,9 @@ class Stretch:
         alphabet, history = data.alphabet, data.history
         try:
             if not data.closed:
-                alphabet.check_kind(labels, "states")
-                alphabet = alphabet.extended(labels)
+                there = list(dict.fromkeys(labels))
+                alphabet.check_kind(labels, "states", there)
+                alphabet = alphabet.extended(there)
             states = alphabet.encode(labels, "states")
             came = [None] * length if observations is None else observations
             table, codes = data.emission.encode(came, data.table, "observations")
@@ -97,10 +98,10 @@ class Stretch:
     def horizon(self) -> int:
         return len(self.question.observations)
 
-    @property
+    @cached_property
     def lengths(self) -> IntArray:
         """How long the history is when each window is predicted: (W,)."""
-        return self.known + self.begins
+        return np.asarray(self.known + self.begins)
 
     def epochs(self) -> Iterator[tuple[int, int, int]]:
         """Yield the windows between two new states: first, after the last, number of states."""

@@ -2,31 +2,37 @@
 
 What a window is compared with is a chain of earlier windows, and chains share their beginnings:
 they make a forest. A walk through it adds a window's score on the way down and takes it away on
-the way back, so that at each place just the scores are there which a candidate is compared with. A
-tree of counts (Fenwick 1994) tells how many are stranger. Scores that a chain of small gaps joins
+the way back, so that at each place just the scores are there which a candidate is compared with;
+counts of these (`_prefixes.py`) tell how many are stranger. Scores that a chain of small gaps joins
 are tied, as in `ranks.pvalue`: joining them is undone on the way back, too.
+
+Time goes by memory more than by arithmetic: each root has scores and counts of its own, of 32 bits,
+which a cache holds where those of all do not; and where no score of the root is near, nothing is
+looked up about ties.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.ranks._prefixes import Counts, add_at, count_below, find_nth, no_prefixes
 from definetti.ranks.pvalue import tied
-
-Counts = npt.NDArray[np.int32]
 
 
 @kernel
-def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> IntArray:
+def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> Counts:
     """Return the latest window of a group that ends before each of some times; −1 for none.
 
     Parameters
     ----------
     groups : (T,) the group of the window that ends at each time, −1 for none
-    asked : (W, G) groups; any that is not there has no window
+    asked : (W, G) groups, or (1, G) where they are the same at all times; any that is not there
+        has no window
     lengths : (W,) times, in rising order
 
     Examples
@@ -34,20 +40,82 @@ def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> IntArra
     >>> groups, asked = np.array([0, 1, 0, -1]), np.array([[0, 1], [0, 1]])
     >>> latest_ends(groups, asked, np.array([1, 4]))
     array([[ 0, -1],
-           [ 2,  1]])
+           [ 2,  1]], dtype=int32)
     """
     number = max(groups.max() if len(groups) else -1, asked.max() if asked.size else -1) + 1
-    latest = np.full(number, -1, dtype=np.int64)
-    found = np.full(asked.shape, -1, dtype=np.int64)
+    latest = np.full(number, -1, dtype=np.int32)
+    found = np.full((len(lengths), asked.shape[1]), -1, dtype=np.int32)
     t = 0
     for w in range(len(lengths)):
         while t < lengths[w]:
             if groups[t] >= 0:
                 latest[groups[t]] = t
             t += 1
+        row = min(w, len(asked) - 1)
         for g in range(asked.shape[1]):
-            if asked[w, g] >= 0:
-                found[w, g] = latest[asked[w, g]]
+            if asked[row, g] >= 0:
+                found[w, g] = latest[asked[row, g]]
+    return found
+
+
+class Grown(NamedTuple):
+    """The scores of the past, sorted for each root of the forest by itself.
+
+    Attributes
+    ----------
+    values : (D,) the scores below each root, each once, in rising order, one root after the other
+    bounds : (R + 1,) where those of each root begin
+    places : (T,) which of the values of its root the score of each end is
+    """
+
+    values: FloatArray
+    bounds: IntArray
+    places: Counts
+
+
+def sort_by_root(parents: IntArray, ends: IntArray, scores: FloatArray) -> Grown:
+    """Sort the scores of the windows that end at some times.
+
+    Examples
+    --------
+    >>> found = sort_by_root(np.array([-1, -1, 0, 1]), np.arange(4), np.array([0.3, 7, 0.1, 7]))
+    >>> found.values, found.bounds, found.places
+    (array([0.1, 0.3, 7. ]), array([0, 2, 3]), array([1, 0, 0, 0], dtype=int32))
+    """
+    roots, number = _find_roots(parents)
+    order = _one_after_other(np.argsort(scores), roots[ends], number)
+    values, own = scores[order], roots[ends[order]]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (values[1:] != values[:-1]) | (own[1:] != own[:-1])
+    bounds = np.searchsorted(own[new], np.arange(number + 1))
+    places = np.zeros(len(parents), dtype=np.int32)
+    places[ends[order]] = new.cumsum() - 1 - bounds[own]
+    return Grown(values[new], bounds, places)
+
+
+@kernel
+def _find_roots(parents: IntArray) -> tuple[Counts, int]:
+    roots, number = np.empty(len(parents), dtype=np.int32), 0
+    for node in range(len(parents)):
+        if parents[node] < 0:
+            roots[node] = number
+            number += 1
+        else:
+            roots[node] = roots[parents[node]]
+    return roots, number
+
+
+@kernel
+def _one_after_other(order: IntArray, roots: Counts, number: int) -> IntArray:
+    """Sort an order by root, as it is within each."""
+    room = np.zeros(number + 1, dtype=np.int64)
+    for root in roots:
+        room[root + 1] += 1
+    room = room.cumsum()
+    found = np.empty_like(order)
+    for k in order:
+        found[room[roots[k]]] = k
+        room[roots[k]] += 1
     return found
 
 
@@ -55,9 +123,10 @@ def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> IntArra
 def rank_growing(
     parents: IntArray,
     counted: npt.NDArray[np.bool_],
-    places: IntArray,
     values: FloatArray,
-    latest: IntArray,
+    bounds: IntArray,
+    places: Counts,
+    latest: Counts,
     scores: FloatArray,
 ) -> tuple[Counts, Counts, Counts]:
     """Rank the candidates of many windows among the chains that each is compared with.
@@ -66,8 +135,7 @@ def rank_growing(
     ----------
     parents : (T,) for each end of a window that of the next older one of its chain, −1 for none
     counted : (T,) whether it is compared with, and does not only begin the chain
-    places : (T,) which of the values its score is
-    values : (D,) all scores there are, each once, in rising order
+    values, bounds, places : as in `Grown`
     latest : (W, G) where the chain of each window and group begins, −1 where it is empty
     scores : (W, C) of the candidates; candidate ``c`` is in group ``c % G``
 
@@ -78,35 +146,31 @@ def rank_growing(
 
     Examples
     --------
-    >>> rank_growing(
-    ...     np.array([-1, 0, 1]),
-    ...     np.array([True, True, True]),
-    ...     np.array([1, 0, 1]),
-    ...     np.array([0.1, 0.2]),
-    ...     np.array([[1], [2]]),
-    ...     np.array([[0.2, 0.05], [0.1, 0.2]]),
-    ... )
+    >>> parents, counted = np.array([-1, 0, 1]), np.array([True, True, True])
+    >>> past = sort_by_root(parents, np.arange(3), np.array([0.2, 0.1, 0.2]))
+    >>> latest, scores = np.array([[1], [2]], dtype=np.int32), np.array([[0.2, 0.05], [0.1, 0.2]])
+    >>> rank_growing(parents, counted, *past, latest, scores)
     (array([[0, 2],
            [2, 0]], dtype=int32), array([[2, 1],
            [2, 3]], dtype=int32), array([[3],
            [4]], dtype=int32))
     """
-    length, distinct = len(parents), len(values)
+    length = len(parents)
     windows, members = scores.shape
     width = latest.shape[1]
     greater = np.zeros((windows, members), dtype=np.int32)
     equal = np.ones((windows, members), dtype=np.int32)
     total = np.ones((windows, width), dtype=np.int32)
     # Who asks at each place, and which places follow it: lists in arrays.
-    first = np.full(length, -1, dtype=np.int64)
-    following = np.full(windows * width, -1, dtype=np.int64)
+    first = np.full(length, -1, dtype=np.int32)
+    following = np.full(windows * width, -1, dtype=np.int32)
     for pair in range(windows * width - 1, -1, -1):
         node = latest[pair // width, pair % width]
         if node >= 0:
             following[pair] = first[node]
             first[node] = pair
-    child = np.full(length, -1, dtype=np.int64)
-    sibling = np.full(length, -1, dtype=np.int64)
+    child = np.full(length, -1, dtype=np.int32)
+    sibling = np.full(length, -1, dtype=np.int32)
     wanted = first >= 0
     for node in range(length - 1, -1, -1):  # a way that nobody asks about is not gone
         parent = parents[node]
@@ -114,37 +178,41 @@ def rank_growing(
             wanted[parent] = True
             sibling[node] = child[parent]
             child[parent] = node
-    tree = np.zeros(distinct + 1, dtype=np.int32)
-    number = np.zeros(distinct, dtype=np.int32)
-    top = 1
-    while 2 * top <= distinct:
-        top *= 2
-    # Stretches of tied values that are there: what each belongs to, and where a stretch ends.
-    joined = np.arange(distinct)
-    size = np.ones(distinct, dtype=np.int64)
-    low, high = np.arange(distinct), np.arange(distinct)
-    undo = np.empty((distinct + 1, 3), dtype=np.int64)
-    done, present = 0, 0
     unions = np.zeros(length, dtype=np.int8)
+    number_of_root = -1
     for root in range(length):
-        if not wanted[root] or parents[root] >= 0:
+        if parents[root] >= 0:
             continue
-        node, entered = root, True
+        number_of_root += 1
+        if not wanted[root]:
+            continue
+        begin, end = bounds[number_of_root], bounds[number_of_root + 1]
+        own_values = values[begin:end]
+        distinct = end - begin
+        there = no_prefixes(distinct)
+        number = np.zeros(distinct, dtype=np.int32)
+        # Stretches of tied values that are there: what each belongs to, and where a stretch ends.
+        joined = np.arange(distinct).astype(np.int32)
+        size = np.ones(distinct, dtype=np.int32)
+        low, high = joined.copy(), joined.copy()
+        undo = np.empty((distinct + 1, 3), dtype=np.int32)
+        done, present, forks = 0, 0, 0
+        node, entered = np.int64(root), True
         while node >= 0:
             if entered:
                 if counted[node]:
                     place = places[node]
-                    below = _below(tree, place) if number[place] == 0 else 0
-                    if number[place] == 0:
+                    if number[place] == 0 and _has_near(own_values, place):
+                        below = count_below(there, place)
                         for side in range(2):
                             wished = below if side == 0 else below + 1
                             if wished < 1 or wished > present:
                                 continue
-                            other = _select(tree, wished, top)
+                            other = find_nth(there, wished)
                             near = (
-                                tied(values[other], values[place])
+                                tied(own_values[other], own_values[place])
                                 if side == 0
-                                else tied(values[place], values[other])
+                                else tied(own_values[place], own_values[other])
                             )
                             if near:
                                 a, b = _stretch(joined, other), _stretch(joined, place)
@@ -156,7 +224,7 @@ def rank_growing(
                                 size[b] += size[a]
                                 low[b], high[b] = min(low[a], low[b]), max(high[a], high[b])
                                 unions[node] += 1
-                    _add(tree, place, 1)
+                    add_at(there, place, 1)
                     number[place] += 1
                     present += 1
                 pair = first[node]
@@ -165,28 +233,33 @@ def rank_growing(
                     total[w, g] = present + 1
                     for c in range(g, members, width):
                         own = scores[w, c]
-                        place = np.searchsorted(values, own)
-                        before = _below(tree, place)
+                        at = _find(own_values, own)
+                        before = count_below(there, at)
                         start, stop = before, before
-                        if before > 0:
-                            other = _select(tree, before, top)
-                            if tied(values[other], own):
-                                start = _below(tree, low[_stretch(joined, other)])
-                        if before < present:
-                            other = _select(tree, before + 1, top)
-                            if tied(own, values[other]):
-                                stop = _below(tree, high[_stretch(joined, other)] + 1)
+                        # Of all below, what is there or not, the nearest is the first to be tied.
+                        if before > 0 and at > 0 and tied(own_values[at - 1], own):
+                            other = find_nth(there, before)
+                            if tied(own_values[other], own):
+                                start = count_below(there, low[_stretch(joined, other)])
+                        if before < present and tied(own, own_values[at]):
+                            other = find_nth(there, before + 1)
+                            if tied(own, own_values[other]):
+                                stop = count_below(there, high[_stretch(joined, other)] + 1)
                         greater[w, c] = present - stop
                         equal[w, c] = stop - start + 1
                     pair = following[pair]
             if child[node] >= 0:
                 onward = child[node]
+                forks -= not entered
                 child[node] = sibling[onward]
-                node, entered = onward, True
+                forks += child[node] >= 0
+                node, entered = np.int64(onward), True
                 continue
+            if forks == 0:
+                break  # nothing is left to come back for
             if counted[node]:
                 place = places[node]
-                _add(tree, place, -1)
+                add_at(there, place, -1)
                 number[place] -= 1
                 present -= 1
                 while unions[node] > 0:
@@ -202,38 +275,26 @@ def rank_growing(
 
 
 @kernel
-def _add(tree: Counts, place: int, change: int) -> None:
-    place += 1
-    while place < len(tree):
-        tree[place] += change
-        place += place & -place
+def _has_near(values: FloatArray, place: int) -> bool:
+    """Tell whether a neighbour of a value is tied with it, whether it is there or not."""
+    if place > 0 and tied(values[place - 1], values[place]):
+        return True
+    return place + 1 < len(values) and tied(values[place], values[place + 1])
 
 
 @kernel
-def _below(tree: Counts, place: int) -> int:
-    """Count what is there below a place."""
-    found = 0
-    while place > 0:
-        found += tree[place]
-        place -= place & -place
-    return found
-
-
-@kernel
-def _select(tree: Counts, wished: int, top: int) -> int:
-    """Return the place of the so many-th of all that is there, from one on."""
-    place, step = 0, top
-    while step > 0:
-        onward = place + step
-        if onward < len(tree) and tree[onward] < wished:
-            place = onward
-            wished -= tree[onward]
-        step //= 2
+def _find(values: FloatArray, score: float) -> int:
+    """Count the values below a score, as `np.searchsorted` does, without a branch to guess."""
+    place, left = 0, len(values)
+    while left > 0:
+        half = (left + 1) // 2
+        place += half * (values[place + half - 1] < score)
+        left -= half
     return place
 
 
 @kernel
-def _stretch(joined: IntArray, place: int) -> int:
+def _stretch(joined: Counts, place: int) -> int:
     while joined[place] != place:
         place = joined[place]
     return place
