@@ -777,14 +777,16 @@ class ConformalHMM(FrontDoor, Saved):
         chosen = self.choice_ is not None and self.choice_.memory is not None
         return found.symmetry if chosen and isinstance(found, Remembering) else None
 
-    def _needs_spare(self, symmetry: Symmetry, history: History, new: New, lag: int) -> bool:
+    def _needs_spare(
+        self, symmetry: Symmetry, gaps: bool, n_states: int, new: New, lag: int
+    ) -> bool:
         """Tell whether a question is one that tokens cannot answer, by what is known beforehand."""
         unseen = bool(new.unseen.any())
         if unseen and symmetry.needs_observations:
             return True
-        if symmetry.lacks(history.gaps or bool((new.codes[~new.unseen] == MISSING).any())):
+        if symmetry.lacks(gaps or bool((new.codes[~new.unseen] == MISSING).any())):
             return True
-        long = is_long(history.n_states, len(new.codes), self.max_candidates)
+        long = is_long(n_states, len(new.codes), self.max_candidates)
         partly = unseen and not bool(new.unseen.all())
         limits = bool(lag) or partly or long or self.guarantee != "all"
         assert self._spare is not None
@@ -834,10 +836,15 @@ class ConformalHMM(FrontDoor, Saved):
             self._half = half
         return self
 
-    def _asked(self, new_observations: Any, horizon: int | None) -> ConformalHMM:
+    def _asked(self, new_observations: Any, horizon: int | None, n_states: int = 0) -> ConformalHMM:
         """Return who is to answer: itself, or itself with a model that is fixed.
 
-        It goes by what all rearrangements of the completed sequence share.
+        It goes by what all rearrangements of the completed sequence share, the number of its states
+        for one, and not that of the history's.
+
+        Parameters
+        ----------
+        n_states : how many there are with those that a candidate has of its own
         """
         self._check_fitted()
         if not is_auto(self.model) or self._data.model.fixed or self._data.begun < 2:
@@ -850,7 +857,7 @@ class ConformalHMM(FrontDoor, Saved):
         steps = horizon
         if steps is None:
             steps = len(data.read_new(new_observations, None).codes)
-        n, rows = data.history.n_states, data.begun
+        n, rows = max(data.history.n_states, n_states), data.begun
         whole = isinstance(steps, (int, np.integer)) and steps > 0  # it is refused elsewhere
         if not whole or not is_slow(n, int(steps), rows, data.shares):
             return self
@@ -878,15 +885,16 @@ class ConformalHMM(FrontDoor, Saved):
         *,
         listing: bool = True,
         ranking: bool = False,
+        n_states: int = 0,
     ) -> Question:
         self._check_fitted()
         self._check_parameters()
         checked_limit(lag, "lag")
         new_observations = readable(new_observations, "new_observations")
-        asked = self._asked(new_observations, horizon)
+        asked = self._asked(new_observations, horizon, n_states)
         if asked is not self:
             found = asked._question(
-                new_observations, horizon, lag, listing=listing, ranking=ranking
+                new_observations, horizon, lag, listing=listing, ranking=ranking, n_states=n_states
             )
             return replace(found, settled=True)
         data = self._data.choose_again(new_observations)
@@ -902,10 +910,11 @@ class ConformalHMM(FrontDoor, Saved):
         new = data.read_new(new_observations, horizon)
         choice, chosen, unused = self.choice_, False, ""
         if choice is not None:
-            small = choice.symmetry is not None and self._is_small(n, new, lag)
+            size = max(n, n_states)  # of the completed sequence, as in `_asked`
+            small = choice.symmetry is not None and self._is_small(size, new, lag)
             symmetry = self._over_few if small and self._over_few else symmetry
             tested = choice.diagnosis is not None
-            if spare is not None and self._needs_spare(symmetry, data.history, new, lag):
+            if spare is not None and self._needs_spare(symmetry, data.history.gaps, size, new, lag):
                 symmetry, unused, tested = spare, symmetry.recalls, False
                 warn_caller(
                     f"the tests chose a future that depends on {unused}, which cannot be used for "

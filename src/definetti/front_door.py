@@ -209,6 +209,7 @@ class FrontDoor(Door, GivesModel):
         *,
         listing: bool = True,
         ranking: bool = False,
+        n_states: int = 0,
     ) -> Question:
         """Gather all that a prediction depends on.
 
@@ -216,6 +217,7 @@ class FrontDoor(Door, GivesModel):
         ----------
         listing : whether all candidates are asked about, not one of them
         ranking : whether each of them is wanted by itself, so that no lattice will do
+        n_states : how many states there are, where a candidate has some that nobody knew of
         """
 
     def _rolls_at_once(self, horizon: int) -> bool:
@@ -267,7 +269,9 @@ class FrontDoor(Door, GivesModel):
         if horizon is not None and checked_number(horizon, "horizon") > lag:
             check_length(labels, horizon - lag)  # before anything so long is made
         alphabet = self._data.alphabet.extended(labels)
-        question = self._question(new_observations, horizon, lag, listing=False)
+        question = self._question(
+            new_observations, horizon, lag, listing=False, n_states=len(alphabet)
+        )
         check_length(labels, question.steps)
         return replace(question, labels=alphabet.labels), alphabet.encode(labels, "states")
 

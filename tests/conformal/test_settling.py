@@ -1,10 +1,15 @@
 """Where "auto" takes a fixed model on its own account: as if it were told to, and it says so."""
 
+from fractions import Fraction
+from itertools import product
+
 import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
+from definetti.algorithm import rank
 from definetti.judging.rolling import roll_levels
+from definetti.verify import enumerate_ranks
 
 SAYS = "the model fixed on the first half"
 N, LENGTH, STEPS = 11, 300, 3
@@ -127,3 +132,47 @@ def test_it_is_saved_and_asked_again(data, tmp_path):
 
     again = load(tmp_path / "model.definetti")
     assert again.predict_p(now) == expected
+
+
+TWO = np.array([0.7, 0.3]), np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([[0.9, 0.1], [0.2, 0.8]])
+
+
+@pytest.mark.parametrize("smoothing", [True, False])
+@pytest.mark.parametrize(("symbols", "length"), [(1, 7), (2, 3)])
+def test_it_is_exact(monkeypatch, symbols, length, smoothing):
+    monkeypatch.setattr("definetti.data.candidates.SECOND", 1)  # all is slow, but one step
+    initial, transition, emission = TWO
+    emission = emission if symbols == 2 else np.ones((2, 1))
+    cp = ConformalHMM(symmetry="spaced", smoothing=smoothing, allow_empty=True, random_state=0)
+    found = enumerate_ranks(cp, 2, symbols, length, 2)
+    fitted = cp.set_params(states=[0, 1]).fit([0] * length, [0] * length)
+    assert SAYS in str(fitted.predict_set([0, 0]))
+    for level in (0.5, 0.8):
+        covered = found.coverage_given_last(initial, transition, emission, level)
+        if smoothing:
+            np.testing.assert_allclose(covered, level, rtol=0, atol=1e-12)
+        assert (covered >= level - 1e-12).all()
+
+
+THREE = np.array([0.5, 0.3, 0.2]), np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.3, 0.1, 0.6]])
+
+
+@pytest.mark.parametrize("least", [2, 3])
+def test_it_is_exact_where_it_goes_by_states_that_nobody_declared(monkeypatch, least):
+    """Whether it settles must be the same for all rearrangements of what was completed."""
+    monkeypatch.setattr("definetti.conformal.is_slow", lambda n, *_: n >= least)
+    (initial, transition), length, level = THREE, 4, Fraction(4, 5)
+    cp = ConformalHMM(symmetry="spaced", smoothing=True, random_state=0)
+    covered, all_, settled = np.zeros(3), np.zeros(3), set()
+    for past in product(range(3), repeat=length):
+        cp.fit(None, past)
+        for new in product(range(3), repeat=2):
+            question, codes = cp._ask_about(None, new)
+            settled.add(question.settled)
+            chance = rank(question, codes[None])[0][0].chance(1 - level)
+            x = np.array(past + new)
+            probability = initial[x[0]] * transition[x[:-1], x[1:]].prod()
+            covered[x[-1]] += probability * float(chance)
+            all_[x[-1]] += probability
+    assert settled == {True, False}
+    np.testing.assert_allclose(covered / all_, float(level), rtol=0, atol=1e-12)

@@ -180,6 +180,7 @@ class Baseline(Named, FrontDoor):
         *,
         listing: bool = True,
         ranking: bool = False,
+        n_states: int = 0,
     ) -> Question:
         self._check_fitted()
         self._check_parameters()
