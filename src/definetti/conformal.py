@@ -742,8 +742,8 @@ class ConformalHMM(FrontDoor, Saved):
             model, observations, states, self.states, self.train_size, lengths,
             known=self._known, together=self._together,
         )  # fmt: skip
-        symmetry = find_symmetry(self.symmetry)
         choice = self._choose(data, entropy)
+        symmetry = find_symmetry(self.symmetry)
         memory = self.memory if choice is None else choice.memory or self.memory
         markov = type(memory) is int and memory == 1  # the state is all there is to remember
         how = memory, data.history, choice is not None and choice.memory is not None
@@ -836,7 +836,7 @@ class ConformalHMM(FrontDoor, Saved):
             self._half = half
         return self
 
-    def _asked(self, new_observations: Any, horizon: int | None, n_states: int = 0) -> ConformalHMM:
+    def _asked(self, data: Labelled, horizon: Any, n_states: int = 0) -> ConformalHMM:
         """Return who is to answer: itself, or itself with a model that is fixed.
 
         It goes by what all rearrangements of the completed sequence share, the number of its states
@@ -844,22 +844,19 @@ class ConformalHMM(FrontDoor, Saved):
 
         Parameters
         ----------
+        data : what is labelled, under the law that the new observations choose, too
         n_states : how many there are with those that a candidate has of its own
         """
-        self._check_fitted()
-        if not is_auto(self.model) or self._data.model.fixed or self._data.begun < 2:
+        if not isinstance(horizon, (int, np.integer)) or horizon < 1:
+            return self  # who refuses it
+        cost = max(data.history.n_states, n_states), int(horizon), data.begun
+        if not is_slow(*cost, False) or not is_auto(self.model) or data.model.fixed:
             return self
-        if not self._remembering.by_last_state or not len(self._data.history):
+        if data.begun < 2 or not data.history.length or not self._remembering.by_last_state:
             return self
-        if self._data.together:  # other series calibrate, too: no half of it is the first
+        if data.together:  # other series calibrate, too: no half of it is the first
             return self
-        data = self._data.choose_again(new_observations)
-        steps = horizon
-        if steps is None:
-            steps = len(data.read_new(new_observations, None).codes)
-        n, rows = max(data.history.n_states, n_states), data.begun
-        whole = isinstance(steps, (int, np.integer)) and steps > 0  # it is refused elsewhere
-        if not whole or not is_slow(n, int(steps), rows, data.shares):
+        if not is_slow(*cost, data.shares):
             return self
         if data is not self._data:  # under a law that these observations alone ask for
             return self._settled(self._halve(data))
@@ -891,13 +888,14 @@ class ConformalHMM(FrontDoor, Saved):
         self._check_parameters()
         checked_limit(lag, "lag")
         new_observations = readable(new_observations, "new_observations")
-        asked = self._asked(new_observations, horizon, n_states)
+        data = self._data.choose_again(new_observations)
+        new = None if horizon is not None else data.read_new(new_observations, None)
+        asked = self._asked(data, horizon if new is None else len(new.codes), n_states)
         if asked is not self:
             found = asked._question(
                 new_observations, horizon, lag, listing=listing, ranking=ranking, n_states=n_states
             )
             return replace(found, settled=True)
-        data = self._data.choose_again(new_observations)
         symmetry, spare = self._remembering, self._spare
         if data is not self._data:
             self._check_tokens(data.history)  # taken in anew, under another law
@@ -907,7 +905,8 @@ class ConformalHMM(FrontDoor, Saved):
         check_size(n, horizon, lag, fixed and limits.by_last_state, most, listing, way)
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), most, way)
-        new = data.read_new(new_observations, horizon)
+        if new is None:  # what is so long is refused before it is made
+            new = data.read_new(new_observations, horizon)
         choice, chosen, unused = self.choice_, False, ""
         if choice is not None:
             size = max(n, n_states)  # of the completed sequence, as in `_asked`
@@ -950,7 +949,10 @@ class ConformalHMM(FrontDoor, Saved):
         return chained or (horizon == 1 and type(inner).one_step is not Symmetry.one_step)
 
     def _rolls_as(self, observations: Any, first: Any, horizon: int) -> ConformalHMM:
-        return self._asked(first, horizon) if self._data.settled(observations) else self
+        self._check_fitted()
+        if not self._data.settled(observations):
+            return self
+        return self._asked(self._data.choose_again(first), horizon)
 
     def _compares_alike(self, fewest: int, most: int, gaps: bool) -> bool:
         several = self._over_few is not None or self._spare is not None
