@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM, given_hmm
-from definetti.conformal import SERIES
+from definetti.conformal._series import SERIES
 from definetti.data.series import read_series
 from definetti.departed import _history
 from definetti.levels.by_state import chances_by_state

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -17,25 +18,26 @@ from definetti._system.checks import (
     checked_guarantee,
     checked_limit,
     checked_number,
-    entropy_of,
     is_auto,
 )
 from definetti._system.saved import Saved
 from definetti.algorithm import rank
+from definetti.conformal._choice import Used, choose_for, use_choice
+from definetti.conformal._many import rank_many
+from definetti.conformal._series import SERIES, each_series, fit_series, settle
 from definetti.data.candidates import (
-    all_candidates,
     check_listing,
     check_size,
     is_long,
     is_slow,
 )
 from definetti.data.history import History
-from definetti.data.labelled import Labelled, New
-from definetti.data.labels import MISSING, array_of, checked_states, readable
+from definetti.data.labelled import Labelled
+from definetti.data.labels import array_of, readable
 from definetti.data.sound import require
 from definetti.emissions._choice import Kinds
-from definetti.exceptions import NotExactWarning, SpareMemoryWarning
-from definetti.front_door import FrontDoor, check_length
+from definetti.exceptions import NotExactWarning
+from definetti.front_door import FrontDoor
 from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.memory import Memory, Order
@@ -46,7 +48,7 @@ from definetti.scores import Score, StepScore
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets, StepSets
 from definetti.sets._wording import LAST
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
-from definetti.sets.windows import RankedWindows, rank_by_state, rank_each, read_windows, sets_of
+from definetti.sets.windows import sets_of
 from definetti.symmetry import (
     Full,
     Remembering,
@@ -62,14 +64,7 @@ if TYPE_CHECKING:
     from definetti.choosing import Choice
     from definetti.series import EachSeries
 
-CHOOSING = 1  # names the draws by which something is chosen; no prediction's name is so short
-SERIES = ("own", "others", "all", "first")  # what `definetti.series.Promise` has by name
-READ_LATE = (
-    "confidence_level", "smoothing", "n_resamples", "guarantee", "max_errors", "allow_empty",
-    "max_candidates", "verbose",
-)  # fmt: skip
 HALF = 0.5  # a level for what has none
-FEW = 100  # candidates, up to which "full" may be taken in the place of "spaced"
 
 
 class ConformalHMM(FrontDoor, Saved):
@@ -269,7 +264,7 @@ class ConformalHMM(FrontDoor, Saved):
         [('sun', 'rain'), ('sun', 'sun')]
         """
         if groups is not None:
-            return self._fit_series(observations, states, lengths, groups, order)
+            return fit_series(self, observations, states, lengths, groups, order)
         if order is not None:
             raise ValueError("order sorts the rows of series, and groups is None; name the series")
         super().fit(observations, states, lengths)
@@ -280,22 +275,6 @@ class ConformalHMM(FrontDoor, Saved):
                 "'full', 'returns' or 'spaced' for sets that do",
                 NotExactWarning,
             )
-        return self
-
-    def _fit_series(
-        self, observations: Any, states: Any, lengths: Any, groups: Any, order: Any
-    ) -> ConformalHMM:
-        """Take in the rows of many series; each is fitted when it is asked for."""
-        from definetti.series import EachSeries
-
-        self._resolve()
-        self._check_parameters()
-        entropy = entropy_of(self.random_state, ahead=True)
-        found = EachSeries(self, observations, states, groups, order, lengths, entropy)
-        entropy_of(self.random_state)
-        for name in ("_data", "model_", "_entropy"):
-            self.__dict__.pop(name, None)
-        self.series_ = found
         return self
 
     def break_off(self: ConformalHMM) -> ConformalHMM:
@@ -311,32 +290,10 @@ class ConformalHMM(FrontDoor, Saved):
             self._half.break_off()
         return self
 
-    def _each_series(self) -> EachSeries:
-        """Return the estimators of all series; refuse where there are none."""
-        if self.__dict__.get("series_") is None:
-            self._check_fitted()
-            raise ValueError(
-                "groups are named, but the history was fitted without; fit with groups=, or leave "
-                "them out"
-            )
-        assert self.series_ is not None
-        return self.series_
-
-    def _of_group(self, group: Hashable) -> ConformalHMM:
-        """Return the estimator of a series."""
-        return self._settled(self._each_series()[group])
-
-    def _settled(self, one: ConformalHMM) -> ConformalHMM:
-        """Give the estimator of a series, or a stand-in, what is read at every prediction."""
-        self._check_parameters()
-        for name in READ_LATE:
-            setattr(one, name, getattr(self, name))
-        return one
-
     @property
     def states_(self) -> tuple[Hashable, ...]:
         if self.__dict__.get("series_") is not None:
-            return self._each_series().table.alphabet.labels
+            return each_series(self).table.alphabet.labels
         return super().states_
 
     def _is_fitted(self) -> bool:
@@ -347,9 +304,9 @@ class ConformalHMM(FrontDoor, Saved):
             return
         super()._check_fitted()
         if self.__dict__.get("series_") is not None:
-            some = next(iter(self._each_series()))
+            some = next(iter(each_series(self)))
             raise ValueError(
-                f"this ConformalHMM has {len(self._each_series()):,} series; name one: group="
+                f"this ConformalHMM has {len(each_series(self)):,} series; name one: group="
                 f"{some!r}, or series_[{some!r}] for all that can be asked"
             )
 
@@ -413,7 +370,7 @@ class ConformalHMM(FrontDoor, Saved):
         as in the history; for what is not observed *yet* use `horizon`.
         """
         if group is not None:
-            return self._of_group(group).predict_set(
+            return settle(self, each_series(self)[group]).predict_set(
                 new_observations, confidence_level, horizon=horizon, lag=lag
             )
         level = self.confidence_level if confidence_level is None else confidence_level
@@ -484,7 +441,7 @@ class ConformalHMM(FrontDoor, Saved):
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
-        question, ranked, candidates = self._rank_many(windows, None, lag)
+        question, ranked, candidates = rank_many(self, windows, None, lag)
         found = []
         for one in [level] if several is None else several:
             levels = read_levels(one)
@@ -513,7 +470,7 @@ class ConformalHMM(FrontDoor, Saved):
         array([[1.   ],
                [0.081]])
         """
-        return self._rank_many(windows, candidates, lag)[1].p_values
+        return rank_many(self, windows, candidates, lag)[1].p_values
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
@@ -623,8 +580,8 @@ class ConformalHMM(FrontDoor, Saved):
             from definetti.judging.series import evaluate_series
 
             return evaluate_series(
-                self._each_series(), new_observations, states, groups, order,
-                settle=self._settled, n_jobs=n_jobs, confidence_level=confidence_level,
+                each_series(self), new_observations, states, groups, order,
+                settle=partial(settle, self), n_jobs=n_jobs, confidence_level=confidence_level,
                 horizon=horizon, lag=lag,
             )  # fmt: skip
         return self._judge_windows(
@@ -687,7 +644,7 @@ class ConformalHMM(FrontDoor, Saved):
 
     def _saved(self) -> dict[str, Any]:
         if self.__dict__.get("series_") is not None:
-            return {"params": self.get_params(deep=False), **self._each_series().kept()}
+            return {"params": self.get_params(deep=False), **each_series(self).kept()}
         return self._saved_with("score_", "symmetry_", "choice_", "_over_few", "_remembering")
 
     @classmethod
@@ -742,7 +699,9 @@ class ConformalHMM(FrontDoor, Saved):
             model, observations, states, self.states, self.train_size, lengths,
             known=self._known, together=self._together,
         )  # fmt: skip
-        choice = self._choose(data, entropy)
+        choice = None
+        if self.train_size is not None and (is_auto(self.symmetry) or is_auto(self.memory)):
+            choice = choose_for(self, data, entropy)
         symmetry = find_symmetry(self.symmetry)
         memory = self.memory if choice is None else choice.memory or self.memory
         markov = type(memory) is int and memory == 1  # the state is all there is to remember
@@ -758,39 +717,12 @@ class ConformalHMM(FrontDoor, Saved):
             read_levels(self.confidence_level).check(data.alphabet.labels)
         return found
 
-    def _choose(self, data: Labelled, entropy: int) -> Choice | None:
-        """Choose what is left to be chosen, by the training stretch and draws of its own."""
-        if self.train_size is None or not (is_auto(self.symmetry) or is_auto(self.memory)):
-            return None
-        from definetti.choosing import choose
-
-        rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(CHOOSING,)))
-        limited = f"guarantee={self.guarantee!r}" if self.guarantee != "all" else ""
-        if find_symmetry(self.symmetry).given != LAST:
-            limited = ""  # whatever the future depends on, the present is known
-        return choose(data, self.memory, self.symmetry, rng, limited)
-
     @property
     def _spare(self) -> Symmetry | None:
         """The symmetry of states that stands in for one of tokens, where these were chosen."""
         found = self._remembering
         chosen = self.choice_ is not None and self.choice_.memory is not None
         return found.symmetry if chosen and isinstance(found, Remembering) else None
-
-    def _needs_spare(
-        self, symmetry: Symmetry, gaps: bool, n_states: int, new: New, lag: int
-    ) -> bool:
-        """Tell whether a question is one that tokens cannot answer, by what is known beforehand."""
-        unseen = bool(new.unseen.any())
-        if unseen and symmetry.needs_observations:
-            return True
-        if symmetry.lacks(gaps or bool((new.codes[~new.unseen] == MISSING).any())):
-            return True
-        long = is_long(n_states, len(new.codes), self.max_candidates)
-        partly = unseen and not bool(new.unseen.all())
-        limits = bool(lag) or partly or long or self.guarantee != "all"
-        assert self._spare is not None
-        return limits and self._spare.by_last_state and not symmetry.by_last_state
 
     def _check_tokens(self, history: History) -> None:
         """Refuse what tokens cannot be made of; after a gap there may be few of them."""
@@ -859,10 +791,10 @@ class ConformalHMM(FrontDoor, Saved):
         if not is_slow(*cost, data.shares):
             return self
         if data is not self._data:  # under a law that these observations alone ask for
-            return self._settled(self._halve(data))
+            return settle(self, self._halve(data))
         if self._half is None:
             self._half = self._halve(data)
-        return self._settled(self._half)
+        return settle(self, self._half)
 
     def _halve(self, whole: Labelled) -> ConformalHMM:
         """Return itself with the model fixed on the first half of what it was fitted on."""
@@ -907,31 +839,21 @@ class ConformalHMM(FrontDoor, Saved):
             check_listing(n, max(horizon - lag, 1), most, way)
         if new is None:  # what is so long is refused before it is made
             new = data.read_new(new_observations, horizon)
-        choice, chosen, unused = self.choice_, False, ""
-        if choice is not None:
-            size = max(n, n_states)  # of the completed sequence, as in `_asked`
-            small = choice.symmetry is not None and self._is_small(size, new, lag)
-            symmetry = self._over_few if small and self._over_few else symmetry
-            tested = choice.diagnosis is not None
-            if spare is not None and self._needs_spare(symmetry, data.history.gaps, size, new, lag):
-                symmetry, unused, tested = spare, symmetry.recalls, False
-                warn_caller(
-                    f"the tests chose a future that depends on {unused}, which cannot be used for "
-                    "this question; the set is exact where it depends on the present state alone",
-                    SpareMemoryWarning,
-                )
-            chosen = tested and (small or (choice.memory is not None and bool(symmetry.recalls)))
+        used = Used(symmetry)
+        if self.choice_ is not None:
+            size, gaps = max(n, n_states), data.history.gaps  # of what is completed, as above
+            used = use_choice(self, self.choice_, spare, new, lag=lag, n_states=size, gaps=gaps)
         question = Question.about(
             data,
             new,
             score=self.score_.late(lag) if lag else self.score_,
-            symmetry=symmetry,
+            symmetry=used.symmetry,
             n_resamples=int(self.n_resamples),
             entropy=self._entropy,
             smoothing=bool(self.smoothing),
             lag=int(lag),
-            chosen=chosen,
-            unused=unused,
+            chosen=used.chosen,
+            unused=used.unused,
         )
         question.check_exact()
         return question
@@ -964,12 +886,6 @@ class ConformalHMM(FrontDoor, Saved):
     def _fills(self) -> bool:
         return not self.allow_empty
 
-    def _is_small(self, n_states: int, new: New, lag: int) -> bool:
-        """Tell whether a question can do without limits for last states, at little cost."""
-        partly = bool(new.unseen.any()) and not bool(new.unseen.all())
-        long = is_long(n_states, len(new.codes), min(FEW, self.max_candidates))
-        return not (lag or partly or long or self.guarantee != "all")
-
     def _answers(self, question: Question, levels: Sequence[Levels]) -> list[Any]:
         """Return a set for each of several levels, from one ranking where candidates are ranked."""
         found: list[Any] = []
@@ -994,46 +910,6 @@ class ConformalHMM(FrontDoor, Saved):
                 f"or 'departures' only; {question.way_to_limits()}, or guarantee='all'"
             )
         return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
-
-    def _rank_many(
-        self, windows: Any, candidates: Any, lag: int
-    ) -> tuple[Question, RankedWindows, IntArray]:
-        """Rank candidates of many windows: with a question that stands for all, and the codes."""
-        if self.guarantee != "all":
-            raise ValueError(
-                f"guarantee={self.guarantee!r} has no p-values, and sets of one window at a time; "
-                "use guarantee='all', or predict_set"
-            )
-        each, every = read_windows(windows)
-        question = self._question(each[0], None, lag, ranking=True)
-        one_law = self._data.settled(every)  # for all windows
-        if question.settled and one_law:
-            assert self._half is not None
-            _, ranked, codes = self._half._rank_many(windows, candidates, lag)
-            return question, ranked, codes
-        check_listing(
-            len(question.labels), question.steps, self.max_candidates, question.way_to_limits
-        )
-        codes = all_candidates(len(question.labels), question.steps)
-        if candidates is not None:
-            rows = [checked_states(one, "candidates") for one in candidates]
-            if not rows:
-                raise ValueError("candidates is empty; name some, or leave it out for all")
-            for row in rows:
-                check_length(row, question.steps)
-            codes = np.array([self._data.alphabet.encode(row, "candidates") for row in rows])
-        seen = None
-        if not question.settled and (question.model.fixed or question.history.symbols):
-            new = self._data.read_new(every, None)
-            seen = new.codes.reshape(len(each), -1)
-        if question.by_last_state and seen is not None:
-            asked, data = replace(question, table=new.table), self._data
-            known = len(data.table) if data.emission.symbols else 0
-            return question, rank_by_state(asked, seen, codes, known), codes
-        if not (question.history.symbols and one_law):
-            seen = None  # equal codes may mean different things
-        ask = lambda window: self._question(each[window], None, lag, ranking=True)  # noqa: E731
-        return question, rank_each(ask, len(each), seen, codes), codes
 
     def _is_long(self, question: Question) -> bool:
         most = self.max_candidates
