@@ -9,8 +9,10 @@ their file, as do comprehensions where Python calls them (up to 3.11). Everythin
 it is counted, so that imports and compilation are over.
 
 The prediction is that of the README, `fit` and `predict_set`, 500 steps and two new observations.
-The backtest is the command `definetti backtest` on a file of the same, over 20 windows; whether
-the rows are what they are taken for, which it checks unless told not to, is a walk of its own.
+The backtest is that of the same rows in Python, `run_backtest` and its verdict, over 20 windows,
+classical prediction beside it. The command `definetti backtest` also reads a file, tells columns
+apart and prints a table, and whether the rows are what they are taken for, which it checks unless
+told not to, is once more as much: both are walks of their own.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from benchmarks.tables import make_table, show_table
 from definetti import ConformalHMM
 from definetti._system.compiled import Kernel
 from definetti.cli import app
+from definetti.judging import Backtest, run_backtest
+from definetti.judging.backtest import OURS
 from definetti.simulate import weather
 
 ROOT = str(Path(definetti.__file__).parent)
@@ -100,14 +104,19 @@ def _make_walks() -> dict[str, Callable[[], Any]]:
     return {
         "prediction": lambda: _make_estimator().fit(y, x).predict_set(NEW),
         "prediction, its predict_set alone": lambda: fitted.predict_set(NEW),
-        "backtest": lambda: _run_backtest(history, "--no-check"),
-        "backtest, with its quick check": lambda: _run_backtest(history),
+        "backtest": lambda: _judge(run_backtest(_make_estimator(), y, x, windows=WINDOWS)),
+        "backtest by the command": lambda: _run_backtest(history, "--no-check"),
+        "the command, with its quick check": lambda: _run_backtest(history),
         "backtest by evaluate alone": lambda: earlier.evaluate(y[cut:], x[cut:], horizon=1),
     }
 
 
 def _make_estimator() -> ConformalHMM:
     return ConformalHMM(confidence_level=0.9, random_state=0)
+
+
+def _judge(found: Backtest) -> str:
+    return str(found.evaluations()[OURS].verdict)
 
 
 def _run_backtest(history: str, *options: str) -> None:
