@@ -6,7 +6,7 @@ import argparse
 import os
 import platform
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from rich.console import Console
 
@@ -16,6 +16,7 @@ MODULES = {
     "one_step": "crepes_p_values",
     "growth": "growth",
     "rolling": "rolling",
+    "threads": "threads",
     "figure1": "figure1",
     "past": "past",
     "long": "long",
@@ -28,7 +29,7 @@ MODULES = {
     "walk": "walk",
     "series": "series",
 }
-LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes")
+LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes", "online-cp")
 
 
 def main() -> None:
@@ -52,9 +53,17 @@ def main() -> None:
 
 def _print_machine(console: Console) -> None:
     system = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
-    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    libraries = ", ".join(filter(None, map(_name_version, LIBRARIES)))
     console.print(f"{system}, Python {platform.python_version()}, {libraries}", highlight=False)
     console.print("Ratios say how many times faster definetti is.\n", highlight=False)
+
+
+def _name_version(name: str) -> str:
+    """Name a library with its version; nothing where it is not installed."""
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return ""
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import resource
 import time
 import warnings
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ def run(console: Console) -> None:
 
 
 def _race_lengths(console: Console) -> None:
-    symbols, numbers, states = _draw(max(LENGTHS) + KNOWN)
+    symbols, numbers, states = draw_windows(max(LENGTHS) + KNOWN)
     made = make_table(
         f"One-step windows after {KNOWN:,} steps, {STATES} states, evaluate(horizon=1)",
         "model",
@@ -61,10 +60,10 @@ def _race_lengths(console: Console) -> None:
         spent = []
         for length in LENGTHS:
             part = slice(KNOWN, KNOWN + length)
-            spent.append(_timed(cp.evaluate, seen[part], states[part], horizon=1))
+            spent.append(timed(cp.evaluate, seen[part], states[part], horizon=1))
         few = seen[KNOWN:][:ALONE], states[KNOWN:][:ALONE].tolist()
         roll_levels(cp, few[0][:5], few[1][:5], [None], 1, at_once=False)
-        alone = _timed(roll_levels, cp, *few, [None], 1, at_once=False) / ALONE
+        alone = timed(roll_levels, cp, *few, [None], 1, at_once=False) / ALONE
         made.add_row(
             name,
             *map(format_seconds, spent),
@@ -93,7 +92,7 @@ def _race_sums(console: Console) -> None:
         "ratio",
     )
     for columns, known in ((1, 300), (1, 3_000), (10, 300), (10, 3_000)):
-        _, numbers, states = _draw(known + SUMMED)
+        _, numbers, states = draw_windows(known + SUMMED)
         noise = np.random.default_rng(6).normal(size=(len(numbers), columns))
         rows, labels = numbers[:, None] + noise, states.tolist()
         cp = ConformalHMM(HMM(emission=Gaussian()), random_state=0).fit(
@@ -101,8 +100,8 @@ def _race_sums(console: Console) -> None:
         )
         few = rows[known:][:SUMMED_ALONE], labels[known:][:SUMMED_ALONE]
         cp.evaluate(*few, horizon=1)  # compiles
-        ours = _timed(cp.evaluate, rows[known:], labels[known:], horizon=1) / SUMMED
-        alone = _timed(roll_levels, cp, *few, [None], 1, at_once=False) / SUMMED_ALONE
+        ours = timed(cp.evaluate, rows[known:], labels[known:], horizon=1) / SUMMED
+        alone = timed(roll_levels, cp, *few, [None], 1, at_once=False) / SUMMED_ALONE
         made.add_row(
             str(columns),
             f"{known:,}",
@@ -116,10 +115,10 @@ def _race_sums(console: Console) -> None:
 def _race_others(console: Console) -> None:
     """Others on the same windows: theirs promise nothing for a chain."""
     length = 100_000
-    symbols, numbers, states = _draw(KNOWN + length)
+    symbols, _, states = draw_windows(KNOWN + length)
     cp = ConformalHMM(**FIXED, random_state=0).fit(symbols[:KNOWN], states[:KNOWN])
     part = slice(KNOWN, KNOWN + length)
-    ours = _timed(cp.evaluate, symbols[part], states[part], horizon=1)
+    ours = timed(cp.evaluate, symbols[part], states[part], horizon=1)
     law = np.full((STATES, STATES, SYMBOLS), 0.5)
     np.add.at(law, (states[: KNOWN - 1], states[1:KNOWN], symbols[1:KNOWN]), 1)
     scores = -np.log(law / law.sum(axis=1, keepdims=True))
@@ -138,50 +137,21 @@ def _race_others(console: Console) -> None:
     )
     made.add_row("definetti, the past growing", format_seconds(ours), "")
     crepes()
-    other = _timed(crepes)
+    other = timed(crepes)
     made.add_row("crepes, calibrated once", format_seconds(other), format_ratio(other / ours))
-    if find_spec("online_cp"):
-        steps = 20
-        online = _time_online(numbers, states, steps) * length / steps
-        made.add_row(
-            f"online-cp, {steps} steps scaled up",
-            format_seconds(online),
-            format_ratio(online / ours),
-        )
-    show_table(
-        console,
-        made,
-        "online-cp: nearest neighbours, learning each label, after 300 steps: its cost grows."
-        if find_spec("online_cp")
-        else "online-cp is not installed: pip install online-cp",
-    )
-
-
-def _time_online(numbers: Any, states: Any, steps: int) -> float:
-    from online_cp import ConformalNearestNeighboursClassifier
-
-    rows, begin = numbers[:, None], 300
-    theirs = ConformalNearestNeighboursClassifier(k=1, label_space=np.arange(STATES))
-    theirs.learn_initial_training_set(rows[:begin], states[:begin])
-
-    def run() -> None:
-        for t in range(begin, begin + steps):
-            theirs.predict(rows[t], epsilon=0.1)
-            theirs.learn_one(rows[t], states[t])
-
-    return _timed(run)
+    show_table(console, made)
 
 
 def _race_forest(console: Console) -> None:
-    _, numbers, states = _draw(2_000 + FOREST_WINDOWS)
+    _, numbers, states = draw_windows(2_000 + FOREST_WINDOWS)
     rows = numbers[:, None] + np.random.default_rng(1).normal(size=(len(numbers), 10))
     forest = RandomForestClassifier(TREES, random_state=0, n_jobs=1)
     cp = ConformalHMM(HMM(emission=Classifier(forest)), **FIXED, random_state=0)
     cp.fit(rows[:2_000], states[:2_000])
     seen, labels = rows[2_000:], states[2_000:].tolist()
-    ours = _timed(cp.evaluate, seen, labels, horizon=1) / FOREST_WINDOWS
+    ours = timed(cp.evaluate, seen, labels, horizon=1) / FOREST_WINDOWS
     few = seen[:FOREST_ALONE], labels[:FOREST_ALONE]
-    alone = _timed(roll_levels, cp, *few, [None], 1, at_once=False) / FOREST_ALONE
+    alone = timed(roll_levels, cp, *few, [None], 1, at_once=False) / FOREST_ALONE
     made = make_table(
         f"A forest of {TREES} trees behind the score, {FOREST_WINDOWS:,} one-step windows",
         "each window",
@@ -198,13 +168,13 @@ def _race_forest(console: Console) -> None:
     show_table(console, made, f"One by one: {FOREST_ALONE} windows.")
 
 
-def _timed(task: Callable[..., object], *arguments: Any, **more: Any) -> float:
+def timed(task: Callable[..., object], *arguments: Any, **more: Any) -> float:
     begin = time.process_time()
     task(*arguments, **more)
     return time.process_time() - begin
 
 
-def _draw(length: int) -> tuple[Any, Any, Any]:
+def draw_windows(length: int) -> tuple[Any, Any, Any]:
     sample = draw_sample(random_model(STATES, SYMBOLS, seed=3), length, seed=4)
     noise = np.random.default_rng(5).normal(size=length)
     return sample.observations, sample.states + 0.5 * noise, sample.states

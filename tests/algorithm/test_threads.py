@@ -1,6 +1,7 @@
 """However many threads share the work, and whoever starts them: the same numbers."""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import joblib
 import numpy as np
@@ -8,10 +9,18 @@ import pytest
 from tests.algorithm.test_refits import asked
 
 from definetti import HMM, ConformalHMM
+from definetti._system.threads import map_threads
 from definetti.algorithm import rank
 from definetti.data.candidates import all_candidates
 from definetti.emissions import Gaussian
 from definetti.judging.rolling import roll_levels
+
+
+@pytest.mark.parametrize("how", [{}, {"backend": "threading"}, {"backend": "loky"}])
+def test_there_are_as_many_as_were_asked_for(how):
+    both = Barrier(2)  # which lets nobody through alone
+    with joblib.parallel_config(n_jobs=2, **how):
+        assert sorted(map_threads(lambda _: both.wait(timeout=60), range(2))) == [0, 1]
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])

@@ -26,7 +26,8 @@ def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> li
     joblib = sys.modules.get("joblib")
     if joblib is None:  # nobody can have said anything, and to import it takes a while
         return [function(item) for item in items]
-    parallel = joblib.Parallel(require="sharedmem")
-    if parallel.n_jobs == 1:
+    number = joblib.Parallel().n_jobs  # asked for threads at once, it forgets what was said
+    if number == 1:
         return [function(item) for item in items]
+    parallel = joblib.Parallel(n_jobs=number, require="sharedmem")
     return list(parallel(joblib.delayed(function)(item) for item in items))

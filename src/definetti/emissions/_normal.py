@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
-from definetti._system.compiled import call_by_rows, kernel
+from definetti._system.compiled import call_by_rows, cut_pieces, kernel
 
 # No variance is below this part of the column's variance over all states: a state in which a
 # column does not vary would otherwise have an infinite density there.
@@ -43,21 +43,22 @@ class Laws(NamedTuple):
         """Log-density of rows under the laws of ``G`` estimates, ``(R, G · n)``, as of each."""
         number, n, _ = self.means.shape
         seen, units = values[:, self.alive], np.log(self.unit)
-        logs = np.empty((len(values), number * n))
+        logs = np.empty((len(values), number, n))
         if self.covariances.ndim == 3:
             for g in range(number):
                 part = self.means[g], self.covariances[g], units[g]
-                logs[:, g * n : (g + 1) * n] = diagonal_log_density(seen / self.unit[g], *part)
-            return logs
+                logs[:, g] = diagonal_log_density(seen / self.unit[g], *part)
+            return logs.reshape(len(values), -1)
         for rows, there in _patterns(seen):
             whitening, constants = whiten(self.covariances[:, :, there][..., there])
             constants += units[:, there].sum(axis=1)[:, None]
-            own, means = seen[rows][:, there], np.ascontiguousarray(self.means[:, :, there])
-            for g in range(number):
-                scaled = np.ascontiguousarray(own / self.unit[g, there])
-                squares = call_by_rows(_distances, scaled, means[g], whitening[g], each=means.size)
-                logs[rows, g * n : (g + 1) * n] = -0.5 * squares - constants[g]
-        return logs
+            own, unit, means = (
+                np.ascontiguousarray(one[..., there]) for one in (seen[rows], self.unit, self.means)
+            )
+            for some in cut_pieces(number, own.size * n):
+                laws = unit[some], means[some], whitening[some], constants[some]
+                logs[rows, some] = _densities(own, *laws)
+        return logs.reshape(len(values), -1)
 
 
 def diagonal_log_density(
@@ -137,6 +138,24 @@ def _distances(values: FloatArray, means: FloatArray, whitening: FloatArray) -> 
                     along += away[k] * whitening[i, e, k]
                 squares[r, i] += along * along
     return squares
+
+
+@kernel
+def _densities(
+    values: FloatArray,
+    units: FloatArray,
+    means: FloatArray,
+    whitening: FloatArray,
+    constants: FloatArray,
+) -> FloatArray:
+    """Log-density of rows under the laws of several estimates: ``(R, G, n)``."""
+    logs = np.empty((len(values), means.shape[0], means.shape[1]))
+    for g in range(len(means)):
+        squares = _distances(values / units[g], means[g], whitening[g])
+        for r in range(len(values)):
+            for i in range(means.shape[1]):
+                logs[r, g, i] = -0.5 * squares[r, i] - constants[g, i]
+    return logs
 
 
 def _patterns(values: FloatArray) -> list[tuple[Any, Any]]:
