@@ -61,7 +61,9 @@ def _time_steps(
 ) -> npt.NDArray[np.float64]:
     """Time each of so many steps after a history of some length, in seconds."""
     y, x = data
-    model = ConformalHMM(HMM(emission=Gaussian()), train_size=train_size, random_state=0)
+    model = ConformalHMM(
+        HMM(emission=Gaussian()), symmetry="spaced", train_size=train_size, random_state=0
+    )
     model.fit(y[:length], x[:length]).predict_set(y[length : length + 1])  # compiles
     spent = np.empty(steps)
     for k in range(steps):

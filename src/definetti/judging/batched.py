@@ -150,4 +150,6 @@ def _joined(
 
 
 def _widened(table: Any, size: int, value: float) -> Any:
+    if table.shape[1] == size:
+        return table  # what is padded with nothing is copied all the same
     return np.pad(table, [(0, 0), (0, size - table.shape[1])], constant_values=value)
