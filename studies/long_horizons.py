@@ -24,7 +24,7 @@ from rich.table import Table
 
 from definetti import HMM, ConformalHMM
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.data.windows import windows_at
+from definetti.data.history import windows_at
 from definetti.emissions import Categorical, Gaussian
 from definetti.exceptions import FewBlocksWarning
 from definetti.judging.intervals import exact_interval

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.digest import digest
-from definetti.data.history import Completion, History
+from definetti.data.history import Completion, History, windows_at
 from definetti.data.labelled import Labelled, New
 from definetti.data.labels import MISSING
 from definetti.data.lesson import part_of
@@ -246,10 +246,8 @@ class Question:
 
     def windows_ending(self, ends: IntArray) -> Windows:
         """Return the windows of the history that end at given times."""
-        past = self.history
-        horizon = len(self.observations)
-        times = ends[:, None] + np.arange(1 - horizon, 1)
-        return Windows(past.states[ends - horizon], past.states[times], past.observations[times])
+        past, horizon = self.history, len(self.observations)
+        return windows_at(ends, past.states, past.observations, horizon)
 
     def hide_unseen(self, windows: Windows) -> Windows:
         """Leave out of all windows what the new ones do not have."""

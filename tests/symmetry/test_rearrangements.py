@@ -7,8 +7,7 @@ from itertools import pairwise, permutations, product
 import numpy as np
 import pytest
 
-from definetti.data.history import Completion, History
-from definetti.data.windows import windows_at
+from definetti.data.history import Completion, History, windows_at
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts, Spaced
 
 Window = tuple[int, tuple[int, ...], tuple[int, ...]]

@@ -159,7 +159,7 @@ class Baseline(Named, FrontDoor):
 
     def _training_share(self, model: Model) -> float | None:
         """Return the share to train on; None for a model that is fixed, and knows its states."""
-        if model.knows_states:
+        if model.fixed and model.knows_states:
             return None
         if self.train_size is None:
             raise ValueError(

@@ -190,6 +190,12 @@ class Shelves:
         return self.times[begin : begin + self.sizes[state]]
 
 
+def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:
+    """Return the windows of a sequence that end at given times."""
+    times = ends[:, None] + np.arange(1 - horizon, 1)
+    return Windows(states[ends - horizon], states[times], observations[times])
+
+
 @kernel
 def _count(counts: IntArray, last: int, states: IntArray) -> None:
     for state in states:

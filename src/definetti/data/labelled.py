@@ -14,7 +14,7 @@ from definetti._system.arrays import FloatArray, IntArray, narrowed, widened
 from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_number
 from definetti._system.saved import Saved
-from definetti.data.history import History, padded
+from definetti.data.history import History, padded, windows_at
 from definetti.data.joining import Part, joined, split
 from definetti.data.labels import (
     MISSING,
@@ -26,7 +26,7 @@ from definetti.data.labels import (
 )
 from definetti.data.sound import check_codes, check_statistics, check_table, require
 from definetti.data.splitting import read_lengths, training_cut
-from definetti.data.windows import Windows, stacked, windows_at
+from definetti.data.windows import Windows, stacked
 from definetti.exceptions import GapWarning
 
 if TYPE_CHECKING:
@@ -158,8 +158,8 @@ class Labelled(Saved):
             self.training = Trained(codes[:cut], observed[:cut], inside)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
             self._lengths = np.array([len(codes)])
-        if self.model.fixed:
-            self.model.check_ready()
+        elif model.fixed:  # elsewhere, and not on the first stretch
+            model.check_ready()
         self.history = self._history(codes, observed, begins)
         self.history.stretches = len(each)
         self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet.codes))

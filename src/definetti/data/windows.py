@@ -39,9 +39,3 @@ def stacked(batches: Iterable[Windows]) -> Windows:
 def unseen(windows: Windows) -> Windows:
     """Return windows as if nothing had been observed in them."""
     return windows._replace(observations=np.full_like(windows.observations, MISSING))
-
-
-def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Windows:
-    """Return the windows of a sequence that end at given times."""
-    times = ends[:, None] + np.arange(1 - horizon, 1)
-    return Windows(states[ends - horizon], states[times], observations[times])

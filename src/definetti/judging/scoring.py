@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
-from definetti.data.windows import Windows, windows_at
+from definetti.data.history import windows_at
+from definetti.data.windows import Windows
 from definetti.judging.stretch import Stretch
 from definetti.models.estimate import Estimate
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti.data.history import Completion
-from definetti.data.windows import Windows, windows_at
+from definetti.data.history import Completion, windows_at
+from definetti.data.windows import Windows
 from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
