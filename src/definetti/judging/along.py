@@ -2,7 +2,9 @@
 
 The windows of the past and the candidates of all windows are scored together, and ranked in one
 walk along the chains of what each is compared with. Where a new state comes up, which may change
-even a fixed model, all begins anew.
+even a fixed model, all begins anew. Windows of symbols come again and again, and each is scored
+once. Others are written out in pieces that a cache holds and whose memory is used again: the system
+takes longer to find new memory than it takes to fill it.
 """
 
 from __future__ import annotations
@@ -15,16 +17,18 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti.data.candidates import all_candidates
-from definetti.data.history import Completion
+from definetti.data.history import Completion, windows_at
 from definetti.data.labels import MISSING
-from definetti.judging.scoring import score_candidates, score_past
+from definetti.data.windows import Windows
 from definetti.judging.stretch import Stretch
 from definetti.memory.tokens import MOST
+from definetti.models.estimate import Estimate
 from definetti.ranks.growing import latest_ends, rank_growing, sort_by_root
 from definetti.symmetry import Remembering
 from definetti.symmetry.base import PRESENT, Chains
 
 CANDIDATES = 2**23  # of all windows that are ranked at once: about 220 MB
+ROWS = 2**16  # steps of windows that are scored in one go
 READ = 2**17  # candidates whose ranks are handed on in one go, which a cache holds
 
 
@@ -95,15 +99,54 @@ def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[Ranked]:
         counted = chains.counted[:length]
         ends = np.flatnonzero(counted)
         parents = chains.parents[:length]
-        grown = sort_by_root(parents, ends, score_past(stretch, estimate, ends))
+        grown = sort_by_root(parents, ends, _score_past(stretch, estimate, ends))
         number = max(1, CANDIDATES // len(candidates))
         for begin in range(first, last, number):
             end = min(begin + number, last)
-            scores = score_candidates(stretch, estimate, candidates, begin, end)
+            scores = _score_candidates(stretch, estimate, candidates, begin, end)
             asked = _groups(stretch, ways, candidates, begin, end)
             latest = latest_ends(chains.groups[:length], asked, stretch.lengths[begin:end])
             ranks = rank_growing(parents, counted, *grown, latest, scores)
             yield from _cut(Ranked(begin, end, size, candidates, *ranks, scores))
+
+
+def _score_past(stretch: Stretch, estimate: Estimate, ends: IntArray) -> FloatArray:
+    """Score the windows of the sequence that end at given times."""
+    scores = np.empty(len(ends))
+    most = max(1, ROWS // stretch.horizon)
+    for begin in range(0, len(ends), most):
+        part = slice(begin, begin + most)
+        windows = windows_at(ends[part], stretch.states, stretch.codes, stretch.horizon)
+        if stretch.question.history.symbols:
+            own, again, _ = distinct_rows(np.column_stack(windows))
+            windows = Windows(*(one[own] for one in windows))
+        found = stretch.question.score_windows(estimate, windows)
+        scores[part] = found[again] if stretch.question.history.symbols else found
+    return scores
+
+
+def _score_candidates(
+    stretch: Stretch, estimate: Estimate, candidates: IntArray, first: int, last: int
+) -> FloatArray:
+    """Score all candidates of some windows: (W, C)."""
+    question, number = stretch.question, len(candidates)
+    # Steps that are not asked about have some state, which no score looks at.
+    states = np.pad(candidates, [(0, 0), (question.lag, 0)])
+    start, new = stretch.states[stretch.lengths[first:last] - 1], stretch.new[first:last]
+    if question.history.symbols:
+        own, again, _ = distinct_rows(np.column_stack([start, new]))
+        start, new = start[own], new[own]
+    scores = np.empty((len(start), number))
+    most = max(1, ROWS // (number * stretch.horizon))
+    for begin in range(0, len(start), most):
+        part = slice(begin, begin + most)
+        windows = Windows(
+            start[part].repeat(number),
+            np.tile(states, (len(start[part]), 1)),
+            new[part].repeat(number, axis=0),
+        )
+        scores[part] = question.score_windows(estimate, windows).reshape(-1, number)
+    return scores[again] if question.history.symbols else scores
 
 
 def _cut(ranked: Ranked) -> Iterator[Ranked]:
