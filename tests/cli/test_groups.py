@@ -1,5 +1,6 @@
 """A table of many series on the command line: each by itself, all together, in parts."""
 
+import gzip
 import json
 
 import numpy as np
@@ -11,6 +12,7 @@ from definetti.cli import parts as parting
 from definetti.cli.grouped import judge_groups
 from definetti.cli.grouped_living import LivingSeries
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
+from definetti.cli.writing import write_rows
 from definetti.judging import backtest_series
 from definetti.simulate import weather_series
 
@@ -32,7 +34,7 @@ def judged(source, series="own", jobs=1, **how):
         Grouping("patient", how.pop("order", "time"), series), Spreading(jobs, **how),
         horizon=1, start=0.5, windows=500,
     )  # fmt: skip
-    return found, said, notes
+    return found[0], said, notes
 
 
 @pytest.fixture
@@ -92,18 +94,90 @@ class Counted:
 
 
 def test_it_says_what_came_of_it(ask, table):
-    done = ask("backtest", table, *OPTIONS, "-o", "found.csv", "--series", "others")
+    done = ask("backtest", table, *OPTIONS, "--by-series", "found.csv", "--series", "others")
     assert done.returncode == 0, done.err
     assert "kept: 0." in done.out
     assert "in 6 series, promised 0.9" in done.out.replace("\n", " ")
     rows = pl.read_csv(table.parent / "found.csv")
     assert rows["series"].to_list() == [f"p{k}" for k in range(6)]
     assert rows["windows"].to_list() == [30] * 6
-    again = ask("backtest", table, *OPTIONS, "-o", "found.csv", "--json")
+    again = ask("backtest", table, *OPTIONS, "--by-series", "found.csv", "--json")
     found = json.loads(again.out)
-    assert found["number"] == 6
+    assert (found["number"], found["confidence_level"], len(found["levels"])) == (6, 0.9, 1)
     assert found["verdict"].startswith("kept")
     assert set(found["worst"]) == {"series", "windows", "coverage", "low", "high", "mean_size"}
+
+
+GAPPED = ROWS.with_columns(
+    state=pl.when((pl.col("time") % 25 != 9) | (pl.col("patient") != "p3")).then("state")
+)
+STEP = ["window", "confidence", "truth", "set", "size", "covered", "p_value"]
+
+
+@pytest.mark.parametrize(
+    "how", [(), ("--lag", 1, "--horizon", 3, "--windows", 4), ("--smoothing",)]
+)
+def test_a_row_a_step_is_that_of_each_series_by_itself(ask, tmp_path, how, monkeypatch):
+    """At two levels, with gaps, rows in any order, and series in several parts of the table."""
+    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    GAPPED.sample(fraction=1.0, shuffle=True, seed=5).write_parquet(tmp_path / "table.parquet")
+    levels = ("--confidence", 0.95, "--confidence", 0.7, "--no-check")
+    done = ask("backtest", "table.parquet", *OPTIONS, *levels, *how, "-o", "steps.parquet")
+    assert done.returncode == 0, done.err
+    assert (done.out.count("promised 0.95"), done.out.count("promised 0.7")) == (2, 2)
+    steps = pl.read_parquet(tmp_path / "steps.parquet").with_columns(pl.col("set").list.sort())
+    assert steps["patient"].unique(maintain_order=True).to_list() == [f"p{k}" for k in range(6)]
+    for name in ("p1", "p3"):
+        alone = GAPPED.filter(patient=name).sort("time").drop("patient")
+        alone.write_csv(tmp_path / "one.csv")
+        more = (*levels, *how, "--observation-columns", "thing", "-o", "one.parquet", "--force")
+        assert ask("backtest", "one.csv", *more).returncode == 0
+        wanted = pl.read_parquet(tmp_path / "one.parquet").with_columns(pl.col("set").list.sort())
+        found = steps.filter(patient=name)
+        assert (found["time"] + 1).to_list() == found["row"].to_list() == wanted["row"].to_list()
+        if how == ("--smoothing",):  # each series has random numbers of its own
+            wanted, found = (
+                one.drop("p_value", "set", "size", "covered") for one in (wanted, found)
+            )
+            assert found.rows() == wanted.select(found.columns[2:]).insert_column(
+                0, found["patient"]).insert_column(1, found["time"]).rows()  # fmt: skip
+        else:
+            assert found.select(STEP).rows() == wanted.select(STEP).rows()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "json", "jsonl.gz"])
+def test_steps_are_written_in_pieces_as_whole_tables_are(tmp_path, ending, monkeypatch):
+    """Sets and labels as other commands write them, whatever the file; formulas are none."""
+    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    odd = {"sun": "=sun()", "rain": "a|b"}
+    ROWS.with_columns(pl.col("state").replace(odd)).write_parquet(tmp_path / "odd.parquet")
+    steps, output = tmp_path / "steps.parquet", tmp_path / f"steps.{ending}"
+    for path in (steps, output):
+        _, _, notes = judge_groups(
+            str(tmp_path / "odd.parquet"), Columns(), Settings(), Grouping("patient", "time"),
+            Spreading(), horizon=1, start=0.9, windows=None, output=path,
+        )  # fmt: skip
+    assert any("apostrophe" in note for note in notes) == ending.startswith(("csv", "tsv"))
+    wanted = pl.read_parquet(steps).to_dicts()
+    write_rows(wanted, whole := tmp_path / f"whole.{ending}")
+    assert len(wanted) == 36
+    assert {label for row in wanted for label in row["set"]} == {"=sun()", "a|b"}
+    if ending == "json":
+        assert json.loads(output.read_text()) == json.loads(whole.read_text())
+    elif ending == "csv":
+        assert output.read_bytes() == whole.read_bytes()
+    else:
+        assert gzip.decompress(output.read_bytes()) == gzip.decompress(whole.read_bytes())
+
+
+def test_no_window_at_all_makes_a_table_without_rows(ask, tmp_path):
+    ROWS.filter(time=0).write_csv(tmp_path / "short.csv")
+    for ending in ("csv", "json", "parquet"):
+        done = ask("backtest", "short.csv", *OPTIONS, "-o", f"steps.{ending}")
+        assert "no series has a window: all 6 are too short" in " ".join(done.out.split())
+    assert (tmp_path / "steps.csv").read_text().startswith("patient,time,row,window,")
+    assert json.loads((tmp_path / "steps.json").read_text()) == []
+    assert len(pl.read_parquet(tmp_path / "steps.parquet")) == 0
 
 
 def write(folder, rows):
@@ -135,7 +209,10 @@ BROKEN = {
     "jobs": (None, ("--jobs", "0"), "0 processes do no work"),
     "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
     "fixed": (None, ("--series", "all"), "needs a fixed model; set --train-size 0.5"),
-    "lag": (None, ("--lag", "1"), "--lag is for one series"),
+    "lag": (None, ("--lag", "2", "--horizon", "2"), "leaves none of 2 steps to ask about"),
+    "levels": (None, ("--confidence", "0.8", "--confidence", "sun=0.9,0.8"), "by themselves"),
+    "twice": (None, ("--confidence", "0.8", "--confidence", "0.8"), "is there twice"),
+    "one file": (None, ("-o", "a.csv", "--by-series", "a.csv"), "is the file of --output"),
 }
 
 
@@ -258,7 +335,7 @@ def test_a_report_begins_with_all_series_and_shows_one_in_full(ask, tmp_path):
         (("p4.csv",), "leave out the second file"),
         (("--show", "p9"), "there is no such series; there are p0, p1,"),
         (("--show", "p4", "--series", "all"), "take --series own"),
-        (("--lag", 1), "--lag is for one series"),
+        (("--lag", 1, "--horizon", 1), "leaves none of 1 steps to ask about"),
     ):
         wrong = ask("report", "table.csv", *more, *OPTIONS, *few)
         assert wrong.returncode == 2

@@ -59,6 +59,7 @@ GOOD = {
     "--order-column": ["when", "--group-column", "part"],
     "--series": ["others", "--group-column", "part"],
     "--cells": ["cells", "--group-column", "part"],
+    "--by-series": ["series.csv", "--group-column", "part"],
     "--fresh": ["--group-column", "part"],
 }
 # What waits for rows that never come, and for machines; tests of streams and of clusters have it.
@@ -98,6 +99,7 @@ WRONG = {
     "--show": (["1"], "--show is for many series"),
     "--series": (["all"], "--series is for many series"),
     "--cells": (["cells"], "--cells is for many series"),
+    "--by-series": (["series.csv"], "--by-series is for many series"),
     "--fresh": ([], "--fresh is for many series"),
 }
 # What a command cannot do without, and what keeps it short.

@@ -189,6 +189,28 @@ def test_series_are_judged_each_by_itself_and_together(how):
     assert frame.columns.tolist() == found.to_frame("polars").columns
 
 
+@pytest.mark.parametrize("how", [{}, {"series": "others", "smoothing": True}])
+@pytest.mark.parametrize("lag", [0, 1])
+def test_several_levels_are_each_by_itself(how, lag):
+    """Of a backtest, and of what followed a fit; the rows of series are told."""
+    more = {**how, **({"train_size": 0.5} if lag and not how else {})}
+    made = [ConformalHMM(random_state=0, confidence_level=one, **more) for one in (0.9, 0.6)]
+    several = backtest_series(made[0], THINGS, SKIES, GROUPS, horizon=1 + lag, lag=lag,
+                              confidence_level=[0.9, 0.6])  # fmt: skip
+    for one, cp in zip(several, made, strict=True):
+        wanted = backtest_series(cp, THINGS, SKIES, GROUPS, horizon=1 + lag, lag=lag)
+        assert one.to_dict() == wanted.to_dict()
+        assert one.evaluations == wanted.evaluations
+    lima = several[0].evaluations["Lima"]
+    rows = several[0].rows["Lima"][lima.begins]
+    assert [SKIES[row] for row in rows] == [lima.states[code] for code in lima.truth]
+    cp = made[0].fit(THINGS, SKIES, groups=GROUPS)
+    asked = {"groups": GROUPS[::-1], "horizon": 1 + lag, "lag": lag}
+    found = cp.evaluate(THINGS, SKIES, [0.9, 0.6], **asked)
+    for one, level in zip(found, (0.9, 0.6), strict=True):
+        assert one.to_dict() == cp.evaluate(THINGS, SKIES, level, **asked).to_dict()
+
+
 def test_a_backtest_has_a_verdict_and_names_whom_to_look_at():
     wrong = [
         ("sun" if sky == "rain" else "rain") if name == "Oslo" and k % 2 else sky

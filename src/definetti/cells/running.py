@@ -15,7 +15,25 @@ from definetti.cells.store import Store
 Work = Callable[[Cell, range], list[Any]]
 
 
-def run_cells(
+def run_cells(cells: Sequence[Cell], work: Work, folder: Path, **how: Any) -> list[list[Any]]:
+    """Work out cells that are not in a folder yet, and return the records of all.
+
+    As `iterate_cells`, with all records in memory.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> def thrice(cell, part):
+    ...     return [[3 * k] for k in part]
+    >>> cell = Cell("tripling", (), (), repetitions=4, seed=0)
+    >>> with TemporaryDirectory() as name:
+    ...     run_cells([cell], thrice, Path(name), n_jobs=1, chunk=3)
+    [[[0], [3], [6], [9]]]
+    """
+    return list(iterate_cells(cells, work, folder, **how))
+
+
+def iterate_cells(
     cells: Sequence[Cell],
     work: Work,
     folder: Path,
@@ -25,8 +43,8 @@ def run_cells(
     fresh: bool = False,
     verbose: bool = False,
     what: str = "cells",
-) -> list[list[Any]]:
-    """Work out cells that are not in a folder yet, and return the records of all.
+) -> Iterator[list[Any]]:
+    """Work out cells that are not in a folder yet, and then read one after the other from it.
 
     Parameters
     ----------
@@ -44,7 +62,7 @@ def run_cells(
 
     Returns
     -------
-    the records of every cell, in the order of `cells`
+    an iterator over records of all cells, in the order of `cells`; no more than one is in memory
 
     Notes
     -----
@@ -53,23 +71,12 @@ def run_cells(
 
     Processes, not threads, unless someone's configuration says otherwise. Kernels release the
     interpreter's lock, but what is around them holds it, and threads would wait for each other.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> def thrice(cell, part):
-    ...     return [[3 * k] for k in part]
-    >>> cell = Cell("tripling", (), (), repetitions=4, seed=0)
-    >>> with TemporaryDirectory() as name:
-    ...     run_cells([cell], thrice, Path(name), n_jobs=1, chunk=3)
-    [[[0], [3], [6], [9]]]
     """
     store = Store(folder)
     store.sweep()
     if fresh:
         store.forget(cells)
-    found = {cell.key: store.find(cell) for cell in cells}
-    todo = {cell.key: cell for cell in cells if found[cell.key] is None}
+    todo = {cell.key: cell for cell in cells if store.find(cell) is None}
     tasks = [
         (cell, part)
         for cell in todo.values()
@@ -80,10 +87,18 @@ def run_cells(
         for key, begin, records in show_progress(results, len(tasks), what, verbose):
             pieces[key][begin] = records
             if sum(map(len, pieces[key].values())) == todo[key].repetitions:
-                joined = _join_pieces(pieces.pop(key))
-                store.keep(todo[key], joined)
-                found[key] = joined
-    return [whole for cell in cells if (whole := found[cell.key]) is not None]
+                store.keep(todo[key], _join_pieces(pieces.pop(key)))
+    return _read_cells(store, cells)
+
+
+def _read_cells(store: Store, cells: Sequence[Cell]) -> Iterator[list[Any]]:
+    for cell in cells:
+        found = store.find(cell)
+        if found is None:
+            raise OSError(
+                f"{store.folder}: a finished cell has gone; run it again, and leave it there"
+            )
+        yield found
 
 
 def _split_repetitions(repetitions: int, chunk: int) -> Iterator[range]:

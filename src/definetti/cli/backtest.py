@@ -37,6 +37,9 @@ def backtest(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
     ] = None,
+    by_series: Annotated[
+        Path | None, typer.Option(help="a row a series, with --group-column: .csv .json …")
+    ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -53,9 +56,12 @@ def backtest(
     """
     with report_mistakes():
         if grouping.group_column is not None:
-            _backtest_series(
-                data, columns, settings, grouping, spreading, horizon=horizon or 1, lag=lag,
-                start=start, windows=windows, output=output, force=force, json=json,
+            from definetti.cli.grouped_backtest import backtest_groups
+
+            backtest_groups(
+                data, columns, settings, grouping, spreading, horizon=horizon or lag + 1, lag=lag,
+                start=start, windows=windows, output=output, by_series=by_series, force=force,
+                json=json,
             )  # fmt: skip
             return
         from definetti.cli.checking import check_rows, note_broken, say_choice
@@ -70,7 +76,7 @@ def backtest(
         from definetti.cli.reading import name_source
         from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
 
-        _check_alone(spreading)
+        _check_alone(spreading, by_series)
         check_grouping(grouping)
         if output is not None:
             check_output(output, [data], force, is_backtest_file)
@@ -141,68 +147,16 @@ def backtest(
                 screen.print(f"written: {output}", soft_wrap=True)
 
 
-def _check_alone(spreading: options.Spreading) -> None:
-    """Refuse options that spread the work on many series where there is one."""
+def _check_alone(spreading: options.Spreading, by_series: Path | None) -> None:
+    """Refuse options that are about many series where there is one."""
     given = {"--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
-             "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1}  # fmt: skip
+             "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
+             "--by-series": by_series is not None}  # fmt: skip
     names = [name for name, there in given.items() if there]
     if names:
         raise ValueError(
             f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
         )
-
-
-def _backtest_series(
-    data: str,
-    columns: options.Columns,
-    settings: options.Settings,
-    grouping: options.Grouping,
-    spreading: options.Spreading,
-    *,
-    horizon: int,
-    lag: int,
-    start: float,
-    windows: int | None,
-    output: Path | None,
-    force: bool,
-    json: bool,
-) -> None:
-    """Backtest every series of a table."""
-    from definetti.cli.estimators import check_one_level, check_share
-    from definetti.cli.writing import check_output, write_rows
-
-    if output is not None:
-        check_output(output, [data], force, is_series_file)
-    check_one_level(lag, settings)
-    if grouping.series.value in ("own", "others"):
-        check_share(settings.train_size)
-    from definetti.cli.grouped import judge_groups
-    from definetti.cli.series_table import describe_series, print_series
-
-    found, said, notes = judge_groups(
-        data, columns, settings, grouping, spreading, horizon=horizon, start=start, windows=windows
-    )
-    if output is not None:
-        columns_of = found.to_dict()
-        names = list(columns_of)
-        rows = zip(*columns_of.values(), strict=True)
-        write_rows([dict(zip(names, row, strict=True)) for row in rows], output)
-    print_notes(notes)
-    result = {**said, "horizon": horizon, **describe_series(found)}
-    if json:
-        print_json(result)
-    else:
-        print_series(found, said, horizon)
-        if output is not None:
-            console().print(f"written: {output}", soft_wrap=True)
-
-
-def is_series_file(path: Path) -> bool:
-    """Tell whether a file is a table of series that this command wrote, by its columns."""
-    from definetti.cli.overwriting import read_columns
-    from definetti.judging.series import SeriesEvaluation
-
-    return read_columns(path) == list(SeriesEvaluation([]).to_dict())
 
 
 def describe_level(

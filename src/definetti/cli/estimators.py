@@ -218,13 +218,6 @@ def check_lag(lag: int, steps: int) -> None:
         )
 
 
-def check_one_level(lag: int, settings: Settings) -> None:
-    """Refuse what is asked of one series alone."""
-    if lag or len(settings.confidence) > 1:
-        what = "--lag" if lag else "a second --confidence"
-        raise ValueError(f"{what} is for one series; leave it out, or --group-column")
-
-
 def check_grouping(grouping: Grouping) -> None:
     """Refuse options that are for many series where there is one."""
     given = {"--order-column": grouping.order_column is not None,

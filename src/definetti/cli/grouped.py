@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from definetti.cells.cell import Cell
-from definetti.cells.running import run_cells
+from definetti.cells.running import iterate_cells
 from definetti.cli.columns import (
     LabelledTable,
     check_columns,
@@ -21,12 +23,16 @@ from definetti.cli.columns import (
     split_labelled_rows,
     take_columns,
 )
-from definetti.cli.estimators import make_estimator
+from definetti.cli.estimators import check_lag, make_estimator
 from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
 from definetti.cli.fields import BadTable
+from definetti.cli.grouped_steps import list_series_steps, pack_steps, unpack_steps
 from definetti.cli.kinds import tidy_columns
+from definetti.cli.levels import read_numbers, write_level
 from definetti.cli.parts import Part, PartedTable, open_parts
+from definetti.cli.pieces import write_pieces
 from definetti.cli.reading import import_polars, name_source
+from definetti.cli.writing import say_escaped
 from definetti.judging.series import SeriesEvaluation, SeriesRecord
 from definetti.judging.work import SeriesWork
 from definetti.series.totals import SeriesTotals, count_series
@@ -42,11 +48,20 @@ SEEN = "_state"  # the labels as they were read
 
 @dataclass(frozen=True)
 class PartWork:
-    """Work out the series of a part: read it, backtest each, return a record for each."""
+    """Work out the series of a part: read it, and backtest each.
+
+    What comes of it: level by level a record for each series; and packed, a row for each step.
+
+    Attributes
+    ----------
+    table, work, state : where to read, what to do, and the column with the states
+    steps : how the levels are written in a row a step; None where nobody asked for these rows
+    """
 
     table: PartedTable
     work: SeriesWork
     state: str
+    steps: tuple[float | str, ...] | None = None
 
     def __call__(self, cell: Cell, part: range) -> list[Any]:
         point = dict(cell.point)
@@ -54,9 +69,16 @@ class PartWork:
         names = sorted(dict.fromkeys(rows[self.table.group].to_list()))
         import narwhals as nw
 
-        found = {one.series: one for one in self.work.judge(nw.from_native(rows, eager_only=True))}
-        nothing = (SeriesRecord(name, 0, note="no row has a state") for name in names)
-        return [list(found.get(one.series, one)) for one in nothing]
+        found = self.work.judge(nw.from_native(rows, eager_only=True))
+        nothing = [SeriesRecord(name, 0, note="no row has a state") for name in names]
+        records = []
+        for level in found:
+            there = {one.series: one for one in level}
+            records.append([list(there.get(one.series, one)) for one in nothing])
+        if self.steps is None:
+            return [[records, None]]
+        steps = list_series_steps(found, self.steps, rows, self.table.group, self.work.order, SEEN)
+        return [[records, pack_steps(steps)]]
 
 
 def read_part(table: PartedTable, part: Part, how: PartWork) -> pl.DataFrame:
@@ -112,14 +134,18 @@ def judge_groups(
     horizon: int,
     start: float,
     windows: int | None,
-) -> tuple[SeriesEvaluation, dict[str, Any], list[str]]:
-    """Backtest every series of a table; return how they fared, what was done, and notes.
+    lag: int = 0,
+    output: Path | None = None,
+) -> tuple[list[SeriesEvaluation], dict[str, Any], list[str]]:
+    """Backtest every series of a table; return how they fared at each level, how, and notes.
 
     Parameters
     ----------
     data : a file, a folder of Parquet files, or - for standard input
+    output : a file for a row a step, if that is wanted
     """
     check_jobs(spreading.jobs)
+    check_lag(lag, horizon)
     assert grouping.group_column is not None
     with ExitStack() as stack:
         state = columns.state_column
@@ -127,15 +153,15 @@ def judge_groups(
         parts = table.parts()
         head, notes = look_at_head(table, parts[0], columns, grouping)
         observed = tuple(head.columns)
-        cp = make_estimator(settings, head, horizon, verbose=False)
-        cp.series = grouping.series
+        levels = read_numbers(settings.confidence, head.states)
+        cp = make_for_series(settings, head, horizon, lag, grouping, verbose=False)
         work = SeriesWork(
             cp, grouping.group_column, SEEN, grouping.order_column, observed, horizon, start,
-            windows,
+            windows, lag=lag, levels=tuple(levels) if len(levels) > 1 else (),
         )  # fmt: skip
-        how = PartWork(table, work, state)
-        if grouping.series != "own":
-            cp.train_size = settings.train_size
+        wanted = None if output is None else tuple(map(write_level, levels))
+        how = PartWork(table, work, state, wanted)
+        if cp.series != "own":
             parts, how = _share(how, parts)
         folder = spreading.cells
         if folder is None:
@@ -145,17 +171,47 @@ def judge_groups(
         stack.enter_context(use_cluster(spreading.cluster))
         cells = [_cell(how, part, settings.seed) for part in parts]
         jobs = None if spreading.cluster else spreading.jobs
-        found = run_cells(
-            cells, how, folder / "cells", n_jobs=jobs, chunk=10**9, fresh=spreading.fresh,
-            verbose=True, what="parts of the table",
+        found = iterate_cells(
+            cells, how, folder / "cells", n_jobs=jobs, fresh=spreading.fresh, verbose=True,
+            what="parts of the table",
         )  # fmt: skip
-    records = [SeriesRecord(*one) for part in found for one in part]
+        records: list[list[SeriesRecord]] = [[] for _ in levels]
+        pieces = _take_pieces(found, records)
+        if output is None:
+            deque(pieces, maxlen=0)
+        elif write_pieces(pieces, output):
+            notes.append(say_escaped(output))
     promise = say_promise(grouping.series)
     said = {
         "series": grouping.series, "promise": promise, "observed": head.columns,
-        "model": repr(cp.model),
+        "model": repr(cp.model), "levels": levels, "states": list(dict.fromkeys(head.states)),
     }  # fmt: skip
-    return SeriesEvaluation(records, says=promise), said, [*notes, *head.notes]
+    each = [SeriesEvaluation(one, says=promise) for one in records]
+    return each, said, [*notes, *head.notes]
+
+
+def _take_pieces(
+    found: Iterator[list[Any]], records: list[list[SeriesRecord]]
+) -> Iterator[pl.DataFrame]:
+    """Put the records of each part where they belong, and go through the steps of all parts."""
+    for [[each, steps]] in found:
+        for there, new in zip(records, each, strict=True):
+            there += [SeriesRecord(*one) for one in new]
+        if steps is not None:
+            yield unpack_steps(steps)
+
+
+def make_for_series(
+    settings: Settings, head: LabelledTable, steps: int, lag: int, grouping: Grouping, **how: Any
+) -> Any:
+    """Return the estimator that was asked for, for many series."""
+    told = len(head.notes)
+    cp = make_estimator(settings, head, steps, lag=lag, **how)
+    cp.series = str(grouping.series)
+    if cp.series != "own":  # a model of others is fixed as it is: there is no half to note
+        cp.train_size = settings.train_size
+        del head.notes[told:]
+    return cp
 
 
 def say_promise(name: str) -> str:
@@ -262,9 +318,10 @@ def _cell(how: PartWork, part: Part, seed: int) -> Cell:
     method = (
         ("predictor", repr(sorted(work.predictor.get_params(deep=False).items(), key=str))),
         ("horizon", work.horizon), ("start", work.start), ("windows", work.windows),
-        ("totals", counts),
+        ("totals", counts), ("lag", work.lag), ("levels", list(work.levels)),
+        ("steps", None if how.steps is None else list(how.steps)),
     )  # fmt: skip
-    return Cell("series", point, method, part.series, seed)
+    return Cell("series", point, method, 1, seed)
 
 
 def _digest(totals: SeriesTotals) -> str:

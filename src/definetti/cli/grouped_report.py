@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.estimators import check_one_level
 from definetti.cli.fields import BadTable
 from definetti.cli.grouped import judge_groups, read_one
 from definetti.cli.options import Grouping, Spreading
@@ -28,19 +27,18 @@ def report_groups(asked: Asked, grouping: Grouping, show: str | None) -> tuple[R
             "with --group-column new rows come below the labelled ones, with empty states; leave "
             "out the second file"
         )
-    check_one_level(asked.lag, asked.settings)
     own = grouping.series.value == "own"
     if show is not None and (not own or asked.data == "-"):
         raise ValueError(
             "--show is for a series by its own rows, in a file; take --series own and name a file, "
             "or leave it out"
         )
-    horizon = asked.horizon or 1
-    found, said, notes = judge_groups(
+    horizon = asked.horizon or asked.lag + 1
+    each, said, notes = judge_groups(
         asked.data, asked.columns, asked.settings, grouping, Spreading(),
-        horizon=horizon, start=asked.start, windows=asked.windows,
+        horizon=horizon, lag=asked.lag, start=asked.start, windows=asked.windows,
     )  # fmt: skip
-    one, name = None, None
+    found, one, name = each[0], None, None
     worst = found.worst
     if show is not None or (own and asked.data != "-" and worst is not None):
         name = find_series(found, show) if show is not None else worst and worst.series
@@ -48,7 +46,7 @@ def report_groups(asked: Asked, grouping: Grouping, show: str | None) -> tuple[R
         one, more = report_one(asked, rows)
         notes = [*notes, *(f"series {name!r}: {note}" for note in more)]
     made = report_series(
-        found, horizon, one=one, name=name, title=asked.title,
+        each, horizon, one=one, name=name, title=asked.title,
         settings={
             "command": asked.command,
             "labelled rows from": asked.data,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from definetti.cli.columns import take_columns
-from definetti.cli.estimators import check_lag, check_share, make_estimator
+from definetti.cli.estimators import check_lag, check_share
 from definetti.cli.fields import BadTable
-from definetti.cli.grouped import SEEN, read_whole, say_promise
+from definetti.cli.grouped import SEEN, make_for_series, read_whole, say_promise
 from definetti.cli.levels import read_confidences
 from definetti.cli.predict import SHOWN, list_steps
 from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
@@ -58,10 +58,7 @@ def predict_groups(
         raise BadTable("there are no new rows; give some without a state, or --horizon to forecast")
     check_lag(lag, steps)
     head.new_rows = min((len(one) for one in new.values() if 0 < len(one) < steps), default=0)
-    cp = make_estimator(settings, head, steps, lag=lag)
-    cp.series = grouping.series.value
-    if cp.series != "own":
-        cp.train_size = settings.train_size
+    cp = make_for_series(settings, head, steps, lag, grouping)
     levels = read_confidences(settings.confidence, head.states)
     seen = take_columns(rows, observed)
     # Gaps count: what is not labelled before the last state of a series begins a new stretch.
@@ -106,12 +103,16 @@ def _show(
 
     screen = console()
     screen.print(f"{number:,} series; {promise}", soft_wrap=True)
+    several = len({row["confidence"] for row in found}) > 1
     table = Table()
-    for column in (group, "step", "possible states", "best"):
+    for column in (group, "step", *["level"] * several, "possible states", "best"):
         table.add_column(column)
     for row in found[:SHOWN]:
         best = "" if row["best"] is None else format_label(row["best"])
-        table.add_row(format_label(row[group]), str(row["step"]), format_set(row["set"]), best)
+        level = [f"{row['confidence']}"] * several
+        table.add_row(
+            format_label(row[group]), str(row["step"]), *level, format_set(row["set"]), best
+        )
     screen.print(table)
     if len(found) > SHOWN:
         screen.print(f"… and {len(found) - SHOWN:,} more; -o writes all to a file")

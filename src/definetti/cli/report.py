@@ -173,7 +173,7 @@ def _write_columns(columns: dict[str, str]) -> str:
 def _print_findings(contents: dict[str, Any], confidence: list[str], output: Path) -> None:
     from definetti.cli.printing import console
 
-    lines = [f"{contents['series']['verdict']}."] if contents["series"] else []
+    lines = [f"{one}." for one in contents["series"]["verdicts"]] if contents["series"] else []
     if contents["levels"] is not None:
         if contents["series"]:
             lines.append(f"Series {contents['series']['shown']}, by its own rows:")

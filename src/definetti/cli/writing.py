@@ -131,10 +131,15 @@ def note_formulas(rows: list[dict[str, Any]], output: Path) -> list[str]:
     texts = (_write_field(one) for row in rows for key, one in row.items())
     if not any(isinstance(text, str) and re.search(ESCAPED, text) for text in texts):
         return []
-    return [
+    return [say_escaped(output)]
+
+
+def say_escaped(output: Path) -> str:
+    """Say what became of labels that a spreadsheet would take for formulas."""
+    return (
         f"{output}: what begins with =, +, - or @ and is no number has an apostrophe before it, so "
         "that no spreadsheet takes it for a formula; definetti reads it without"
-    ]
+    )
 
 
 def _write_field(value: Any) -> Any:

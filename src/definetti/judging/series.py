@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray
+from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.data.labels import checked_states, piece, readable
-from definetti.data.series import at_rows, read_series
+from definetti.data.series import SeriesRows, at_rows, read_series
 from definetti.judging import START, WINDOWS
 from definetti.judging.backtest import find_begin, spread_windows, stretches_after
 from definetti.judging.intervals import exact_interval
 from definetti.judging.rolling import count_windows, roll_stretches
+from definetti.levels.by_state import several_levels
+from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 DOUBT = 0.05  # the chance that any series is named that keeps its level
 SHORT = "too short for a window"
+Judged = list[Evaluation] | None  # one a level; None where a series has no window
 
 
 class SeriesRecord(NamedTuple):
@@ -76,7 +79,10 @@ class SeriesRecord(NamedTuple):
     def of(cls, name: Hashable, rows: int, found: Evaluation) -> SeriesRecord:
         """Sum up an evaluation."""
         held, levels = found.kept_shares, found.levels
-        promised = math.nan if levels is None or np.isnan(levels).all() else np.nanmean(levels)
+        known = np.array([]) if levels is None else levels[~np.isnan(levels)]
+        promised = math.nan
+        if len(known):  # a mean of equal numbers may be off by a rounding
+            promised = known[0] if (known == known[0]).all() else known.mean()
         missing = np.asarray(found.truth).reshape(len(held), -1) < 0
         return cls(
             name, rows, len(held), float(held.sum()), float(promised), float(found.sizes.mean()),
@@ -92,6 +98,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     ----------
     records : of all series
     evaluations : by series, each `Evaluation`; empty where only numbers were kept
+    rows : by series, which of the rows that were given are its own, in its order; likewise
     says : what was promised, in words
 
     Examples
@@ -108,9 +115,10 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         records: Sequence[SeriesRecord],
         evaluations: Mapping[Hashable, Evaluation] | None = None,
         says: str = "",
+        rows: Mapping[Hashable, IntArray] | None = None,
     ) -> None:
         self.records, self.says = list(records), says
-        self.evaluations = dict(evaluations or {})
+        self.evaluations, self.rows = dict(evaluations or {}), dict(rows or {})
 
     def __getitem__(self, place: Any) -> Any:
         return self.records[place]
@@ -252,7 +260,7 @@ def evaluate_series(
     settle: Callable[[ConformalHMM], ConformalHMM] = lambda cp: cp,
     n_jobs: int | None = None,
     **how: Any,
-) -> SeriesEvaluation:
+) -> Any:
     """Judge the sets of many series by what followed the history of each.
 
     Parameters
@@ -261,7 +269,7 @@ def evaluate_series(
     observations, states, groups, order : what followed, in any order of rows
     settle : what is done to each estimator before it is judged
     n_jobs : how many threads
-    how : as in `ConformalHMM.evaluate`
+    how : as in `ConformalHMM.evaluate`; of several levels, one `SeriesEvaluation` each
     """
     labels = checked_states(states)
     series = read_series(groups, len(labels), order)
@@ -270,17 +278,20 @@ def evaluate_series(
     labels = [labels[row] for row in series.rows.tolist()]
     places = [each.table.series.place_of(name) for name in series.names]
 
-    def judge(k: int) -> Evaluation | None:
+    levels = several_levels(how.get("confidence_level"))
+
+    def judge(k: int) -> Judged:
         begin, end = series.span(k)
         if (how.get("horizon") or 0) > end - begin:
             return None
         cp = settle(each.fitted(places[k]))
         new = None if seen is None else piece(seen, begin, end)
-        found: Evaluation = cp.evaluate(new, labels[begin:end], **how)
-        return found
+        found: Any = cp.evaluate(new, labels[begin:end], **how)
+        return [found] if levels is None else list(found)
 
     found = _each(judge, len(series), n_jobs, bool(each.table.predictor.verbose))
-    return _joined(series.names, series.lengths.tolist(), found, each.promise.says)
+    joined = _joined(series, found, 1 if levels is None else len(levels), each.promise.says)
+    return joined[0] if levels is None else joined
 
 
 def backtest_series(
@@ -296,7 +307,9 @@ def backtest_series(
     windows: int | None = None,
     n_jobs: int | None = None,
     totals: SeriesTotals | None = None,
-) -> SeriesEvaluation:
+    confidence_level: Any = None,
+    lag: int = 0,
+) -> Any:
     """Predict windows of every series, each from all rows of it before, and judge.
 
     Parameters
@@ -319,6 +332,14 @@ def backtest_series(
     totals : `definetti.series.SeriesTotals`, optional
         What these series and others add up to, where the others are not here: for a model that
         learns from them.
+    confidence_level : list of float, optional
+        Several levels, from one pass; the predictor's own if left out.
+    lag : int, default 0
+        How many of the first steps of each window not to ask about, as in `predict_set`.
+
+    Returns
+    -------
+    a `SeriesEvaluation`; a list of them, one a level, where several were asked for
 
     Examples
     --------
@@ -337,9 +358,11 @@ def backtest_series(
     predictor._check_parameters()
     entropy = entropy_of(predictor.random_state)
     each = EachSeries(predictor, observations, states, groups, order, lengths, entropy, totals)
-    table = each.table
+    table, several = each.table, several_levels(confidence_level)
+    levels = [None] if several is None else sorted({*several}, key=lambda one: -miscoverage(one))
+    asked = [0] if several is None else [levels.index(one) for one in several]
 
-    def judge(place: int) -> Evaluation | None:
+    def judge(place: int) -> Judged:
         begin, end = table.series.span(place)
         cut = find_begin(end - begin, horizon, start)
         ahead = [] if cut is None else stretches_after(cut, table.series.stretches(place).tolist())
@@ -349,41 +372,44 @@ def backtest_series(
         cp, rest = each.fitted(place, cut), table.seen(begin + cut, end)
         judged = roll_stretches(
             cp, rest, table.labels[begin + cut : end], ahead, horizon,
-            spread_windows(number, windows or WINDOWS), windows is None, levels=[None],
+            spread_windows(number, windows or WINDOWS), windows is None, levels=levels, lag=lag,
         )  # fmt: skip
-        return judged.evaluation(0)
+        judged = judged._replace(begins=judged.begins + cut)
+        return [judged.evaluation(level) for level in asked]
 
     found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
-    rows = table.series.lengths.tolist()
-    says = each.promise.says
-    return _joined(table.series.names, rows, found, says)
+    joined = _joined(table.series, found, len(asked), each.promise.says)
+    return joined[0] if several is None else joined
 
 
 def _each(
-    judge: Callable[[int], Evaluation | None], number: int, n_jobs: int | None, verbose: bool
-) -> list[Evaluation | None]:
+    judge: Callable[[int], Judged], number: int, n_jobs: int | None, verbose: bool
+) -> list[Judged]:
     """Judge all series, in threads; no number depends on how many."""
     if n_jobs in (None, 1):
         return list(show_progress(map(judge, range(number)), number, "judging series", verbose))
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    results: Iterator[Evaluation | None] = parallel(delayed(judge)(k) for k in range(number))
+    results: Iterator[Judged] = parallel(delayed(judge)(k) for k in range(number))
     return list(show_progress(results, number, "judging series", verbose))
 
 
 def _joined(
-    names: Sequence[Hashable],
-    rows: Sequence[int],
-    found: Sequence[Evaluation | None],
-    says: str,
-) -> SeriesEvaluation:
-    records = [
-        SeriesRecord(name, number, note=SHORT)
-        if one is None
-        else SeriesRecord.of(name, number, one)
-        for name, number, one in zip(names, rows, found, strict=True)
-    ]
-    pairs = zip(names, found, strict=True)
-    kept = {name: one for name, one in pairs if one is not None}
-    return SeriesEvaluation(records, kept, says)
+    series: SeriesRows, found: Sequence[Judged], levels: int, says: str
+) -> list[SeriesEvaluation]:
+    """Return how all series fared, level by level."""
+    names, lengths = series.names, series.lengths.tolist()
+    rows = dict(zip(names, np.split(series.rows, series.ends[:-1]), strict=True))
+    joined = []
+    for level in range(levels):
+        each = [None if one is None else one[level] for one in found]
+        records = [
+            SeriesRecord(name, number, note=SHORT)
+            if one is None
+            else SeriesRecord.of(name, number, one)
+            for name, number, one in zip(names, lengths, each, strict=True)
+        ]
+        kept = {name: one for name, one in zip(names, each, strict=True) if one is not None}
+        joined.append(SeriesEvaluation(records, kept, says, rows))
+    return joined

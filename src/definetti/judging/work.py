@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ class SeriesWork:
     observed : the columns that are observed; none for plain chains
     horizon, start, windows : as in `backtest_series`
     totals : what all series add up to, for a model that learns from the others
+    lag : as in `backtest_series`
+    levels : several levels, each with a row a series; the predictor's own if left out
 
     Examples
     --------
@@ -54,14 +57,16 @@ class SeriesWork:
     start: float = START
     windows: int | None = None
     totals: SeriesTotals | None = None
+    lag: int = 0
+    levels: tuple[float, ...] = ()
 
     def __call__(self, table: Any) -> Any:
         frame = nw.from_native(table, eager_only=True)
-        columns = self.judge(frame).to_dict()
+        columns = join_levels(self.judge(frame))
         return nw.from_dict(columns, backend=frame.implementation).to_native()
 
-    def judge(self, frame: nw.DataFrame[Any]) -> SeriesEvaluation:
-        """Return how the series of a table fared."""
+    def judge(self, frame: nw.DataFrame[Any]) -> list[SeriesEvaluation]:
+        """Return how the series of a table fared, level by level."""
         order = None if self.order is None else frame[self.order]
         rows, lengths = drop_unlabelled(frame[self.state], frame[self.group], order)
         if rows is not None:
@@ -70,8 +75,20 @@ class SeriesWork:
         if self.observed:
             some = frame.select(*self.observed)
             seen = (some[self.observed[0]] if len(self.observed) == 1 else some).to_native()
-        return backtest_series(
+        found = backtest_series(
             self.predictor, seen, frame[self.state].to_list(), frame[self.group].to_list(),
             None if order is None else order.to_native(), self.horizon, lengths=lengths,
-            start=self.start, windows=self.windows, totals=self.totals,
+            start=self.start, windows=self.windows, totals=self.totals, lag=self.lag,
+            confidence_level=list(self.levels) or None,
         )  # fmt: skip
+        found = found if self.levels else [found]
+        if rows is not None:
+            for one in found:
+                one.rows = {name: rows[places] for name, places in one.rows.items()}
+        return found
+
+
+def join_levels(found: Sequence[SeriesEvaluation]) -> dict[str, list[Any]]:
+    """Return the columns of `SeriesEvaluation.to_frame` for several levels, one below the other."""
+    each = [one.to_dict() for one in found]
+    return {name: [value for one in each for value in one[name]] for name in each[0]}

@@ -178,7 +178,7 @@ the sequences that they leave possible.'
 
 
 def report_series(
-    found: SeriesEvaluation,
+    found: SeriesEvaluation | Sequence[SeriesEvaluation],
     horizon: int = 1,
     *,
     one: Report | None = None,
@@ -190,8 +190,9 @@ def report_series(
 
     Parameters
     ----------
-    found : SeriesEvaluation
-        What `definetti.judging.backtest_series` found.
+    found : SeriesEvaluation, or a list of them
+        What `definetti.judging.backtest_series` found. Of several levels there is a verdict each,
+        and the table is that of the first.
     horizon : int, default 1
         The steps of its windows.
     one, name : Report and its series, optional
@@ -217,10 +218,13 @@ def report_series(
     """
     from definetti import __version__
 
-    if not isinstance(found, SeriesEvaluation):
+    each: list[Any] = [found] if isinstance(found, SeriesEvaluation) else list(found)
+    odd = [one for one in each if not isinstance(one, SeriesEvaluation)]
+    if odd or not each:
         raise TypeError(
-            f"found must be a SeriesEvaluation, got {type(found).__name__}; "
-            "definetti.judging.backtest_series and ConformalHMM.evaluate make one"
+            "found must be a SeriesEvaluation, or one for each level, got "
+            f"{type(odd[0]).__name__ if odd else 'none'}; definetti.judging.backtest_series and "
+            "ConformalHMM.evaluate make one"
         )
     rest: dict[str, Any] = {"levels": None, "states": [], "notes": []}
     if one is not None:
@@ -231,7 +235,9 @@ def report_series(
             **rest,
             "title": title or "How each series fared",
             "series": {
-                **describe_series(found, horizon), "shown": None if one is None else str(name)
+                **describe_series(each[0], horizon),
+                "verdicts": [level.verdict() for level in each],
+                "shown": None if one is None else str(name),
             },
             "settings": {key: _short(value) for key, value in shown.items()},
         }

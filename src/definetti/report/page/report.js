@@ -423,7 +423,9 @@
     const found = data.series;
     if (!found) return;
     byId("series").hidden = false;
-    byId("series-verdict").textContent = `${found.verdict[0].toUpperCase()}${found.verdict.slice(1)}.`;
+    const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;
+    byId("series-verdict").textContent = sentence(found.verdict);
+    byId("series-levels").replaceChildren(...found.verdicts.slice(1).map((words) => element("p", sentence(words))));
     byId("series-promise").textContent = `Promised: ${found.says}. Windows of ${many(found.horizon, "step")}, each predicted from all rows of its series before it.`;
     const long = found.horizon > 1; // else as many sequences as states
     fill(byId("series-table"), ["series", "verdict", "covered [exact 95 % interval]", "windows", "rows", ...(long ? ["sequences in a set"] : []), "states a step"], found.listed.map((one) => [
