@@ -38,7 +38,7 @@ BROKEN = {
     "quote within": ('a,state\n1,sun\n2,5" a\n3,r"ain\n', [], "row 2 has a quote (\") within a"),
     "ragged, with quotes": ('a,state\n"x""y",sun\n1\n', [], "row 2 has 1 field"),
     "text and numbers": ('{"a":1,"state":"1"}\n{"a":2,"state":1}\n', [],
-                         "row 2, column 'state' is 1 and row 1 is \"1\"; write states alike"),
+                         "row 2, column 'state' is 1 and row 1 is \"1\"; write them alike"),
     "Latin-1": (GOOD.replace("coat", "cöat").encode("latin-1"), [], "row 2 has a byte, 0xf6"),
     "Latin-1 header": ("sé,state\n".encode("latin-1"), [], "the header has a byte, 0xe9"),
     "UTF-16, unmarked": (GOOD.encode("utf-16-le"), [], "the header has a zero byte"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sys
 
 import pytest
 
@@ -55,24 +57,33 @@ def test_a_killed_worker_and_more_processes_change_no_byte(tmp_path, monkeypatch
     capsys.readouterr()
 
 
+SCHEMA = (
+    "series long, rows long, windows long, covered double, coverage double, low double, "
+    "high double, promised double, mean_size double, states_per_step double, states long, "
+    "filled long, unknown long, note string, p_value double"
+)
+
+
 @pytest.mark.slow
-def test_the_same_function_under_spark(tmp_path):
-    """Run only where PySpark and a Java runtime are installed."""
+def test_the_same_function_under_spark(tmp_path, monkeypatch):
+    """Run only where PySpark, which is some 400 MB, and a Java runtime are installed."""
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    if not hasattr(sql.GroupedData, "applyInArrow"):
+        pytest.skip("applyInArrow came with PySpark 4")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java runtime")
     pl = pytest.importorskip("polars")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # or another Python would be asked
     table = tmp_path / "towns.parquet"
     simulate(output=table, rows=60, series=5)
     work = SeriesWork(ConformalHMM(random_state=0), "series", "state", "day", ("carried",))
     wanted = work(pl.read_parquet(table)).sort("series")
-    schema = (
-        "series long, rows long, windows long, covered double, coverage double, low double, "
-        "high double, promised double, mean_size double, states_per_step double, filled long, "
-        "unknown long, note string, p_value double"
-    )
-    spark = sql.SparkSession.builder.master("local[1]").getOrCreate()
+    made = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", False)
+    spark = made.config("spark.driver.host", "127.0.0.1").getOrCreate()
     try:
-        rows = spark.read.parquet(str(table)).groupBy("series").applyInArrow(work, schema)
+        groups = spark.read.parquet(str(table)).groupBy("series")
+        # A function: of an object that is called, Spark counts the object as an argument.
+        rows = groups.applyInArrow(lambda one: work(one), SCHEMA)
         found = sorted(tuple(row) for row in rows.collect())
     finally:
         spark.stop()

@@ -7,7 +7,7 @@ import pytest
 import definetti
 from definetti import HMM, ConformalHMM, Monitor
 from definetti.emissions import Gaussian
-from definetti.judging import backtest_series
+from definetti.judging import SeriesEvaluation, SeriesRecord, backtest_series
 from definetti.series.others import FOLDS, train_on
 from definetti.simulate import weather
 
@@ -224,6 +224,30 @@ def test_a_backtest_has_a_verdict_and_names_whom_to_look_at():
     lonely = backtest_series(cp, [*THINGS, "hat"], [*SKIES, "sun"], [*GROUPS, "Cork"])
     assert lonely[-1].note == "too short for a window"
     assert "1 too short" in lonely.verdict()
+
+
+def test_states_that_no_set_could_hold_are_counted_apart():
+    cp = fit().series_["Lima"]
+    skies = ["sun"] * 10 + ["hail"] + ["sun"] * 9
+    alone = cp.evaluate(["hat"] * 20, skies, horizon=1)
+    found = fit().evaluate(["hat"] * 20, skies, groups=["Lima"] * 20, horizon=1)
+    assert (found[0].windows, found[0].unknown, found[0].judged) == (20, 1, 19)
+    assert found[0].covered == alone.covered.sum()
+    assert found.coverage == found[0].coverage == alone.covered.sum() / 19
+    assert "of 19 windows in 1 series" in found.verdict()
+    assert "counted apart: 1 with a state that had not come up before" in found.verdict()
+    none = fit().evaluate(["hat"], ["hail"], groups=["Lima"], horizon=1)
+    assert none.verdict() == "cannot tell: no window has states that had come up before"
+
+
+def test_a_verdict_says_when_sets_say_nothing_and_when_it_may_be_chance():
+    full = [SeriesRecord(name, 9, 5, 5.0, 0.9, 2.0, 2.0, 2) for name in NAMES]
+    said = SeriesEvaluation(full).verdict()
+    assert said.startswith("kept, but the sets say nothing: 2 of 2 states a step: 1.000 of 20")
+    few = SeriesEvaluation([SeriesRecord("Rome", 99, 50, 44.0, 0.9, 1.0, 1.0, 2)])
+    assert few.verdict().startswith("kept within chance: 0.880 of 50 windows")
+    many = SeriesEvaluation([SeriesRecord("Rome", 9999, 5000, 4400.0, 0.9, 1.0, 1.0, 2)])
+    assert many.verdict().startswith("short: 0.880 of 5,000 windows")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from definetti.cli.columns import (
 )
 from definetti.cli.estimators import check_lag, make_estimator
 from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
-from definetti.cli.fields import BadTable
+from definetti.cli.fields import NUMBER, BadTable
 from definetti.cli.grouped_steps import list_series_steps, pack_steps, unpack_steps
 from definetti.cli.kinds import tidy_columns
 from definetti.cli.levels import read_numbers, write_level
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from definetti.cli.options import Columns, Grouping, Settings, Spreading
 
 WHOLE = 5_000_000  # rows, up to which series that need all the others are worked out in one piece
+DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|$)"
 SEEN = "_state"  # the labels as they were read
 
 
@@ -208,6 +209,8 @@ def make_for_series(
     told = len(head.notes)
     cp = make_estimator(settings, head, steps, lag=lag, **how)
     cp.series = str(grouping.series)
+    if cp.states is None:  # all that the table has, whatever the part of it that a series is in
+        cp.states = list(dict.fromkeys(head.states))
     if cp.series != "own":  # a model of others is fixed as it is: there is no half to note
         cp.train_size = settings.train_size
         del head.notes[told:]
@@ -235,6 +238,7 @@ def look_at_head(
         )
         if order in (state, group):
             raise BadTable(f"column {order!r} is another thing already, and cannot be the order")
+        notes += check_order(table, order)
     rows = table.read(part, there)
     kept = [one for one in rows.columns if one not in (group, order)]
     first = rows[group] == rows[group][0]
@@ -265,6 +269,36 @@ def look_at_head(
         columns={one: str(kind).lower() for one, kind in kinds.items()}, notes=[*said, *more],
     )  # fmt: skip
     return head, [*notes, *odd]
+
+
+def check_order(table: PartedTable, order: str) -> list[str]:
+    """Refuse text that is sorted otherwise than it is meant; return notes of text that may be."""
+    pl = import_polars()
+    if table.scan().collect_schema()[order] != pl.String:
+        return []
+    text = pl.col(order)
+    found = table.collect(
+        table.scan().select(
+            rows=text.count(),
+            numbers=text.str.contains(f"^\\s*{NUMBER}\\s*$").sum(),
+            dates=text.str.contains(DATE).sum(),
+            shortest=text.str.len_chars().min(),
+            longest=text.str.len_chars().max(),
+            first=text.min(),
+            last=text.max(),
+        )
+    ).row(0, named=True)
+    if found["numbers"] and found["shortest"] != found["longest"]:
+        raise BadTable(
+            f"{table.name}: column {order!r} has numbers in text, which sort as '10' before '9'; "
+            "write numbers alone"
+        )
+    if found["numbers"] == found["rows"] or found["dates"] == found["rows"]:
+        return []
+    return [
+        f"rows are sorted by column {order!r} as text, from {found['first']!r} to "
+        f"{found['last']!r}; numbers, or dates such as 2024-01-31, are sorted as such"
+    ]
 
 
 def _share(how: PartWork, parts: list[Part]) -> tuple[list[Part], PartWork]:

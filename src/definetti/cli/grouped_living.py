@@ -92,13 +92,14 @@ class LivingSeries:
             text = b"\n".join([self._header, *lines] if self._header else lines).decode("utf-8")
         except UnicodeDecodeError:
             raise BadTable(f"{name} is not UTF-8; write it so") from None
-        table = parse_table(text, name, self.columns.state_column)
+        table = parse_table(text, name, self.columns.state_column, self.group)
         check_columns(table, name, [self.group], "--group-column")
         if self.group == self.columns.state_column:
             raise BadTable(f"column {self.group!r} is the state and cannot tell series apart")
         whose = table[self.group].cast(pl.String)
-        if whose.null_count():
-            row = self.rows + int(whose.is_null().arg_max() or 0) + 1
+        empty = whose.is_null() | (whose.str.strip_chars() == "")
+        if empty.any():
+            row = self.rows + int(empty.arg_max() or 0) + 1
             raise BadTable(
                 f"{name}: column {self.group!r} is empty in row {row:,}; name the series of each "
                 "row"

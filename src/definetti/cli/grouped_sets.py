@@ -82,10 +82,10 @@ def predict_groups(
             s = one.predict_set(fresh, level, **asked)
             for row in list_steps(s, lag, level):
                 step = row["step"] - 1
-                key = {} if order is None else {
-                    order: rows[order][int(some[step])] if step < len(some) else None
-                }  # fmt: skip
-                found.append({group: name, **key, **row})
+                key = {group: name}
+                if order is not None:
+                    key[order] = rows[order][int(some[step])] if step < len(some) else None
+                found.append({_name_key(one, row): value for one, value in key.items()} | row)
     if output is not None:
         write_rows(found, output)
     print_notes([*notes, *head.notes])
@@ -94,6 +94,11 @@ def predict_groups(
         print_json({"series": grouping.series.value, "promise": promise, "steps": found})
         return
     _show(found, group, promise, len(series), output)
+
+
+def _name_key(name: str, row: dict[str, Any]) -> str:
+    """Name a column of the file beside ours, as `writing.add_keys` does."""
+    return f"file_{name}" if name in row else name
 
 
 def _show(
@@ -111,7 +116,11 @@ def _show(
         best = "" if row["best"] is None else format_label(row["best"])
         level = [f"{row['confidence']}"] * several
         table.add_row(
-            format_label(row[group]), str(row["step"]), *level, format_set(row["set"]), best
+            format_label(next(iter(row.values()))),
+            str(row["step"]),
+            *level,
+            format_set(row["set"]),
+            best,
         )
     screen.print(table)
     if len(found) > SHOWN:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -102,20 +102,20 @@ def _check_finite(series: pl.Series, name: str, column: str) -> None:
         )
 
 
-def parse_dates(table: pl.DataFrame, state: str | None) -> pl.DataFrame:
+def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
     """Return a table whose columns of dates and times are that, and not text.
 
     The reader of CSV can look for them itself, which takes half a minute for a million rows.
 
     Parameters
     ----------
-    state : the column with the states, which stays what it is
+    labels : the columns with the states, and with the names of series, which stay what they are
     """
     import polars as pl
 
     found = {}
     for series in table.get_columns():
-        if series.dtype == pl.String and series.name != state and series.count():
+        if series.dtype == pl.String and series.name not in labels and series.count():
             looked = _infer_column(series.drop_nulls().head(FIRST))
             if looked.dtype.is_temporal():
                 found[series.name] = _parse_column(series, looked.dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from definetti._system.nesting import measure_depth
@@ -19,19 +20,19 @@ DEEPEST = 64
 TOO_DEEP = f"values inside of each other, more than {DEEPEST} deep; a row takes plain ones"
 
 
-def read_lines(text: str, name: str, state: str | None) -> pl.DataFrame:
+def read_lines(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
     """Read JSON lines: an object a row.
 
     Parameters
     ----------
     text, name : what was read, and where it is from
-    state : the column with the states, which are to be all of one kind
+    labels : the columns with states, and with names of series, which are to be all of one kind
     """
     import polars as pl
 
     _check_depth(text, name)
-    if state is not None:
-        _check_alike(text, name, state)
+    for label in labels:
+        _check_alike(text, name, label)
     try:
         # All rows say what the columns hold: a key may come up late, and whole numbers end.
         found = pl.read_ndjson(io.BytesIO(text.encode()), infer_schema_length=None)
@@ -49,7 +50,7 @@ def read_lines(text: str, name: str, state: str | None) -> pl.DataFrame:
     return found
 
 
-def read_list(text: str, name: str, state: str | None) -> pl.DataFrame:
+def read_list(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
     """Read a list of objects, as `--output` writes it."""
     if measure_depth(text) > DEEPEST + 1:
         raise BadTable(f"{name} has {TOO_DEEP}")
@@ -61,7 +62,7 @@ def read_list(text: str, name: str, state: str | None) -> pl.DataFrame:
         _check_object(row, number, name)
     if not any(rows):
         raise BadTable(f"{name} has no rows; give at least one object")
-    return read_lines("\n".join(map(json.dumps, rows)), name, state)
+    return read_lines("\n".join(map(json.dumps, rows)), name, labels)
 
 
 def _check_object(row: Any, number: int, name: str) -> None:
@@ -79,16 +80,16 @@ def _check_depth(text: str, name: str) -> None:
             raise BadTable(f"{name}: row {number} has {TOO_DEEP}")
 
 
-def _check_alike(text: str, name: str, state: str) -> None:
-    """Refuse states of several kinds: the reader would make 1 and "1" one state."""
+def _check_alike(text: str, name: str, label: str) -> None:
+    """Refuse labels of several kinds: the reader would make 1 and "1" one of them."""
     begins = ('"', "[-0-9]", "[tf]")
-    found = [re.search(f"{re.escape(json.dumps(state))}\\s*:\\s*{one}", text) for one in begins]
+    found = [re.search(f"{re.escape(json.dumps(label))}\\s*:\\s*{one}", text) for one in begins]
     if sum(map(bool, found)) < 2:  # as a rule; else look twice, at what is slow to look at
         return
     first: dict[type, tuple[int, Any]] = {}
     for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
         try:
-            value = json.loads(line).get(state)
+            value = json.loads(line).get(label)
         except (ValueError, AttributeError):
             return  # which the reader of the whole file will say more about
         kind = float if type(value) is int else type(value)
@@ -97,6 +98,6 @@ def _check_alike(text: str, name: str, state: str) -> None:
         if kind in (str, float, bool) and others:
             row, other = first[others[0]]
             raise BadTable(
-                f"{name}: row {number}, column {state!r} is {json.dumps(value)} and row {row} is "
-                f"{json.dumps(other)}; write states alike, all as text or all as numbers"
+                f"{name}: row {number}, column {label!r} is {json.dumps(value)} and row {row} is "
+                f"{json.dumps(other)}; write them alike, all as text or all as numbers"
             )

@@ -65,11 +65,13 @@ class PartedTable:
         sizes = self.collect(self.scan().group_by(group).agg(pl.len().alias("len"))).sort(
             self.group
         )
-        empty = sizes.filter(group.is_null())
-        if len(empty):
+        text = group.cast(pl.String).str.strip_chars()
+        empty = sizes.filter(text.is_null() | text.is_in(["", "NaN"]))["len"].sum()
+        if empty:
+            rows_of = "1 row" if empty == 1 else f"{empty:,} rows"
             raise BadTable(
-                f"{self.name}: column {self.group!r} is empty in {empty['len'][0]:,} rows; name "
-                "the series of each row"
+                f"{self.name}: column {self.group!r} is empty in {rows_of}; name the series of "
+                "each row"
             )
         names, numbers = sizes[self.group].to_list(), sizes["len"].to_list()
         found: list[Part] = []
@@ -120,7 +122,7 @@ def open_parts(source: str, group: str, state: str) -> Iterator[PartedTable]:
     if source != "-" and path.is_file() and _is_parquet(path):
         yield _checked(PartedTable(name, (str(path),), group), state)
         return
-    table = read_table(source, state)
+    table = read_table(source, state, group)
     check_columns(table, name, [group], "--group-column")
     with TemporaryDirectory(prefix="definetti-") as folder:
         copy = Path(folder) / "table.parquet"
@@ -145,6 +147,11 @@ def _checked(table: PartedTable, state: str) -> PartedTable:
     head = pl.DataFrame(schema=schema)
     check_columns(head, table.name, [table.group], "--group-column")
     check_columns(head, table.name, [state], "--state-column")
+    if schema[table.group].is_nested() or schema[table.group] == pl.Binary:
+        raise BadTable(
+            f"{table.name}: column {table.group!r} has {schema[table.group]}, which names no "
+            "series; name them by text or whole numbers"
+        )
     if table.group == state:
         raise BadTable(f"column {state!r} is the state and cannot tell series apart as well")
     return table

@@ -47,7 +47,7 @@ def name_source(source: str) -> str:
     return "standard input" if source == "-" else source
 
 
-def read_table(source: str, state: str | None = None) -> pl.DataFrame:
+def read_table(source: str, state: str | None = None, group: str | None = None) -> pl.DataFrame:
     """Read a table; ``-`` is standard input.
 
     The kind of file is told by its contents, so that standard input and odd names will do.
@@ -56,6 +56,8 @@ def read_table(source: str, state: str | None = None) -> pl.DataFrame:
     ----------
     state : the column with the states, if there is one: in CSV it is text, whatever it looks like,
         and in JSON all of one kind
+    group : the column that tells series apart, likewise; whole numbers are numbers, if no two of
+        them would be one, as 7 and 007
     """
     name = name_source(source)
     content = _read_bytes(source)
@@ -72,19 +74,40 @@ def read_table(source: str, state: str | None = None) -> pl.DataFrame:
     if content[:4] == PARQUET:
         table = _read_parquet(content, name)
     else:
-        table = parse_table(decode_text(content, name), name, state)
+        table = parse_table(decode_text(content, name), name, state, group)
     if not len(table):
         raise BadTable(f"{name} has no rows; give at least one below the header")
     return table
 
 
-def parse_table(text: str, name: str, state: str | None = None) -> pl.DataFrame:
+def parse_table(
+    text: str, name: str, state: str | None = None, group: str | None = None
+) -> pl.DataFrame:
     """Read a table from text: JSON lines, a JSON list, or CSV."""
+    labels = [one for one in (state, group) if one is not None]
     if text.lstrip()[:1] == "{":
-        return read_lines(text, name, state)
+        return read_lines(text, name, labels)
     if LIST.match(text):
-        return read_list(text, name, state)
-    return _read_csv(text, name, state)
+        return read_list(text, name, labels)
+    table = _read_csv(text, name, labels)
+    return table if group not in table.columns else _number_series(table, group)
+
+
+def _number_series(table: pl.DataFrame, group: str) -> pl.DataFrame:
+    """Return a table whose series are numbers where all are whole numbers, each written alike.
+
+    >>> import polars as pl
+    >>> [
+    ...     _number_series(pl.DataFrame({"who": who}), "who")["who"].to_list()
+    ...     for who in (["7", "10"], ["7", "007"], ["7", "Ann"])
+    ... ]
+    [[7, 10], ['7', '007'], ['7', 'Ann']]
+    """
+    import polars as pl
+
+    numbers = table[group].cast(pl.Int64, strict=False)
+    same = (numbers.cast(pl.String) == table[group]).all(ignore_nulls=False)
+    return table.with_columns(numbers) if same else table
 
 
 def _read_bytes(source: str) -> bytes:
@@ -133,7 +156,7 @@ def _check_room(content: bytes) -> None:
     np.empty(rows * columns * VALUE, dtype=np.uint8)  # never touched, so that it costs nothing
 
 
-def _read_csv(text: str, name: str, state: str | None) -> pl.DataFrame:
+def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
     import polars as pl
 
     text, separator = clean_lines(text, name)
@@ -143,7 +166,7 @@ def _read_csv(text: str, name: str, state: str | None) -> pl.DataFrame:
             separator=separator,
             infer_schema_length=None,
             encoding="utf8",
-            schema_overrides=None if state is None else {state: pl.String},
+            schema_overrides=dict.fromkeys(labels, pl.String),
         )
     except Exception as error:  # look for the row, which the reader does not tell
         for complain in (check_open_quotes, check_widths, check_inner_quotes):
@@ -151,7 +174,7 @@ def _read_csv(text: str, name: str, state: str | None) -> pl.DataFrame:
         raise BadTable(f"{name}: {take_first_line(error)}") from None
     if len(found) and found.width > 1 and found[:, -1].null_count():
         check_widths(text, name, separator)  # rows that are too short have been filled up
-    return parse_dates(read_formulas(found), state)
+    return parse_dates(read_formulas(found), labels)
 
 
 def read_formulas(table: pl.DataFrame) -> pl.DataFrame:

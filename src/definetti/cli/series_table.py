@@ -17,7 +17,8 @@ def describe_series(found: SeriesEvaluation) -> dict[str, Any]:
     worst = found.worst
     return {
         "verdict": found.verdict(), "number": len(found), "judged": len(found.judged),
-        "windows": found.windows, "coverage": found.coverage, "promised": found.promised,
+        "windows": found.windows, "unseen": found.unknown, "coverage": found.coverage,
+        "promised": found.promised,
         "mean_size": found.mean_size, "mean_states_per_step": found.states_per_step,
         "spread": found.spread, "spread_by_chance": found.spread_by_chance,
         "worst": None if worst is None else _describe(worst),
@@ -54,7 +55,7 @@ def print_series(found: SeriesEvaluation, said: dict[str, Any], horizon: int) ->
     covered = sum(one.covered for one in judged)
     share = f"{found.coverage:.3f}"
     if covered % 1 == 0:
-        low, high = exact_interval(int(covered), found.windows)
+        low, high = exact_interval(int(covered), found.windows - found.unknown)
         share += f" [{low:.3f}, {high:.3f}]"
     table.add_row(
         "all", f"{found.windows:,}", share, f"{found.mean_size:.2f}",

@@ -20,6 +20,7 @@ from definetti.judging.rolling import count_windows, roll_stretches
 from definetti.levels.by_state import several_levels
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation
+from definetti.sets.verdict import FULL
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 DOUBT = 0.05  # the chance that any series is named that keeps its level
 SHORT = "too short for a window"
+UNKNOWN = "no window has states that had come up before"
 Judged = list[Evaluation] | None  # one a level; None where a series has no window
 
 
@@ -39,8 +41,10 @@ class SeriesRecord(NamedTuple):
     covered : how many of these held the truth; a sum of shares where steps are promised
     promised : what was promised, on average over its windows
     mean_size, states_per_step : how many sequences, and states at a step, a set held on average
+    states : how many states there were in the end
     filled : how many sets would have been empty
-    unknown : how many windows had a state that was never seen before, and not declared
+    unknown : how many windows had a state that was never seen before, and not declared, which no
+        set can hold: the coverage is that of the others
     note : why there is none, where there is none
     """
 
@@ -51,29 +55,31 @@ class SeriesRecord(NamedTuple):
     promised: float = math.nan
     mean_size: float = math.nan
     states_per_step: float = math.nan
+    states: int = 0
     filled: int = 0
     unknown: int = 0
     note: str = ""
 
     @property
+    def judged(self) -> int:
+        """How many windows have states that had come up before."""
+        return self.windows - self.unknown
+
+    @property
     def coverage(self) -> float:
-        return self.covered / self.windows if self.windows else math.nan
+        return self.covered / self.judged if self.judged else math.nan
 
     @property
     def interval(self) -> tuple[float, float]:
         """The exact 95 % interval of the coverage; NaN where shares of steps were counted."""
-        if not self.windows or self.covered % 1:
+        if not self.judged or self.covered % 1:
             return math.nan, math.nan
-        return exact_interval(int(self.covered), self.windows)
+        return exact_interval(int(self.covered), self.judged)
 
     @property
     def p_value(self) -> float:
         """How probably so few windows are covered by chance, if they are independent."""
-        from scipy.stats import binom
-
-        if not self.windows or self.covered % 1:
-            return math.nan
-        return float(binom.cdf(self.covered, self.windows, self.promised))
+        return _chance(self.covered, self.judged, self.promised)
 
     @classmethod
     def of(cls, name: Hashable, rows: int, found: Evaluation) -> SeriesRecord:
@@ -83,12 +89,22 @@ class SeriesRecord(NamedTuple):
         promised = math.nan
         if len(known):  # a mean of equal numbers may be off by a rounding
             promised = known[0] if (known == known[0]).all() else known.mean()
-        missing = np.asarray(found.truth).reshape(len(held), -1) < 0
+        apart = found.unseen
         return cls(
-            name, rows, len(held), float(held.sum()), float(promised), float(found.sizes.mean()),
-            float(found.widths.mean()), 0 if found.filled is None else int(found.filled.sum()),
-            int(missing.any(axis=1).sum()),
+            name, rows, len(held), float(held[~apart].sum()), float(promised),
+            float(found.sizes.mean()), float(found.widths.mean()), len(found.states),
+            0 if found.filled is None else int(found.filled.sum()), int(apart.sum()),
+            UNKNOWN if apart.all() else "",
         )  # fmt: skip
+
+
+def _chance(covered: float, windows: int, promised: float) -> float:
+    """Return how probable it is that so few are covered; NaN where shares of steps were counted."""
+    from scipy.stats import binom
+
+    if not windows or covered % 1:
+        return math.nan
+    return float(binom.cdf(covered, windows, promised))
 
 
 class SeriesEvaluation(Sequence[SeriesRecord]):
@@ -128,8 +144,8 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     @property
     def judged(self) -> list[SeriesRecord]:
-        """The series of which some window was predicted."""
-        return [one for one in self.records if one.windows]
+        """The series of which some window was predicted that a set could hold."""
+        return [one for one in self.records if one.judged]
 
     @property
     def windows(self) -> int:
@@ -137,8 +153,13 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     @property
     def coverage(self) -> float:
-        """The share of all windows that were covered."""
-        return sum(one.covered for one in self.records) / max(self.windows, 1)
+        """The share of windows that were covered, of those that a set could hold."""
+        return sum(one.covered for one in self.records) / max(self.windows - self.unknown, 1)
+
+    @property
+    def unknown(self) -> int:
+        """How many windows had a state that had not come up before, in their series."""
+        return sum(one.unknown for one in self.records)
 
     @property
     def promised(self) -> float:
@@ -146,8 +167,8 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         levels = {one.promised for one in self.judged}
         if len(levels) == 1:
             return levels.pop()
-        each = [one.promised * one.windows for one in self.judged]
-        return math.fsum(each) / max(self.windows, 1)
+        each = [one.promised * one.judged for one in self.judged]
+        return math.fsum(each) / max(self.windows - self.unknown, 1)
 
     @property
     def coverages(self) -> FloatArray:
@@ -177,7 +198,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     @property
     def spread_by_chance(self) -> float:
         """What the spread would be if all series were covered alike, and windows independent."""
-        p, numbers = self.coverage, np.array([one.windows for one in self.judged])
+        p, numbers = self.coverage, np.array([one.judged for one in self.judged])
         return float(np.sqrt(p * (1 - p) * np.mean(1 / numbers))) if len(numbers) else math.nan
 
     @property
@@ -194,10 +215,11 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     def verdict(self) -> str:
         """Say in a sentence or two what came of it."""
         if not self.judged:
-            return f"no series has a window: all {len(self):,} are too short"
-        kept = "kept" if self.coverage >= self.promised else "short"
+            nothing = f"no series has a window: all {len(self):,} are too short"
+            return f"cannot tell: {UNKNOWN}" if self.unknown else nothing
+        number = self.windows - self.unknown
         said = (
-            f"{kept}: {self.coverage:.3f} of {self.windows:,} windows in {len(self.judged):,} "
+            f"{self._kept()}: {self.coverage:.3f} of {number:,} windows in {len(self.judged):,} "
             f"series, promised {self.promised:g}"
         )
         worst = self.worst
@@ -205,14 +227,28 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
             said += (
                 f"; by series {self.coverages.min():.3f} to {self.coverages.max():.3f}, spread "
                 f"{self.spread:.3f} (by chance {self.spread_by_chance:.3f}), worst {worst.series!r}"
-                f" with {worst.coverage:.3f} of {worst.windows:,}"
+                f" with {worst.coverage:.3f} of {worst.judged:,}"
             )
         if short := self.look_at:
             names = ", ".join(repr(one.series) for one in short[:5])
             said += f"; look at {names}{', …' if len(short) > 5 else ''} ({len(short):,} short)"
-        if left := len(self) - len(self.judged):
+        if self.unknown:
+            said += f"; counted apart: {self.unknown:,} with a state that had not come up before"
+        if left := sum(not one.windows for one in self.records):
             said += f"; {left:,} too short for a window"
         return said
+
+    def _kept(self) -> str:
+        """Say whether the promise was kept over all series, and whether that says anything."""
+        if self.coverage < self.promised:
+            covered, number = sum(one.covered for one in self.judged), self.windows - self.unknown
+            by_chance = _chance(covered, number, self.promised) > DOUBT
+            return "kept within chance" if by_chance else "short"
+        states = self._mean([float(one.states) for one in self.judged])
+        if states > 1 and self.states_per_step >= FULL * states:
+            width = f"{self.states_per_step:.3g} of {states:.3g} states a step"
+            return f"kept, but the sets say nothing: {width}"
+        return "kept"
 
     def __repr__(self) -> str:
         return (
@@ -241,7 +277,9 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
             for name in ("series", "rows", "windows", "covered", "coverage")
         }
         columns["low"], columns["high"] = [low for low, _ in intervals], [up for _, up in intervals]
-        for name in ("promised", "mean_size", "states_per_step", "filled", "unknown", "note"):
+        for name in (
+            "promised", "mean_size", "states_per_step", "states", "filled", "unknown", "note",
+        ):  # fmt: skip
             columns[name] = [getattr(one, name) for one in self.records]
         columns["p_value"] = p_values
         return columns

@@ -21,7 +21,7 @@ def describe_series(found: SeriesEvaluation, horizon: int) -> dict[str, Any]:
     """
     short = {one.series for one in found.look_at}
     order = sorted(
-        found, key=lambda one: (not one.windows, *map(_last, (one.p_value, one.coverage)))
+        found, key=lambda one: (not one.judged, *map(_last, (one.p_value, one.coverage)))
     )
     return {
         "verdict": found.verdict(),
@@ -47,7 +47,7 @@ def _describe(one: SeriesRecord, is_short: bool) -> dict[str, Any]:
 
 def _judge(one: SeriesRecord, is_short: bool) -> str:
     """Say in a few words what came of a series."""
-    if not one.windows:
+    if not one.judged:
         return one.note
     lacking = one.promised - one.coverage
     if is_short:
