@@ -112,7 +112,7 @@ def test_a_small_file_of_many_rows_is_refused_before_there_is_no_memory(start, t
     process = start("predict", "large.parquet", command=[sys.executable, "-c", LITTLE])
     _, err = process.communicate(timeout=1200)
     assert process.returncode == 2, err
-    assert err.startswith("definetti: not enough memory; give fewer rows"), err
+    assert err.startswith("definetti: not enough memory; allow more, or give fewer rows"), err
     assert err.count("\n") == 1, err
 
 

@@ -2,6 +2,9 @@
 
 import itertools
 import json
+import shlex
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -11,6 +14,7 @@ from definetti.cli import app
 from definetti.cli import parts as parting
 from definetti.cli.grouped import judge_groups
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
+from definetti.cli.room import is_out_of_memory
 
 SKY = "aababbaaabbabababbbaabbaabababbaabbbaaab"
 ROWS = pl.DataFrame(
@@ -182,3 +186,29 @@ def test_a_state_of_one_series_is_known_to_all_whatever_their_parts(tmp_path, mo
     assert wanted["states"] == [3, 3, 3]
     monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (10,))
     assert judge() == wanted
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_files_that_the_memory_allowed_cannot_map_are_refused_in_a_sentence(tmp_path):
+    ROWS.write_parquet(tmp_path / "table.parquet")
+    order = ["backtest", str(tmp_path), "--group-column", "who", "--order-column", "when"]
+    limited = f"ulimit -v 1000000; exec {shlex.join([sys.executable, '-m', 'definetti', *order])}"
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    [line] = done.stderr.strip().splitlines()
+    assert "of addresses, and 1.0 GB are allowed; raise the limit (ulimit -v)" in line
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(12, "Cannot allocate memory"),
+        pl.exceptions.ComputeError("memory allocation of 80000000 bytes failed"),
+        RuntimeError("can't start new thread"),
+    ],
+)
+def test_want_of_memory_is_known_whoever_raised_it(error):
+    assert is_out_of_memory(error)
+    assert not is_out_of_memory(ValueError("column 'memory' has no numbers"))

@@ -65,6 +65,8 @@ SCHEMA = (
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # PySpark's sockets
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_the_same_function_under_spark(tmp_path, monkeypatch):
     """Run only where PySpark, which is some 400 MB, and a Java runtime are installed."""
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")

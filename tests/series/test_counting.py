@@ -117,6 +117,21 @@ def test_parts_by_themselves_are_the_whole():
         assert pl.concat(parts).equals(whole)
 
 
+def test_counts_are_found_by_their_labels_however_states_are_declared():
+    """Else what is taken away would not be a series' own, and its rows stay in its model."""
+    totals = count_series(ROWS, "sky", "town", "day", "thing")
+    some = ROWS.filter(pl.col("town").is_in(["town 2", "town 5"]))
+    found = []
+    for states in (["rain", "sun"], ["sun", "rain"], ["hail", "sun", "rain"]):
+        cp = ConformalHMM(series="others", states=states, random_state=0)
+        made = SeriesWork(cp, "town", "sky", "day", ("thing",), totals=totals)
+        whole = SeriesWork(cp, "town", "sky", "day", ("thing",))
+        together = whole(ROWS).filter(pl.col("series").is_in(["town 2", "town 5"]))
+        assert made(some).equals(together)
+        found.append(made(some))
+    assert found[0].equals(found[1])
+
+
 def test_a_row_without_a_state_is_a_gap():
     """No window leads over it, and the first row after it is not predicted."""
     gaps = ROWS.with_columns(sky=pl.when(pl.col("day") != 30).then("sky"))

@@ -25,7 +25,7 @@ class BadTable(ValueError):
     """A file that cannot be read, with what is wrong and where."""
 
 
-def take_first_line(error: Exception) -> str:
+def take_first_line(error: Exception | str) -> str:
     """Return what an error says, without advice that is for those who program."""
     return str(error).strip().split("\n", 1)[0]
 

@@ -14,7 +14,9 @@ from typing import Any
 import typer
 
 from definetti._system import stopping, terminal
+from definetti.cli.fields import take_first_line
 from definetti.cli.printing import tell
+from definetti.cli.room import is_out_of_memory
 
 # What the estimators call their parameters, and what the command line does.
 OPTIONS = {
@@ -65,8 +67,9 @@ def tell_mistake(error: Exception) -> typer.Exit:
     """Tell of a user's mistake; raise what is returned."""
     text = write_options(OBJECTS.sub("", str(error)))
     text = NAMED.sub(lambda found: f"{OPTIONS[found[1]]} must be ", text)
-    if isinstance(error, MemoryError):
-        text = f"not enough memory; give fewer rows or a shorter horizon ({text or 'no details'})"
+    if is_out_of_memory(error):
+        details = take_first_line(text) or "no details"
+        text = f"not enough memory; allow more, or give fewer rows or a shorter horizon ({details})"
     tell(f"definetti: {text or type(error).__name__}")
     return typer.Exit(2)
 

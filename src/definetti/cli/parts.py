@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from definetti.cli.columns import check_columns
 from definetti.cli.fields import BadTable, take_first_line
 from definetti.cli.reading import PARQUET, import_polars, name_source, read_table
+from definetti.cli.room import check_room, is_out_of_memory
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,7 +95,9 @@ class PartedTable:
         pl = import_polars()
         try:
             return query.collect(engine="streaming")
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, OSError) as error:
+            if is_out_of_memory(error):
+                raise MemoryError(f"{self.name}: {take_first_line(error)}") from None
             raise BadTable(f"{self.name}: {take_first_line(error)}") from None
 
     def digest(self) -> str:
@@ -113,10 +116,13 @@ def open_parts(source: str, group: str, state: str) -> Iterator[PartedTable]:
     source : a file, a folder of Parquet files, or - for standard input
     """
     name, path = name_source(source), Path(source)
+    if source != "-" and path.is_file():
+        check_room(name, [path])
     if source != "-" and path.is_dir():
         files = sorted(str(one) for one in path.rglob("*.parquet"))
         if not files:
             raise BadTable(f"{source} is a folder without Parquet files; name a file, or another")
+        check_room(name, map(Path, files))
         yield _checked(PartedTable(name, tuple(files), group), state)
         return
     if source != "-" and path.is_file() and _is_parquet(path):
@@ -141,6 +147,8 @@ def _checked(table: PartedTable, state: str) -> PartedTable:
     try:
         schema = pl.scan_parquet(list(table.paths)).collect_schema()
     except Exception as error:  # whatever the reader calls it, it is the file's fault
+        if is_out_of_memory(error):
+            raise MemoryError(f"{table.name}: {take_first_line(error)}") from None
         raise BadTable(
             f"{table.name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None

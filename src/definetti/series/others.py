@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.conformal import ConformalHMM
-from definetti.data.history import History, padded
+from definetti.data.history import History
 from definetti.data.labels import check_pairs, piece
 from definetti.data.series import at_rows
 from definetti.emissions import Emission
@@ -137,9 +137,13 @@ class CountedSymbols(SummedSeries):
         if totals is None:
             self.total = self._count(0, len(self.codes))
         else:
-            shape = self.n_states, len(self.encoded)
-            self.moves = padded(totals.moves, self.n_states, self.n_states)
-            self.total = padded(totals.seen, *shape).astype(np.float64)
+            # Its labels may have another order: that of states that were declared, say.
+            rows = table.alphabet.encode(list(totals.states.labels), "states")
+            _, columns = emission.encode(list(totals.symbols.labels), self.encoded, "observations")
+            self.moves = np.zeros_like(self.moves)
+            self.moves[np.ix_(rows, rows)] = totals.moves
+            self.total = np.zeros((self.n_states, len(self.encoded)))
+            self.total[np.ix_(rows, columns)] = totals.seen
 
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
         rest = self.total - self._count(begin, end)

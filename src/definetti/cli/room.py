@@ -1,0 +1,57 @@
+"""Whether there is room: the memory that this process is allowed, and errors for want of it."""
+
+from __future__ import annotations
+
+import errno
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from definetti.cli.fields import BadTable
+
+# What the libraries that read and compile take of a process's addresses, whatever the table:
+# measured with `ulimit -v`, under which tables of a few rows are backtested from here on.
+BASE = 1_600_000_000
+WORDS = re.compile(
+    r"cannot allocate|failed to allocate|allocation of|out of memory|bad_alloc|os error 12\b"
+    r"|can't start new thread|load shared object file",
+    re.IGNORECASE,
+)
+
+
+def find_limit() -> int | None:
+    """Return how many bytes of addresses this process may have (`ulimit -v`); None for any."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def check_room(name: str, paths: Iterable[Path]) -> None:
+    """Refuse files that cannot be mapped into the memory allowed: who tries is ended, or waits.
+
+    A table may be larger than memory, since it is read in parts; but its files are mapped, which
+    takes addresses.
+    """
+    limit = find_limit()
+    if limit is None:
+        return
+    needed = BASE + sum(path.stat().st_size for path in paths)
+    if limit < needed:
+        raise BadTable(
+            f"{name} takes some {needed / 1e9:.1f} GB of addresses, and {limit / 1e9:.1f} GB are "
+            "allowed; raise the limit (ulimit -v), or split the files and ask for some at a time"
+        )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an error is for want of memory, whatever library raised it.
+
+    >>> is_out_of_memory(OSError("Cannot allocate memory (os error 12)"))
+    True
+    """
+    known = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+    return known or WORDS.search(str(error)) is not None
