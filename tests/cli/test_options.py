@@ -194,6 +194,30 @@ def test_an_option_on_a_good_file_and_misused(command, option):
         assert said in told, told
 
 
+# What has a series of its own to be about, or another file, and is refused with many.
+ALONE = {("predict", "--model"), ("check", "--sequence-column")}
+WITH_SERIES = [(command, option) for command, option in CASES
+               if command in ("predict", "backtest", "check")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [case for case in WITH_SERIES if case[1] not in {*WAITS, "--help", "--plot", "--classifier"}],
+)
+def test_every_option_goes_with_many_series_or_is_refused_in_a_line(command, option):
+    given = [] if "--group-column" in (option, *GOOD[option]) else ["--group-column", "part"]
+    given += [option, *(GOOD[option] if option != "--output" else [f"out{ENDINGS[command]}"])]
+    if option in ("--lag", "--max-errors") and command == "backtest":
+        given += ["--horizon", "2"]
+    done = run(command, "good.csv", *given)
+    alone = (command, option) in ALONE
+    failed = option == "--fail" and "fail" in done.stdout
+    assert done.exit_code == (2 if alone else 1 if failed else 0), done.output
+    if alone:
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert done.stderr.startswith("definetti: ")
+
+
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("command", READS)
 def test_a_broken_file_is_told_of_in_one_line_whatever_the_options(command, broken):
