@@ -10,9 +10,9 @@ from pathlib import Path
 
 from definetti.cli.fields import BadTable
 
-# What the libraries that read and compile take of a process's addresses, whatever the table:
-# measured with `ulimit -v`, under which tables of a few rows are backtested from here on.
-BASE = 1_600_000_000
+# What the libraries that read and compile take of a process's addresses, whatever the table. Tried
+# with a table of 2,400 rows: too little at `ulimit -v 1600000`, enough at 2000000.
+BASE = 2_000_000_000
 WORDS = re.compile(
     r"cannot allocate|failed to allocate|allocation of|out of memory|bad_alloc|os error 12\b"
     r"|can't start new thread|load shared object file",
