@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from definetti.check import check
+from definetti.check import check, residuals
 from definetti.check._places import correlate_lags, place_among_earlier
 from definetti.check.bands import draw_bands
 from definetti.check.drawing import drawer_of
@@ -17,17 +17,16 @@ def test_a_step_is_placed_among_those_of_its_group_before_it():
     rng = np.random.default_rng(0)
     begins = np.array([0, 0, 0, 3, 4, 4])
     cells = rng.integers(-1, 6, size=(4, 60))
-    coins = rng.random((4, 60))
-    names = np.arange(cells.size).reshape(cells.shape)
-    found = place_among_earlier(names, cells.ravel(), begins, names, coins.ravel())
-    for row, place, coin in zip(cells, found, coins, strict=True):
+    coins = rng.random(60)
+    found = place_among_earlier(cells, begins, coins)
+    for row, place in zip(cells, found, strict=True):
         for t, cell in enumerate(row):
             if cell < 0:
                 assert np.isnan(place[t])
                 continue
             before = [c for c in row[:t] if c >= 0 and begins[c] == begins[cell]]
             less, same = sum(c < cell for c in before), sum(c == cell for c in before)
-            assert place[t] == (less + coin[t] * (same + 1)) / (len(before) + 1)
+            assert place[t] == (less + coins[t] * (same + 1)) / (len(before) + 1)
 
 
 def test_autocorrelations_stay_within_stretches():
@@ -78,12 +77,16 @@ OBSERVATIONS = {
 CASES = [(kind, memory) for kind in OBSERVATIONS for memory in (1, 2, "age")]
 
 
+@pytest.mark.parametrize("fine", [residuals.FINE, 3])
 @pytest.mark.parametrize(("kind", "memory"), [*CASES, ("symbols", "observation")])
-def test_a_rearrangement_has_the_residuals_that_it_would_have_as_the_sample(kind, memory):
+def test_a_rearrangement_has_the_residuals_that_it_would_have_as_the_sample(
+    kind, memory, fine, monkeypatch
+):
     """So the observed curves are to those of draws as any draw is to the others: the proof's need.
 
-    The coins come with the observations, as one more column.
+    The coins are those of the steps, whatever comes to them.
     """
+    monkeypatch.setattr(residuals, "FINE", fine)
     rng = np.random.default_rng(3)
     states = rng.choice(["sun", "rain", "fog"], 60, p=[0.5, 0.3, 0.2])
     observations = OBSERVATIONS[kind](rng, 60)
@@ -98,7 +101,7 @@ def test_a_rearrangement_has_the_residuals_that_it_would_have_as_the_sample(kind
         theirs = list(_list_series(other, np.random.default_rng(6)))
         assert [s.name for s in theirs] == [s.name for s in ours]
         for mine, their in zip(ours, theirs, strict=True):
-            their.coins[:] = mine.coins[times[k]]
+            their.coins[:] = mine.coins
             found = mine.measure(sample, one)
             assert found == pytest.approx(their.measure(other, other.itself), abs=1e-12)
 
@@ -115,6 +118,19 @@ def test_residuals_are_uniform_and_independent_where_the_model_is_true():
         assert ((counts - expected) ** 2 / expected).sum() < 27.9  # chi-square of 9, 0.999
         normal = ndtri(places)
         assert abs(np.corrcoef(normal[1:], normal[:-1])[0, 1]) < 3.3 / np.sqrt(len(places))
+
+
+def test_many_values_are_placed_by_a_few_cells_which_no_picture_shows(monkeypatch):
+    rng = np.random.default_rng(0)
+    sample = read_sample(rng.normal(size=6_000), [0, 1, 1] * 2_000, None, 1)
+    *_, merged = _list_series(sample, np.random.default_rng(0))
+    assert np.bincount(merged.begins).max() == residuals.FINE
+    monkeypatch.setattr(residuals, "FINE", 10**4)
+    *_, exact = _list_series(sample, np.random.default_rng(0))
+    assert len(exact.begins) == 6_000
+    first, second = (one.place(sample, sample.itself)[0] for one in (merged, exact))
+    assert np.abs(first - second)[3_000:].max() < 0.01
+    assert (np.diff(merged.cells[np.argsort(exact.cells[:-1])]) >= 0).all()
 
 
 def test_bands_are_of_the_draws_of_the_tests():

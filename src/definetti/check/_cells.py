@@ -12,6 +12,7 @@ from definetti._system.arrays import CodeArray, IntArray
 from definetti._system.compiled import kernel
 
 UNIT = 2.0**30
+GONE = -(2**31)  # in the place of a number that is missing
 ROOM = 2**22  # cells that are counted in a table; where there may be more, they are sorted
 
 
@@ -23,6 +24,19 @@ def entropy_table(most: int) -> IntArray:
     """
     n = np.arange(most + 1, dtype=np.float64)
     return np.rint(n * np.log(np.maximum(n, 1.0)) * UNIT).astype(np.int64)
+
+
+@kernel
+def deal(values: CodeArray, times: CodeArray) -> CodeArray:
+    """Return, for each step of each row, the value of the time that it is dealt.
+
+    One pass over memory in no order; whoever goes over the result again goes in order.
+    """
+    found = np.empty(times.shape, dtype=values.dtype)
+    for b in range(len(times)):
+        for t in range(times.shape[1]):
+            found[b, t] = values[times[b, t]]
+    return found
 
 
 def hold_names(like: CodeArray, room: int) -> CodeArray:

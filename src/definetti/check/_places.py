@@ -9,24 +9,20 @@ from definetti._system.compiled import kernel
 
 
 @kernel
-def place_among_earlier(
-    names: CodeArray, cells: CodeArray, begins: CodeArray, times: CodeArray, coins: FloatArray
-) -> FloatArray:
+def place_among_earlier(cells: CodeArray, begins: CodeArray, coins: FloatArray) -> FloatArray:
     """Place each cell of a row among those of its group before it, ties by a coin.
 
     Parameters
     ----------
-    names : (B, T) which of the cells each is, −1 for none
-    cells : what each name stands for, numbers in order, group after group; −1 for nothing
+    cells : (B, T) whole numbers in order, group after group; −1 for nothing
     begins : (C,) the first cell of each cell's group
-    times : (B, T) whose coin each has
-    coins : (T,) between 0 and 1
+    coins : (T,) between 0 and 1, of the steps of every row
 
     Returns
     -------
     (B, T) between 0 and 1, NaN for nothing
     """
-    rows, length = names.shape
+    rows, length = cells.shape
     found = np.full((rows, length), np.nan)
     room = len(begins)
     ends = np.empty(room, dtype=begins.dtype)
@@ -37,7 +33,7 @@ def place_among_earlier(
         same = np.zeros(room, dtype=begins.dtype)
         total = np.zeros(room, dtype=begins.dtype)
         for t in range(length):
-            c = cells[names[b, t]] if names[b, t] >= 0 else -1
+            c = cells[b, t]
             if c < 0:
                 continue
             g = begins[c]
@@ -45,7 +41,7 @@ def place_among_earlier(
             while j > 0:
                 less += tree[g + j - 1]
                 j -= j & -j
-            found[b, t] = (less + coins[times[b, t]] * (same[c] + 1)) / (total[g] + 1)
+            found[b, t] = (less + coins[t] * (same[c] + 1)) / (total[g] + 1)
             same[c] += 1
             total[g] += 1
             j, wide = c - g + 1, ends[c] - g
@@ -78,12 +74,12 @@ def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatA
             spread += off[t] * off[t]
         if spread <= 0:
             continue
+        total = np.zeros(lags)
         for s in range(len(begins) - 1):
-            for k in range(1, lags + 1):
-                total = 0.0
-                for t in range(begins[s], begins[s + 1] - k):
-                    total += off[t] * off[t + k]
-                found[b, k - 1] += total / spread
+            for t in range(begins[s], begins[s + 1]):
+                for k in range(min(lags, begins[s + 1] - 1 - t)):  # all lags in one pass
+                    total[k] += off[t] * off[t + 1 + k]
+        found[b] = total / spread
     return found
 
 

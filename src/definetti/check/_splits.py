@@ -11,13 +11,13 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.check._cells import GONE
 
 EDGE = 20  # of a stretch, the first and the last twentieth are too short for a law of their own
 
 
 @kernel
 def split_cells(
-    names: CodeArray,
     cells: CodeArray,
     groups: CodeArray,
     begins: IntArray,
@@ -29,8 +29,7 @@ def split_cells(
 
     Parameters
     ----------
-    names, cells : (B, T) which of the cells is counted at each time, −1 for none; and what each
-        of these stands for, −1 for nothing
+    cells : (B, T) which of them is counted at each time, −1 for none
     groups : (B, T) what it is a share of
     begins : (S + 1,) where stretches begin, and the last ends
     table : as of `definetti.check._cells.entropy_table`, up to T
@@ -41,15 +40,15 @@ def split_cells(
     (B,) the log-likelihood ratio in units, summed over stretches; where the best split of the
     stretch with the largest lies; and that largest
     """
-    total = np.zeros(len(names), dtype=np.int64)
-    where = np.zeros(len(names), dtype=np.int64)
-    largest = np.full(len(names), -1, dtype=np.int64)
+    total = np.zeros(len(cells), dtype=np.int64)
+    where = np.zeros(len(cells), dtype=np.int64)
+    largest = np.full(len(cells), -1, dtype=np.int64)
     left, right = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
     own, rest = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
-    for b in range(len(names)):
+    for b in range(len(cells)):
         for s in range(len(begins) - 1):
             for t in range(begins[s], begins[s + 1]):
-                c = cells[names[b, t]] if names[b, t] >= 0 else -1
+                c = cells[b, t]
                 if c >= 0:
                     right[c] += 1
                     rest[groups[b, t]] += 1
@@ -57,7 +56,7 @@ def split_cells(
             edge = (begins[s + 1] - begins[s]) // EDGE
             low, high = begins[s] + edge, begins[s + 1] - edge
             for t in range(begins[s], begins[s + 1]):
-                c, g = cells[names[b, t]] if names[b, t] >= 0 else -1, groups[b, t]
+                c, g = cells[b, t], groups[b, t]
                 if c >= 0:
                     ratio += table[left[c] + 1] - table[left[c]]
                     ratio += table[right[c] - 1] - table[right[c]]
@@ -70,7 +69,7 @@ def split_cells(
                     if ratio > best and low <= t + 1 <= high:
                         best, place = ratio, t + 1
             for t in range(begins[s], begins[s + 1]):
-                c = cells[names[b, t]] if names[b, t] >= 0 else -1
+                c = cells[b, t]
                 if c >= 0:
                     left[c] = 0
                     own[groups[b, t]] = 0
@@ -82,44 +81,38 @@ def split_cells(
 
 @kernel
 def split_scores(
-    times: CodeArray,
-    scores: CodeArray,
-    seen: CodeArray,
-    groups: CodeArray,
-    begins: IntArray,
-    wide: int,
+    scores: CodeArray, groups: CodeArray, begins: IntArray, wide: int
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Split numbers: in each part each group has a mean of its own, all with variance one.
 
     Parameters
     ----------
-    times : (B, T) from where numbers come
-    scores, seen : (T,) numbers, and whether they are there, 1 or 0
+    scores : (B, T) whole numbers, `GONE` where there is none
     groups, begins, wide : as of `split_cells`
 
     Returns
     -------
     (B,) twice the log-likelihood ratio, place and largest, as of `split_cells`
     """
-    total = np.zeros(len(times))
-    where = np.zeros(len(times), dtype=np.int64)
-    largest = np.full(len(times), -1.0)
+    total = np.zeros(len(scores))
+    where = np.zeros(len(scores), dtype=np.int64)
+    largest = np.full(len(scores), -1.0)
     all_sum, sums = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
     all_size, sizes = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
     parts = np.zeros(wide)
-    for b in range(len(times)):
+    for b in range(len(scores)):
         for s in range(len(begins) - 1):
             for t in range(begins[s], begins[s + 1]):
-                g, time = groups[b, t], times[b, t]
-                all_sum[g] += scores[time] * seen[time]
-                all_size[g] += seen[time]
+                if scores[b, t] != GONE:
+                    all_sum[groups[b, t]] += scores[b, t]
+                    all_size[groups[b, t]] += 1
             ratio, best, place = 0.0, 0.0, begins[s]
             edge = (begins[s + 1] - begins[s]) // EDGE
             low, high = begins[s] + edge, begins[s + 1] - edge
             for t in range(begins[s], begins[s + 1]):
-                g, time = groups[b, t], times[b, t]
-                if seen[time]:
-                    sums[g] += scores[time]
+                g, score = groups[b, t], scores[b, t]
+                if score != GONE:
+                    sums[g] += score
                     sizes[g] += 1
                     n, m = sizes[g], all_size[g] - sizes[g]
                     part = 0.0

@@ -37,14 +37,12 @@ class Drift(Statistic, name="drift"):
         if column.symbols is not None:
             cells = column.cells
             ratio, where, _ = split_cells(
-                draws.times, cells, draws.tokens, sample.begins, sample.table,
+                draws.take(cells), draws.tokens, sample.begins, sample.table,
                 int(cells.max()) + 1, len(sample.rows),
             )  # fmt: skip
             return 2 * ratio / UNIT, where
-        scores = column.scores[side == "spread"]
-        total, where, _ = split_scores(
-            draws.times, scores, column.seen, draws.tokens, sample.begins, len(sample.rows)
-        )  # fmt: skip
+        scores = draws.take(column.scores[side == "spread"])
+        total, where, _ = split_scores(scores, draws.tokens, sample.begins, len(sample.rows))
         return total / ONE**2, where
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:

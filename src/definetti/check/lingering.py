@@ -6,7 +6,7 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import UNIT, hold_names, sum_cells
+from definetti.check._cells import GONE, UNIT, hold_names, sum_cells
 from definetti.check.base import Effect, Statistic
 from definetti.check.observed import Column
 from definetti.check.sample import Draws, Sample
@@ -32,24 +32,20 @@ class Lingering(Statistic, name="lingering"):
 
     def _column(self, sample: Sample, column: Column, draws: Draws) -> FloatArray:
         if column.symbols is None:
-            scores, _ = column.scores
-            return np.abs(_correlate(scores, column.seen, draws.edges, draws.times))
-        cells, size = column.cells, int(column.cells.max()) + 1
-        wide, n = int(column.symbols.max()) + 1, len(sample.rows)
-        keys = hold_names(draws.times, max(size, n) * wide)
-        _name_pairs(keys, column.symbols, cells, wide, draws.edges, draws.times)
+            return np.abs(_correlate(draws.take(column.scores[0]), draws.edges))
+        cells, (tokens, symbols) = draws.take(column.cells), column.made_of
+        size, wide, n = len(tokens), int(symbols.max()) + 1, len(sample.rows)
+        keys = hold_names(cells, max(size, n) * wide)
+        _name_pairs(keys, cells, symbols, np.arange(size), draws.edges, wide)
         told = sum_cells(keys, size * wide, sample.table)
-        there = np.where(column.seen == 1, sample.tokens, -1)
-        _name_pairs(keys, column.symbols, there, wide, draws.edges, draws.times)
+        _name_pairs(keys, cells, symbols, tokens, draws.edges, wide)
         return 2 * (told - sum_cells(keys, n * wide, sample.table)) / UNIT
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
         which = name_column(column)
         if column.symbols is None:
-            scores, _ = column.scores
-            own = sample.itself
-            size = float(_correlate(scores, column.seen, own.edges, own.times)[0])
+            size = float(_correlate(column.scores[0][None], sample.edges[None])[0])
             return Effect(f"{which} and the one before correlate {size:.2f} given the state", size)
         bits = float((values[0, part] - values[1:, part].mean()) / (2 * np.log(2) * len(sample)))
         return Effect(
@@ -63,18 +59,16 @@ class Lingering(Statistic, name="lingering"):
 
 
 @kernel
-def _correlate(
-    scores: CodeArray, seen: CodeArray, edges: CodeArray, times: CodeArray
-) -> FloatArray:
+def _correlate(scores: CodeArray, edges: CodeArray) -> FloatArray:
     """Return the correlation of scores with the ones before; 0 where none vary."""
-    found = np.zeros(len(times))
-    for b in range(len(times)):
+    found = np.zeros(len(scores))
+    for b in range(len(scores)):
         product, squares = 0, 0
-        for t in range(times.shape[1] - 1):
-            now, then = times[b, t], times[b, t + 1]
-            if edges[b, t] >= 0 and seen[now] and seen[then]:
-                product += scores[now] * scores[then]
-                squares += scores[now] * scores[now] + scores[then] * scores[then]
+        for t in range(scores.shape[1] - 1):
+            now, then = int(scores[b, t]), int(scores[b, t + 1])
+            if edges[b, t] >= 0 and now != GONE and then != GONE:
+                product += now * then
+                squares += now * now + then * then
         if squares > 0:
             found[b] = 2 * product / squares
     return found
@@ -83,16 +77,16 @@ def _correlate(
 @kernel
 def _name_pairs(
     keys: CodeArray,
+    cells: CodeArray,
     first: CodeArray,
     second: CodeArray,
-    wide: int,
     edges: CodeArray,
-    times: CodeArray,
+    wide: int,
 ) -> None:
-    """Name pairs of what is at a time and what is at the next, −1 where there is none."""
+    """Name pairs of what a cell says and what the next one does, −1 where one is missing."""
     keys[:] = -1
-    for b in range(len(times)):
-        for t in range(times.shape[1] - 1):
-            now, then = first[times[b, t]], second[times[b, t + 1]]
+    for b in range(len(cells)):
+        for t in range(cells.shape[1] - 1):
+            now, then = cells[b, t], cells[b, t + 1]
             if edges[b, t] >= 0 and now >= 0 and then >= 0:
-                keys[b, t] = then * wide + now
+                keys[b, t] = second[then] * wide + first[now]

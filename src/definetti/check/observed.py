@@ -23,6 +23,7 @@ from definetti._system.arrays import (
     as_float,
     distinct_rows,
 )
+from definetti.check._cells import GONE
 from definetti.data.labels import MISSING, Alphabet, all_hashable, is_missing, listed
 from definetti.emissions._choice import kinds_of
 from definetti.emissions._columns import read_columns
@@ -48,8 +49,8 @@ class Column:
     --------
     >>> column = Column("", np.array([5.0, 9.0, np.nan]), tokens=np.array([0, 0, 0]))
     >>> place, off = column.scores
-    >>> place / ONE, off / ONE
-    (array([-0.67448425,  0.67448425,  0.        ]), array([0., 0., 0.]))
+    >>> place[:2] / ONE, off[:2] / ONE, place[2] == off[2] == GONE
+    (array([-0.67448425,  0.67448425]), array([0., 0.]), True)
     """
 
     name: str
@@ -87,13 +88,27 @@ class Column:
     @cached_property
     def cells(self) -> CodeArray:
         """The name of each pair of token and symbol, −1 where it is missing."""
+        names = self._pairs[1]
+        return as_codes(np.where(self.seen == 1, names, -1), len(names))
+
+    @cached_property
+    def made_of(self) -> tuple[CodeArray, CodeArray]:
+        """The token and the symbol of each cell."""
         assert self.symbols is not None
-        _, cells, _ = distinct_rows(np.column_stack([self.tokens, self.symbols]))
-        return as_codes(np.where(self.seen == 1, cells, -1), len(cells))
+        first = self._pairs[0]
+        return self.tokens[first], self.symbols[first]
+
+    @cached_property
+    def _pairs(self) -> tuple[IntArray, IntArray]:
+        assert self.symbols is not None
+        return distinct_rows(np.column_stack([self.tokens, self.symbols]))[:2]
 
     @cached_property
     def scores(self) -> tuple[CodeArray, CodeArray]:
-        """Each number's place among those of its token, and how far that is from the middle."""
+        """Each number's place among those of its token, and how far that is from the middle.
+
+        In units, `GONE` where it is missing.
+        """
         tokens = self.tokens
         assert self.values is not None
         found = np.zeros(len(tokens))
@@ -109,10 +124,10 @@ class Column:
             run = np.cumsum(new | np.concatenate([[True], values[1:] != values[:-1]])) - 1
             middle = np.bincount(run, place) / np.bincount(run)
             found[order] = ndtri(middle[run] / np.repeat(size, size))
-        scores = np.rint(found * ONE).astype(np.int64)
-        spread = np.zeros(len(tokens), dtype=np.int64)
-        spread[there] = _centred(scores[there] ** 2 // ONE, tokens[there])
-        return as_codes(scores, 40 * ONE), as_codes(spread, 40 * ONE)  # none is that far off
+        scores = np.full((2, len(tokens)), GONE, dtype=np.int32)  # none is that far off
+        units: IntArray = np.rint(found[there] * ONE).astype(np.int64)
+        scores[:, there] = units, _centred(units * units // ONE, tokens[there])
+        return scores[0], scores[1]
 
 
 def _centred(numbers: IntArray, tokens: CodeArray) -> IntArray:
@@ -171,13 +186,16 @@ def _columns(observations: Any) -> dict[str, tuple[str, Any]]:
 
 
 def _column(name: str, kind: str, values: Any) -> Column:
-    entries = listed(values, "observations")
     if kind in NUMBERS:
-        numbers = np.array([np.nan if is_missing(x) else as_float(x) for x in entries])
-        distinct = len(np.unique(numbers[~np.isnan(numbers)]))
-        if kind == "numbers" or distinct * OFTEN > len(numbers):
+        numbers = _numbers(values)
+        there = ~np.isnan(numbers)
+        distinct, codes = np.unique(numbers[there], return_inverse=True)
+        if kind == "numbers" or len(distinct) * OFTEN > len(numbers):
             return Column(name, numbers)
-        entries = [None if np.isnan(x) else x for x in numbers.tolist()]
+        symbols = np.full(len(numbers), MISSING)
+        symbols[there] = codes
+        return Column(name, symbols=symbols, places=np.arange(len(distinct)))
+    entries = listed(values, "observations")
     if not all_hashable(entries):
         raise TypeError(
             "observations holds values that cannot be told apart by a hash, such as lists or "
@@ -186,6 +204,15 @@ def _column(name: str, kind: str, values: Any) -> Column:
     alphabet = Alphabet().extended(entries)
     codes = alphabet.encode_missing(entries)
     return Column(name, symbols=codes, places=rank_labels(alphabet.labels))
+
+
+def _numbers(values: Any) -> FloatArray:
+    """Return numbers as machine numbers, NaN where they are missing."""
+    entries = values if type(values) is np.ndarray else listed(values, "observations")
+    try:
+        return np.array(entries, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):  # one at a time, what arrays do not know
+        return np.array([np.nan if is_missing(x) else as_float(x) for x in entries])
 
 
 def rank_labels(labels: Sequence[Any]) -> IntArray:

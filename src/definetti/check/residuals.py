@@ -4,8 +4,7 @@ The state that follows is placed among those that followed the present one befor
 among those of its own state before. With ties broken by a coin of each step, such a place is
 uniform, and as a normal deviate it is the forecast pseudo-residual of Zucchini, MacDonald &
 Langrock (2016), of a law that is not assumed but was learned from the rows before. The coins
-travel with the observations, as one more column of them would: so what is said of rearrangements
-holds for these residuals as well.
+were there before all: whatever they are, what is said of rearrangements holds for residuals.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from definetti._system.arrays import CodeArray, FloatArray, as_codes, distinct_rows
+from definetti._system.arrays import CodeArray, FloatArray, IntArray, as_codes, distinct_rows
+from definetti.check._cells import deal
 from definetti.check._places import correlate_lags, count_bins, place_among_earlier
 from definetti.check.bands import Curve, draw_bands
 from definetti.check.drawing import measure_draws
@@ -27,6 +27,7 @@ from definetti.check.sample import Draws, Sample
 DRAWN, FEWEST = 199, 39  # draws that make bands
 WORK = 10**8  # steps that are placed for pictures, in all draws together
 COLUMNS = 5  # that have residuals; the first ones
+FINE = 2**10  # cells of a group at most
 QUANTILES, BINS, LAGS = 49, 20, 20
 SMALLEST = 1e-12
 NEXT = "next state"
@@ -77,9 +78,9 @@ class Series:
     name : what they are residuals of
     moves : whether states are placed, by the transition into them; else what is observed
     cells : names of what is placed, in order, group after group: of each transition, or of what
-        is observed at each time, −1 where nothing is
+        is observed at each time, −1 where nothing is, and last; of a group no more than `FINE`
     begins : (C,) the first cell of each cell's group
-    coins : (T,) a uniform number for each time that an observation comes from
+    coins : (T,) a uniform number for each step
     size : how many residuals there are
     """
 
@@ -105,14 +106,18 @@ class Series:
         if self.moves:
             names = np.full_like(draws.edges, -1)
             names[:, 1:] = draws.edges[:, :-1]
-        return place_among_earlier(names, self.cells, self.begins, draws.times, self.coins)
+        return place_among_earlier(deal(self.cells, names), self.begins, self.coins)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         """Return, for each draw, quantiles, shares of bins and autocorrelations in one row."""
         places = self.place(sample, draws)
         counts = count_bins(places, self.bins)
         uniform = places[~np.isnan(places)].reshape(len(places), self.size)  # as many in each
-        quantiles = np.quantile(uniform, self.shares, axis=1, overwrite_input=True).T
+        uniform.sort(axis=1)  # faster than to look for some quantiles
+        at, part = np.divmod(self.shares * (self.size - 1), 1)
+        low = at.astype(np.int64)
+        high = np.minimum(low + 1, self.size - 1)
+        quantiles = uniform[:, low] * (1 - part) + uniform[:, high] * part
         del uniform
         return np.concatenate(
             [
@@ -142,9 +147,9 @@ def _list_series(sample: Sample, generator: np.random.Generator) -> Iterator[Ser
 
     def make(name: str, groups: CodeArray, ranks: CodeArray, seen: Any, size: int) -> Series:
         first, names, _ = distinct_rows(np.column_stack([groups[seen], ranks[seen]]))
-        cells = np.full(len(groups), -1, dtype=sample.tokens.dtype)
+        own, names = _merge_many(groups[seen][first], names)
+        cells = np.full(len(groups) + 1, -1, dtype=sample.tokens.dtype)
         cells[seen] = names
-        own = groups[seen][first]
         coins = np.clip(generator.random(len(sample)), SMALLEST, 1 - SMALLEST)
         begins = as_codes(np.searchsorted(own, own), len(sample))
         return Series(name, name == NEXT, cells, begins, coins, size)
@@ -159,6 +164,31 @@ def _list_series(sample: Sample, generator: np.random.Generator) -> Iterator[Ser
         there = np.flatnonzero(column.seen)
         if len(there) > 1:
             yield make(column.called, column.tokens, column.ranks, there, len(there))
+
+
+def _merge_many(groups: CodeArray, names: IntArray) -> tuple[CodeArray, IntArray]:
+    """Merge cells that are next to each other in groups that have too many.
+
+    Which is below is a matter of a coin then. That no picture shows, and a step is placed at the
+    same cost, near by in memory, however many values were seen.
+
+    Parameters
+    ----------
+    groups : (C,) of each cell, sorted
+    names : cells
+
+    Examples
+    --------
+    >>> _merge_many(np.array([0] * 2048 + [1]), np.array([0, 1, 2, 2047, 2048]))[1]
+    array([   0,    0,    1, 1023, 1024])
+    """
+    begins = np.searchsorted(groups, groups)
+    sizes = np.searchsorted(groups, groups, side="right") - begins
+    places = np.arange(len(groups)) - begins
+    places = places * np.minimum(FINE, sizes) // sizes
+    new = np.diff(groups, prepend=-1) != 0
+    new[1:] |= np.diff(places) != 0
+    return groups[new], (np.cumsum(new) - 1)[names]
 
 
 def _lags(sample: Sample) -> int:

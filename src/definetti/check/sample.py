@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import CodeArray, IntArray, as_codes, distinct_numbers, distinct_rows
-from definetti.check._cells import entropy_table
+from definetti.check._cells import deal, entropy_table
 from definetti.check.observed import Column, read_observations
 from definetti.data.history import History
 from definetti.data.labels import MISSING, Alphabet, checked_states, readable
@@ -32,6 +32,10 @@ class Draws(NamedTuple):
     tokens: CodeArray
     edges: CodeArray
     times: CodeArray
+
+    def take(self, values: CodeArray) -> CodeArray:
+        """Return what each step has of ``(T,)`` values that travel with observations: (B, T)."""
+        return deal(values, self.times)
 
 
 class Origin(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray, as_codes
+from definetti._system.arrays import FloatArray, IntArray
 from definetti.check._cells import UNIT
 from definetti.check._splits import split_cells
 from definetti.check.base import Effect, Statistic
@@ -29,8 +29,7 @@ class Transitions(Statistic, name="transitions"):
 
     def _split(self, sample: Sample, draws: Draws) -> tuple[IntArray, ...]:
         sizes = len(sample.sources), len(sample.rows)
-        cells = as_codes(np.arange(sizes[0]), len(sample))
-        return split_cells(draws.edges, cells, draws.tokens, sample.begins, sample.table, *sizes)
+        return split_cells(draws.edges, draws.tokens, sample.begins, sample.table, *sizes)
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         row = int(self._split(sample, sample.itself)[1][0])
