@@ -215,6 +215,35 @@ def test_rows_are_those_of_the_whole_where_a_part_is_tested(monkeypatch):
     assert abs(cp.check().tests["drift"].row - whole) < 20
 
 
+def test_rows_that_were_left_out_are_counted(monkeypatch):
+    observations, states = planted("drift")
+    kept = np.flatnonzero(np.arange(600) % 100 < 90)
+    found = check(
+        observations[kept], states[kept], lengths=[90] * 6, rows_before=kept, tests=["drift"],
+        random_state=0,
+    )  # fmt: skip
+    row = found.tests["drift"].row
+    assert f"near row {row} the observation" in found.tests["drift"].effect
+    monkeypatch.setattr(quick, "WORK", 199 * 2 * 400)
+    found = check_quickly(observations[kept], states[kept], rows_before=kept, random_state=0)
+    assert abs(found.tests["drift"].row - 300) < 20
+
+
+def test_too_few_draws_for_a_level_are_not_taken_for_a_verdict():
+    twos, how = list("aabb" * 30), {"tests": ["order"], "random_state": 0}
+    found = check(None, twos, n_resamples=9, **how)
+    assert (found.p_value, found.least_p_value, found.rejected) == (0.1, 0.1, False)
+    assert "Nothing can be told at 0.05 by 9 rearrangements" in found.verdict
+    assert found.verdict.endswith("draw 19 or more.")
+    assert check(None, twos, n_resamples=19, **how).rejected
+    assert check(None, twos, n_resamples=9, stop_after=5, **how).least_p_value == 0.1
+    assert check(None, twos, n_resamples=9, smoothing=True, **how).least_p_value == 0
+    several = {"lengths": [60, 60], "tests": ["order", "one_chain"], "random_state": 0}
+    found = check(None, twos, n_resamples=19, **several)
+    assert found.verdict.endswith("draw 39 or more.")
+    assert check(None, twos, n_resamples=39, **several).rejected
+
+
 def test_an_estimator_checks_its_own_history():
     observations, states = planted("drift", 300)
     cp = ConformalHMM(random_state=0).fit(observations[:150], states[:150])
@@ -263,7 +292,7 @@ def test_what_cannot_be_tested_is_said_and_the_rest_tested():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"states": ["a"]}, "states has 1 steps of which nothing can be tested"),
+        ({"states": ["a"]}, "states has 1 step of which nothing can be tested"),
         ({"states": []}, "states is empty"),
         ({"states": ["a"] * 20}, "give a longer history, or observations"),
         ({"observations": [1, 2]}, "observations has 2 elements and states has 6"),
@@ -277,6 +306,9 @@ def test_what_cannot_be_tested_is_said_and_the_rest_tested():
         ({"alpha": 1}, "alpha must be a number between 0 and 1"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"rows_before": -1}, "rows_before must be a whole number ≥ 0"),
+        ({"rows_before": [0, 1]}, "rows_before must be a whole number ≥ 0, or one for each of the"),
+        ({"rows_before": range(6), "groups": ["one"] * 6}, "groups names them already"),
+        ({"order": range(6)}, "order sorts the rows of series, and groups is None"),
         ({"memory": 0}, "memory must be"),
         ({"memory": "observation"}, "needs observations that are symbols"),
         ({"random_state": -1}, "random_state must be"),
@@ -291,7 +323,7 @@ def test_bad_input_is_refused_by_name(given, message):
 @pytest.mark.parametrize("memory", [1, "age"])
 @pytest.mark.parametrize("observations", [None, [1.5], [None], pd.DataFrame({"x": [1.0]})], ids=str)
 def test_one_row_is_refused(observations, memory):
-    with pytest.raises(ValueError, match=r"one state|1 steps of which nothing can be tested"):
+    with pytest.raises(ValueError, match=r"one state|1 step of which nothing can be tested"):
         check(observations, ["a"], memory=memory)
 
 

@@ -31,7 +31,12 @@ def test_of_many_rows_it_takes_the_last(monkeypatch):
     assert found.untested["rows"] == "a quick check takes the last 150 of 400"
 
 
-@pytest.mark.parametrize("form", [np.asarray, pl.DataFrame])
+def as_rows(table):
+    return [{f"c{at}": y for at, y in enumerate(row)}
+            for row in np.asarray(table).tolist()]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [np.asarray, pl.DataFrame, np.ndarray.tolist, as_rows])
 def test_of_many_columns_it_takes_the_first(form):
     rng = np.random.default_rng(0)
     table, states = rng.normal(size=(60, 24)), rng.integers(0, 2, 60)
@@ -50,3 +55,10 @@ def test_a_memory_is_what_is_tested():
 def test_where_nothing_can_be_tested_it_says_so():
     with pytest.raises(CannotTest, match="nothing can be tested"):
         check_quickly(None, ["a"], random_state=0)
+
+
+def test_what_is_read_once_is_read_once():
+    whole = check_quickly(Y, X, random_state=3)
+    same(whole, check_quickly(iter(Y), iter(X), random_state=3))
+    with pytest.raises(ValueError, match="observations has 3 elements and states has 400"):
+        check_quickly(Y[:3], X, random_state=3)

@@ -1,6 +1,7 @@
 """`definetti check`: what it says is what the function says, and how it ends."""
 
 import json
+from random import Random
 
 import pytest
 
@@ -49,13 +50,21 @@ def test_it_ends_as_it_is_told(folder, ask_all):
         "one": ("check", "one.csv"),
         "both": ("check", "days.csv", "--no-observations", "--observation-columns", "sky"),
         "name": ("check", "days.csv", "--tests", "ordre"),
+        "level": ("check", "days.csv", "--alpha", 2),
+        "threads": ("check", "days.csv", "--jobs", 0),
     })  # fmt: skip
     codes = {name: done.returncode for name, done in found.items()}
-    assert codes == {"true": 0, "false": 0, "fail": 1, "one": 2, "both": 2, "name": 2}
+    assert codes == {
+        "true": 0, "false": 0, "fail": 1, "one": 2, "both": 2, "name": 2,
+        "level": 2, "threads": 2,
+    }  # fmt: skip
     assert "take --memory 2" in " ".join(found["false"].out.split())
     assert "drift: not tested, " in found["false"].out
     assert "nothing can be tested" in found["one"].err
-    assert "must be one of" in found["name"].err
+    assert "--tests must be one of" in found["name"].err
+    assert "a function" not in found["name"].err
+    assert "--alpha must be a number between 0 and 1" in found["level"].err
+    assert "--jobs must be a whole number of threads" in found["threads"].err
 
 
 def test_pictures_go_to_a_file_of_its_own(folder, ask_all):
@@ -106,3 +115,23 @@ def test_a_column_tells_sequences_apart(folder, ask_all):
     assert [found[name].returncode for name in ("both", "absent", "state")] == [2, 2, 2]
     assert "another name for --group-column" in found["both"].err
     assert "--group-column" in found["absent"].err
+
+
+def test_rows_are_those_of_the_file_where_some_have_no_state(folder, ask_all):
+    coin = Random(1)
+    rows = [(coin.gauss(3 * (k > 300), 1), "" if k % 70 < 10 else "ab"[k // 5 % 2])
+            for k in range(400)]  # fmt: skip
+    text = "\n".join(["y,state", *(f"{y:.3f},{x}" for y, x in rows)])
+    (folder / "gaps.csv").write_text(f"{text}\n")
+    found = ask_all({
+        "check": ("check", "gaps.csv", "--tests", "drift", "--json"),
+        "half": ("check", "gaps.csv", "--tests", "drift", "--json", "--train-size", 0.5),
+        "quick": ("predict", "gaps.csv", "--horizon", 1, "--json"),
+    })  # fmt: skip
+    said = {name: json.loads(done.out) for name, done in found.items()}
+    for name in ("check", "half"):
+        one = said[name]["tests"]["drift"]
+        assert abs(one["row"] - 301) < 5
+        assert one["effect"].startswith(f"near row {one['row']} the observation moves by")
+    assert said["quick"]["check"]["rows"] == 40
+    assert 360 < said["quick"]["check"]["tests"]["drift"]["row"] <= 400

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray
+from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import (
     checked_choice,
     checked_flag,
@@ -28,7 +28,7 @@ from definetti.check.own import Own
 from definetti.check.ranking import are_alike, stop_early
 from definetti.check.residuals import find_residuals
 from definetti.check.sample import Origin, Sample, read_sample
-from definetti.data.labels import listed
+from definetti.data.labels import listed, readable
 from definetti.data.series import take_labelled
 from definetti.memory import Memory
 
@@ -42,7 +42,7 @@ def check(
     lengths: Any = None,
     groups: Any = None,
     order: Any = None,
-    rows_before: int = 0,
+    rows_before: Any = 0,
     n_resamples: int = 999,
     memory: int | str | Memory = 1,
     tests: Tests = None,
@@ -74,9 +74,9 @@ def check(
     order : (T,) numbers or dates, optional
         What the rows of a series are sorted by; as they come if left out. What is said of a row
         names its place in the table, from 1, and its series.
-    rows_before : int, default 0
-        How many rows came before the first, where these are the last rows of more: what is said
-        of a row counts them, too.
+    rows_before : int or (T,) ints, default 0
+        How many rows came before the first, or before each, where these are some rows of more:
+        what is said of a row counts them, too.
     n_resamples : int, default 999
         How many rearrangements are drawn.
     memory : int, {"age", "observation"} or Memory, default 1
@@ -115,7 +115,6 @@ def check(
     (0.001, ('order', 'durations'))
     """
     checked_number(n_resamples, "n_resamples")
-    checked_limit(rows_before, "rows_before")
     checked_flag(smoothing, "smoothing")
     checked_flag(pictures, "pictures")
     checked_flag(verbose, "verbose")
@@ -126,13 +125,20 @@ def check(
     if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
         raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}; try 0.05")
     chosen = _choose(tests)
-    origin = None
+    states, origin = readable(states, "states"), None
     if groups is not None:
         whose = listed(groups, "groups")
         observations, states, lengths, rows = take_labelled(
             observations, states, whose, order, lengths
         )
         origin = Origin(rows, whose)
+    elif order is not None:
+        raise ValueError("order sorts the rows of series, and groups is None; name the series")
+    if np.ndim(rows_before):
+        if groups is not None:
+            raise ValueError("rows_before has a number for each row, and groups names them already")
+        origin, rows_before = Origin(_checked_rows(rows_before, len(states)), None), 0
+    checked_limit(rows_before, "rows_before")
     sample = read_sample(observations, states, lengths, memory, int(rows_before), origin)
     entropy = entropy_of(random_state)
     parts, untested = _sort_out(sample, chosen, tests is None)
@@ -152,9 +158,12 @@ def check(
             {name: found[name] for name in found if chosen[name].across == across}
             for across in (False, True)
         ]
-        p_value, judged = judge_all([one for one in families if one], uniform)
+        families = [one for one in families if one]
+        p_value, judged = judge_all(families, uniform)
+        counted = 0 if smoothing else len(families)
     else:
         p_value, judged = judge_early(found, stop_after)
+        counted = len(parts) * min(map(len, parts.values()))
     results = {
         name: _describe(sample, chosen[name], parts[name], found[name], judged[name], alpha)
         for name in parts
@@ -165,7 +174,17 @@ def check(
     return Diagnosis(
         p_value, results, untested, _say(sample), alpha, len(sample),
         n_resamples, find_residuals(sample, n_resamples, entropy) if pictures else {},
+        counted / (n_resamples + 1),
     )  # fmt: skip
+
+
+def _checked_rows(rows: Any, length: int) -> IntArray:
+    found = np.asarray(rows)
+    if found.shape != (length,) or found.dtype.kind not in "iu" or (found < 0).any():
+        raise ValueError(
+            f"rows_before must be a whole number ≥ 0, or one for each of the {length} rows"
+        )
+    return found.astype(np.int64)
 
 
 def _choose(tests: Tests) -> dict[str, Statistic]:
@@ -204,8 +223,8 @@ def _sort_out(
     if not parts:
         reasons = "; ".join(f"{name}: {why}" for name, why in untested.items())
         raise CannotTest(
-            f"states has {len(sample)} steps of which nothing can be tested ({reasons}); give a "
-            "longer history, or observations"
+            f"states has {len(sample)} step{'s' * (len(sample) > 1)} of which nothing can be "
+            f"tested ({reasons}); give a longer history, or observations"
         )
     return parts, untested
 

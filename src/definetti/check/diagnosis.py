@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from math import ceil
 from typing import Any
 
 import narwhals as nw
@@ -68,6 +69,7 @@ class Diagnosis:
     n_steps, n_resamples : how long the history is, and how many rearrangements were drawn at most
     residuals : forecast pseudo-residuals of the next state and of the first five columns, by name,
         with bands from the same draws; empty with ``pictures=False``
+    least_p_value : the smallest `p_value` that so many rearrangements can give
     """
 
     p_value: float
@@ -78,6 +80,7 @@ class Diagnosis:
     n_steps: int
     n_resamples: int
     residuals: Mapping[str, Residuals] = field(default_factory=dict, compare=False, repr=False)
+    least_p_value: float = 0.0
 
     @property
     def rejected(self) -> bool:
@@ -115,6 +118,13 @@ class Diagnosis:
                 f"Nothing could be tested: no rearrangement of these {self.n_steps:,} steps looks "
                 f"different to any test, whatever they depend on (p = {self.p_value:.3g}). A "
                 "longer history may tell."
+            )
+        if self.least_p_value > self.alpha:
+            enough = ceil(round(self.least_p_value * (self.n_resamples + 1)) / self.alpha - 1e-9)
+            return (
+                f"Nothing can be told at {self.alpha:g} by {self.n_resamples:,} rearrangements, "
+                f"whose smallest p-value is {self.least_p_value:.3g} (p = {self.p_value:.3g}): "
+                f"draw {enough - 1:,} or more."
             )
         if not self.rejected:
             return f"Nothing speaks against it that {self.assumption} (p = {self.p_value:.3g})."

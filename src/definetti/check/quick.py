@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from definetti.check.checking import check
 from definetti.check.diagnosis import Diagnosis
-from definetti.data.labels import piece
+from definetti.data.labels import is_missing, piece, readable
+from definetti.emissions._choice import kinds_of
 from definetti.memory import Memory
 
 DRAWN = 199  # of which 0.005 is the smallest p-value
@@ -24,7 +26,7 @@ def check_quickly(
     states: Any,
     *,
     memory: int | str | Memory = 1,
-    rows_before: int = 0,
+    rows_before: Any = 0,
     random_state: Any = None,
     pictures: bool = False,
 ) -> Diagnosis:
@@ -44,15 +46,22 @@ def check_quickly(
     >>> found.p_value, found.n_steps, found.untested["rows"]
     (0.005, 100502, 'a quick check takes the last 100,502 of 200,000')
     """
-    columns, observations, wide = _cut_columns(observations)
-    length = len(states)
-    rows = min(length, WORK // (DRAWN * (1 + columns)))
-    if rows < length:
-        states = piece(states, length - rows, length)
-        observations = None if observations is None else piece(observations, length - rows, length)
+    states, observations = readable(states, "states"), readable(observations)
+    length, before = len(states), np.asarray(rows_before)
+    columns, wide, rows = 0, 0, min(length, WORK // DRAWN)
+    if observations is not None and len(observations) != length:
+        rows = length  # which is refused
+    elif observations is not None:
+        observations = piece(observations, length - rows, length)
+        columns, observations, wide = _cut_columns(observations)
+        if rows * (1 + columns) * DRAWN > WORK:
+            last, rows = rows, WORK // (DRAWN * (1 + columns))
+            observations = piece(observations, last - rows, last)
+    states = piece(states, length - rows, length)
     found = check(
         observations, states, memory=memory, n_resamples=DRAWN, alpha=CLEAR,
-        rows_before=rows_before + length - rows, random_state=random_state, pictures=pictures,
+        rows_before=before[length - rows :] if before.ndim else rows_before + length - rows,
+        random_state=random_state, pictures=pictures,
     )  # fmt: skip
     cut = {}
     if rows < length:
@@ -64,8 +73,6 @@ def check_quickly(
 
 def _cut_columns(observations: Any) -> tuple[int, Any, int]:
     """Return how many columns are looked at, these, and how many there are."""
-    if observations is None:
-        return 0, None, 0
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         wide = len(native.columns)
@@ -73,4 +80,18 @@ def _cut_columns(observations: Any) -> tuple[int, Any, int]:
     if isinstance(observations, np.ndarray) and observations.ndim == 2:
         wide = observations.shape[1]
         return min(wide, COLUMNS), observations[:, :COLUMNS], wide
-    return 1, observations, 1
+    if (kinds := kinds_of(observations)).shape not in ("rows", "tuples", "mappings"):
+        return 1, observations, 1
+    wide, first = len(kinds.kinds), list(kinds.kinds)[:COLUMNS]
+    if wide > COLUMNS and kinds.shape != "tuples":  # which may be symbols as a whole
+        observations = [_cut_row(row, first) for row in observations]
+    return min(wide, COLUMNS), observations, wide
+
+
+def _cut_row(row: Any, names: list[Any]) -> Any:
+    """Return some columns of a row: by their names, or the first where they have none."""
+    if is_missing(row):
+        return None
+    return (
+        {name: row.get(name) for name in names} if isinstance(row, Mapping) else row[: len(names)]
+    )

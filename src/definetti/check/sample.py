@@ -39,16 +39,16 @@ class Draws(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a sample of many series is from.
+    """Where the steps of a sample are from, if that is not one row after the other.
 
     Attributes
     ----------
     rows : (T,) which row of the table each step is, from 0
-    names : of the series of each row of the table
+    names : of the series of each row of the table; None where there is one series only
     """
 
     rows: IntArray
-    names: list[Hashable]
+    names: list[Hashable] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Sample:
     memory : what the future is taken to depend on
     raw : the observations as they came
     before : how many rows come before its first, where it is a part of them
-    origin : where it is from, if it is many series of a table
+    origin : where it is from, if it is many series of a table, or some rows of one
     """
 
     labels: tuple[Hashable, ...]

@@ -30,8 +30,10 @@ def name_place(sample: Sample, row: int) -> str:
     Of a table of series, the row of the table is said, and whose it is.
     """
     if sample.origin is not None:
-        whose = sample.origin.names[sample.origin.rows[max(row - 1, 0)]]
-        return f"row {sample.find_row(row)}, of series {whose!r},"
+        rows, names = sample.origin
+        if names is None:
+            return f"row {sample.find_row(row)}"
+        return f"row {sample.find_row(row)}, of series {names[rows[max(row - 1, 0)]]!r},"
     stretch, begin, _ = find_stretch(sample, row)
     if sample.stretches == 1 or sample.before:
         return f"row {sample.find_row(row)}"

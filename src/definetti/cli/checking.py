@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.mistakes import write_options
@@ -37,7 +38,7 @@ def check_rows(
     seen, states, lengths, before = leave_training(data, train_size).values()
     if lengths is not None:  # what calibrates is what follows the last gap
         begin, end = len(states) - lengths[-1], len(states)
-        before += begin
+        before = before[begin]
         seen, states = None if seen is None else piece(seen, begin, end), states[begin:]
     try:
         return check_quickly(
@@ -83,7 +84,7 @@ def leave_training(data: LabelledTable, train_size: float | None) -> dict[str, A
     from definetti.data.splitting import training_length
 
     if train_size is None:
-        return _asked(data.observations, data.states, data.lengths, 0)
+        return _asked(data.observations, data.states, data.lengths, data.rows, 0)
     end = len(data.states)
     begin = training_length(train_size, end)
     seen = None if data.observations is None else piece(data.observations, begin, end)
@@ -93,10 +94,15 @@ def leave_training(data: LabelledTable, train_size: float | None) -> dict[str, A
         lengths = [
             late - early for early, late in zip([0, *ends], ends, strict=False) if late > early
         ]
-    return _asked(seen, data.states[begin:], lengths, begin)
+    return _asked(seen, data.states[begin:], lengths, data.rows, begin)
 
 
-def _asked(seen: Any, states: list[Any], lengths: list[int] | None, before: int) -> dict[str, Any]:
+def _asked(
+    seen: Any, states: list[Any], lengths: list[int] | None, rows: Sequence[int], begin: int
+) -> dict[str, Any]:
+    before: Any = begin
+    if rows:
+        before = rows[begin] if lengths is None else list(rows[begin:])
     return {"observations": seen, "states": states, "lengths": lengths, "rows_before": before}
 
 

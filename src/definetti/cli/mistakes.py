@@ -28,13 +28,16 @@ OPTIONS = {
     "symmetry": "--symmetry",
     "memory": "--memory",
     "score": "--score",
+    "alpha": "--alpha",
+    "n_jobs": "--jobs",
+    "tests": "--tests",
 }
 # With a value any of them; by itself, only what is no word of plain English.
 OPTION = re.compile(r"\b(\w+)=('?)([\w.:]+)\2|\b(confidence_level|max_errors|train_size)\b")
 CAPPED = re.compile(r"\bmemory=(?:definetti\.memory\.)?Age\(most=(\d+)\)")
 # At the beginning of what is wrong with one; and what a person at a terminal cannot give.
 NAMED = re.compile(rf"^({'|'.join(OPTIONS)}) must be ")
-OBJECTS = re.compile(r",? or a definetti\.\S+(?=, got)|, a function of windows(?= or a|, got)")
+OBJECTS = re.compile(r",? or a definetti\.\S+(?=, got)|, a function(?: of windows)?(?= or a|, got)")
 MISTAKES = (
     ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
 )  # fmt: skip
