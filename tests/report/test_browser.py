@@ -384,7 +384,23 @@ def test_a_broken_assumption_is_said_at_the_top(opened):
     page = opened(made)
     assert "May you trust this?" in page.locator("#notes").inner_text()
     assert "No, not as it stands" in page.locator("#trust-verdict").inner_text()
-    assert page.locator("#trust-remedies li").count() == len(found.failures)
+    said = page.locator("#trust-remedies li").all_inner_texts()
+    assert [one.rpartition("that: ")[2] for one in said] == [
+        made.contents["check"]["tests"][name]["verdict"] for name in found.failures
+    ]
+    assert said[1].startswith("What else fails may follow from that: ")
+
+
+@pytest.mark.slow
+def test_what_cannot_be_told_is_not_called_trustworthy(opened):
+    for states, few, why in (("ab" * 20, 99, "no rearrangement"), ("aabb" * 20, 9, "at 0.05 by 9")):
+        found = check(None, list(states), n_resamples=few, random_state=0)
+        cp = ConformalHMM(random_state=0)
+        page = opened(make_report(cp, None, list(states), windows=5, check=found))
+        verdict = page.locator("#trust-verdict").inner_text()
+        assert verdict.startswith("That cannot be told. Nothing")
+        assert why in verdict
+        assert page.locator("#trust-remedies li").count() == 0
 
 
 @pytest.mark.slow

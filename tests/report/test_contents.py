@@ -313,6 +313,20 @@ def test_a_diagnosis_is_told_as_it_is():
     assert all(sum(one["counts"]) == 99 for one in said["drawn"].values())
 
 
+def test_numbers_beyond_all_of_a_diagnosis_are_left_out():
+    """One draw does not vary at all; a function of one's own may be infinite."""
+    twos = list("aabb" * 10)
+    tests = {"order": "order", "own": lambda x, y: float("inf") if x[1] == "a" else 0.0}
+    found = check(None, twos, n_resamples=1, tests=tests, random_state=0)
+    assert found.tests["order"].stands_out == found.tests["own"].statistic == float("inf")
+    made = make_report(ConformalHMM(random_state=0), None, twos, windows=5, check=found)
+    said = made.contents["check"]
+    assert said["tests"]["order"]["stands_out"] is None
+    assert said["tests"]["own"]["statistic"] is None
+    assert not said["told"]
+    json.dumps(said, allow_nan=False)
+
+
 def test_without_a_diagnosis_nothing_is_checked():
     made = make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], windows=5)
     assert made.contents["check"] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,15 @@ def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
     if isinstance(symmetry, Spaced):
         found = found.beyond_spaced()
     kinds = list(found.residuals.items())[:SHOWN]
+    told = found.to_dict()
+    told["tests"] = {
+        name: {key: None if _is_beyond(value) else value for key, value in one.items()}
+        for name, one in told["tests"].items()
+    }
     return {
-        **found.to_dict(),
+        **told,
         "assumption": found.assumption,
+        "told": found.told and found.least_p_value <= found.alpha,
         "drawn": {name: _bins(one) for name, one in found.tests.items()},
         "residuals": {
             name: {
@@ -48,6 +55,11 @@ def note_broken(found: Diagnosis | None) -> list[str]:
         "the labelled rows are not what the promise assumes "
         f"(p = {found.p_value:.3g}): see “May you trust this?”"
     ]
+
+
+def _is_beyond(value: Any) -> bool:
+    """Tell a number that JSON does not have: that of one draw, say, by how little draws vary."""
+    return isinstance(value, float) and not isfinite(value)
 
 
 def _bins(one: Finding) -> dict[str, Any]:

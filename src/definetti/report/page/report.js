@@ -332,12 +332,16 @@
   function showCheck() {
     const found = data.check;
     if (!found) return;
-    const fails = (one) => one.adjusted_p_value <= found.alpha;
+    const fails = (name) => found.failures.includes(name);
     const tests = Object.entries(found.tests);
-    byId("trust-verdict").textContent = found.rejected
+    byId("trust-verdict").textContent = !found.told
+      ? `That cannot be told. ${found.verdict}`
+      : found.rejected
       ? `No, not as it stands: it does not hold that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}). The promise is not exact for such rows; the backtest below says how such sets fared.`
       : `As far as can be seen, yes: nothing speaks against it that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}).`;
-    byId("trust-remedies").append(...tests.filter(([, one]) => fails(one)).map(([, one]) => element("li", one.verdict)));
+    const remedies = found.rejected ? found.failures.map((name) => element("li", found.tests[name].verdict)) : [];
+    if (remedies.length > 1) remedies[1].prepend("What else fails may follow from that: "); // the most telling is the first
+    byId("trust-remedies").append(...remedies);
     const asks = (words) => (narrow() ? [] : [words]); // on a phone, what was found says as much
     fill(byId("trust-tests"), ["test", ...asks("question"), "p", "adjusted", "what was found"], tests.map(([name, one]) => [
       name, ...asks(one.asks), number(one.p_value), number(one.adjusted_p_value), one.effect,
@@ -355,10 +359,10 @@
       more[`xaxis${place.n}`] = axis("", { domain: place.x, anchor: `y${place.n}`, nticks: 4 });
       more[`yaxis${place.n}`] = axis("", { domain: place.y, anchor: `x${place.n}`, showticklabels: false, showgrid: false, range: [0, top] });
       const words = plain(`${name}: p = ${Number(one.p_value.toPrecision(2))}`);
-      more.annotations.push(heading(place, fails(one) ? `<b>${words}</b>` : words));
+      more.annotations.push(heading(place, fails(name) ? `<b>${words}</b>` : words));
       return [
         { ...common, type: "bar", x: middles, y: counts, width: edges.length > 1 ? edges[1] - edges[0] : undefined, marker: { color: "#bac2ca" } },
-        { ...common, type: "scatter", mode: "lines+markers", x: [one.statistic, one.statistic], y: [0, top * 0.95], line: { color: "#000", width: 2, dash: fails(one) ? "solid" : "dash" }, marker: { symbol: "triangle-down", size: [0, 10], color: "#000" } },
+        { ...common, type: "scatter", mode: "lines+markers", x: [one.statistic, one.statistic], y: [0, top * 0.95], line: { color: "#000", width: 2, dash: fails(name) ? "solid" : "dash" }, marker: { symbol: "triangle-down", size: [0, 10], color: "#000" } },
       ];
     });
     draw("trust-statistics", traces, { ...more, margin: { l: 10, r: 10, t: 30, b: 30 } }, 40 + 170 * down, "Each statistic among those of rearrangements; the table above says how many are as large.");
