@@ -170,9 +170,9 @@ def _settle(
         if any(one == memory for one, _ in failed):
             why = f"the least is spoken against it in {where}, though none answers all"
         words.append(f"{_name(memory)}: {why}{f' ({others})' if others else ''}.")
-    symmetry = "spaced" if found.failures else "full"
+    symmetry = "spaced" if found.failures or not found.told else "full"
     if auto[1]:
-        why = f"nothing in {where} speaks against it"
+        why = f"nothing in {where} {'speaks' if found.told else 'could speak'} against it"
         if found.failures:
             why = f"in {where} {_speak(found)}"
         few = " over a few steps" if symmetry == "full" else ""

@@ -117,6 +117,29 @@ def test_the_verdict_is_the_smallest_adjusted_p_value():
         assert all(one.adjusted >= one.p_value - 1e-12 for one in judged.values())
 
 
+@pytest.mark.parametrize("across", [False, True])
+def test_whichever_row_is_the_sample_p_values_keep_their_level(across):
+    """The sample and its draws are exchangeable: each row comes first with the same probability."""
+    rng = np.random.default_rng(2)
+    rows, steps = 12, 40
+    first = {"one": rng.integers(0, 4, (rows, 3)).astype(float), "two": rng.normal(size=(rows, 1))}
+    second = {"three": rng.integers(0, 3, (rows, 1)).astype(float)} if across else {}
+    found = {"one": [], "two": [], "verdict": [], "smoothed": []}
+    for k in range(rows):
+        order = [k, *(j for j in range(rows) if j != k)]
+        families = [{name: v[order] for name, v in one.items()} for one in (first, second) if one]
+        p_value, judged = judge_all(families, None)
+        found["verdict"].append(p_value)
+        for name in ("one", "two"):
+            found[name].append(judged[name].p_value)
+        uniforms = (np.arange(steps) + 0.5) / steps
+        found["smoothed"] += [judge_all(families, u)[1]["one"].p_value for u in uniforms]
+    for level in (k / (2 * rows) for k in range(1, 2 * rows + 1)):
+        for name in ("one", "two", "verdict"):
+            assert np.mean(np.array(found[name]) <= level + 1e-12) <= level + 1e-12, name
+        assert np.mean(np.array(found["smoothed"]) <= level) == pytest.approx(level, abs=1 / steps)
+
+
 @pytest.mark.parametrize("values", [(1, 2, 3, 4, 5, 6, 7), (1, 1, 2, 3, 3, 3, 4)])
 @pytest.mark.parametrize("enough", [1, 2, 3])
 def test_draws_that_stop_early_keep_the_level(values, enough):

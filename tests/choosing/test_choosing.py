@@ -237,6 +237,18 @@ def test_too_short_a_stretch_leaves_all_as_it_is():
     assert "cannot be tested" in cp.choice_.words
 
 
+@pytest.mark.parametrize("states", [list(range(300)), list("abc" * 100), list("aabb" * 75)])
+def test_what_cannot_be_told_speaks_for_nothing(states):
+    """Of such a path there is one rearrangement only, so that no test can fail."""
+    memory = "auto" if states[0] == states[1] else 1
+    cp = ConformalHMM(train_size=250, memory=memory, random_state=0, states=sorted(set(states)))
+    choice = cp.fit(None, states).choice_
+    assert not choice.diagnosis.told
+    assert choice.symmetry == "spaced"
+    assert "nothing in the 250 training steps could speak against it" in choice.words
+    assert memory == 1 or choice.memory == Order(2)
+
+
 def ask_beyond(cp, seen):
     """Ask what tokens of steps cannot answer."""
     return {
