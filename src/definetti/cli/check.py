@@ -15,8 +15,8 @@ from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import is_watched, print_json, print_notes
 
 if TYPE_CHECKING:
-    from definetti.check import Diagnosis
     from definetti.cli.columns import LabelledTable
+    from definetti.memory import Memory
 
 PICTURES = (".png", ".svg", ".pdf")
 MARK = "definetti check"  # what a picture is called inside
@@ -99,12 +99,11 @@ def check(
             "tests": None if tests is None else [name.strip() for name in tests.split(",")],
         }  # fmt: skip
         if settings.memory == "auto":
-            found = check_chosen(table, settings, **how)
+            memory = choose_memory(table, settings)
+            rows = leave_training(table, settings.train_size or 0.5)
         else:
-            found = run(
-                **rows, memory=read_memory(settings.memory), random_state=settings.seed,
-                verbose=is_watched(), **how,
-            )  # fmt: skip
+            memory = read_memory(settings.memory)
+        found = run(**rows, memory=memory, random_state=settings.seed, verbose=is_watched(), **how)
         if plot is not None:
             _draw(found, plot)
         # That states are a plain chain needs no saying to who asked for it.
@@ -117,8 +116,8 @@ def check(
         raise typer.Exit(1)
 
 
-def check_chosen(table: LabelledTable, settings: options.Settings, **how: Any) -> Diagnosis:
-    """Let tests of the first rows choose what the future depends on, and test the others."""
+def choose_memory(table: LabelledTable, settings: options.Settings) -> Memory:
+    """Let tests of the first rows choose what the future depends on, and say so."""
     from definetti.cli.checking import say_choice
     from definetti.cli.fields import BadTable
     from definetti.conformal import ConformalHMM
@@ -134,7 +133,7 @@ def check_chosen(table: LabelledTable, settings: options.Settings, **how: Any) -
     )  # fmt: skip
     cp.fit(table.observations, table.states)
     table.notes += say_choice(cp.choice_)
-    return cp.check(**how)
+    return cp.memory_
 
 
 def is_check_picture(path: Path) -> bool:
