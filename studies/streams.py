@@ -5,7 +5,7 @@ that ever reaches one over alpha, beside the simple jumper of crepes on p-values
 exchangeability. `python -m studies.streams power` plants changes, and prints the share of streams
 in which they are found, and after how many steps, beside one who knows both laws and the time of
 the change. P-values are those of `full` one step ahead, refitted, smoothed. `python -m
-studies.streams changes` and `real` are told by `studies.changes`.
+studies.streams late` is told by `studies.late`, `changes` and `real` by `studies.changes`.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def study_power(streams: int, console: Console, change: int = STEPS) -> None:
                     found[martingale].setdefault(column, []).append(time)
         for martingale, columns in found.items():
             table.add_row(
-                name, martingale, *[_told(np.array(one), change) for one in columns.values()]
+                name, martingale, *[tell_delays(np.array(one), change) for one in columns.values()]
             )
     console.print(table)
     console.print(
@@ -273,7 +273,8 @@ def study_power(streams: int, console: Console, change: int = STEPS) -> None:
     )
 
 
-def _told(when: FloatArray, change: int) -> str:
+def tell_delays(when: FloatArray, change: int) -> str:
+    """Tell the share of alarms after a change, their median delay, and the share before it."""
     delay = when - (change - 1)  # the first p-value is that of the second step
     after = delay[(delay > 0) & (delay < np.inf)]
     middle = f"{np.median(after):.0f}" if len(after) else "-"
@@ -282,11 +283,13 @@ def _told(when: FloatArray, change: int) -> str:
 
 def main() -> None:
     """Read the command line, and run the study."""
-    from studies import changes  # which draws the worlds that are made here
+    from studies import changes, late  # which draw the worlds that are made here
 
     parser = argparse.ArgumentParser(prog="python -m studies.streams", description=__doc__)
-    parser.add_argument("study", choices=["ville", "power", "changes", "real"])
-    parser.add_argument("--streams", type=int, help="how many; 20,000, 500, 20 and 3 if left out")
+    parser.add_argument("study", choices=["ville", "power", "late", "changes", "real"])
+    parser.add_argument(
+        "--streams", type=int, help="how many; 20,000, 500, 100, 20 and 3 if left out"
+    )
     parser.add_argument(
         "--steps", type=int, default=STEPS, help="before a change, and after it, for power"
     )
@@ -295,6 +298,8 @@ def main() -> None:
     console = Console(width=190)
     if asked.study == "power":
         study_power(asked.streams or 500, console, asked.steps)
+    elif asked.study == "late":
+        late.study_late(asked.streams or 100, console)
     elif asked.study == "changes":
         changes.study_changes(asked.streams or 20, console)
     elif asked.study == "real":

@@ -1,6 +1,8 @@
 """Every martingale with a name is fair given any past, runs for ever, and can be saved."""
 
+from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from definetti.testing import check_martingale
 
 OTHERS = [SimpleJumper(0.3), PlugIn(bins=3, prior=0.5, forgetting=0.1), PlugIn(bins=1)]
 OTHERS += [SleeperStayer(waking=0.5, cuts=(0.9, 0.01, 0.5)), Absence(0.4, (0.9, 0.01), 0.5)]
+OTHERS += [SleeperStayer(0.5, (0.9, 0.01), patience=0), Absence(0.9, patience=3)]
 
 
 @pytest.mark.parametrize("name", Martingale.named)
@@ -117,20 +120,72 @@ def test_plug_in_as_it_is_written():
     assert PlugIn().update_many(p)[-1] == pytest.approx(log_capital, abs=1e-12)
 
 
-def test_sleeper_stayer_as_it_is_written():
-    """All that sleeps and all that is awake, in whole fractions."""
-    cuts, waking = [Fraction(k, 20) for k in (1, 3, 6, 10, 14)], Fraction(3, 1000)
+@pytest.mark.parametrize("patience", [0, 1, 2])
+def test_sleeper_stayer_as_it_is_written(patience):
+    """All that sleeps and all that is awake, in numbers of 28 digits."""
+    cuts, waking = [Decimal(k) / 20 for k in (1, 3, 6, 10, 14)], Decimal("0.003")
     pairs = [(a, b) for a in cuts for b in cuts if a != b]
-    asleep, awake = Fraction(1), dict.fromkeys(pairs, Fraction(0))
-    expected, p = [], [Fraction(k * k % 101, 101) for k in range(1, 60)]
+    asleep, awake = Decimal(1), dict.fromkeys(pairs, Decimal(0))
+    expected, p = [], [Decimal(k * k % 101) / 101 for k in range(1, 60)]
     for value in p:
+        woken = waking * asleep**patience * asleep
         for a, b in pairs:
-            awake[a, b] += asleep * waking / len(pairs)
+            awake[a, b] += woken / len(pairs)
             awake[a, b] *= b / a if value <= a else (1 - b) / (1 - a)
-        asleep *= 1 - waking
+        asleep -= woken
         expected.append(float(asleep + sum(awake.values())))
-    found = SleeperStayer().update_many([float(value) for value in p])
+    found = SleeperStayer(patience=patience).update_many([float(value) for value in p])
     np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("patience", [0, 1, 0.5])
+@pytest.mark.parametrize(
+    "bet", [SleeperStayer(0.4, (0.1, 0.5)), Absence(0.4, (0.5, 0.1))], ids=["stayer", "absence"]
+)
+def test_all_ways_of_eight_steps(bet, patience):
+    """The density is constant between 0, 0.1, 0.5 and 1: capital and Ville's bound, listed."""
+    bet = type(bet)(**{**bet.settings, "patience": patience})
+    places = {0.05: 0.1, 0.3: 0.4, 0.8: 0.5}  # p-values, and how probable each of the three is
+    mean, often = np.zeros(8), dict.fromkeys([1.05, 1.5, 3.0, 20.0], 0.0)
+    for way in product(places, repeat=8):
+        bet.restart()
+        capital, chance = np.exp(bet.update_many(way)), np.prod([places[p] for p in way])
+        mean += chance * capital
+        for most in often:
+            often[most] += chance * (capital.max() >= most)
+    np.testing.assert_allclose(mean, 1, rtol=1e-12)
+    assert all(found <= 1 / most for most, found in often.items())
+    assert often[1.5] > 0.1  # there is something to be bounded
+
+
+@pytest.mark.parametrize("kind", [SleeperStayer, Absence])
+def test_what_sleeps_outlasts_a_long_stream(kind):
+    """A tenth of a million quiet steps: by its law, and far more than a constant share leaves."""
+    bet, rng = kind(), np.random.default_rng(4)
+    bet.update_many(rng.random(100_000))
+    share = bet.patience
+    law = -np.log1p(share * bet.waking * 100_000) / share
+    assert bet.state[-1] == pytest.approx(law, abs=0.02)
+    assert bet.log_capital > law
+    assert law > 100_000 * np.log1p(-bet.waking) / 20
+
+
+@pytest.mark.parametrize("quiet", [300, 100_000])
+def test_a_change_is_found_soon_however_late_it_comes(quiet):
+    p = np.random.default_rng(5).random(quiet + 100)
+    p[quiet:] **= 3
+    logs = SleeperStayer().update_many(p)
+    assert logs[:quiet].max() < np.log(20) <= logs[quiet : quiet + 60].max()
+
+
+def test_a_state_from_before_there_was_patience_goes_on_as_it_did():
+    p = np.random.default_rng(6).random(80)
+    old, new = SleeperStayer(patience=0), SleeperStayer()
+    old.update_many(p[:40])
+    assert len(old.state) == len(new.state) - 1
+    new.restore(old.state)
+    assert new.patience == 0
+    np.testing.assert_array_equal(new.update_many(p[40:]), old.update_many(p[40:]))
 
 
 @pytest.mark.parametrize(
@@ -139,6 +194,8 @@ def test_sleeper_stayer_as_it_is_written():
         (lambda: SimpleJumper(jumping=0), "jumping"),
         (lambda: SimpleJumper(jumping=True), "jumping"),
         (lambda: SleeperStayer(waking=0), "waking"),
+        (lambda: SleeperStayer(patience=-1), "patience"),
+        (lambda: Absence(patience=float("inf")), "patience"),
         (lambda: SleeperStayer(cuts=(0.5, 0.5)), "cuts"),
         (lambda: SleeperStayer(cuts=(0.5, 1.0)), "cuts"),
         (lambda: Absence(shares=()), "shares"),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.compiled import kernel
 from definetti.martingales._checks import checked_share
-from definetti.martingales.base import Martingale
+from definetti.martingales._sleeping import HEAD, Sleeper, rouse
 
 
 @dataclass(eq=False)
-class Absence(Martingale, name="absence"):
+class Absence(Sleeper, name="absence"):
     """Capital sleeps, and wakes bit by bit, to be bet that the smallest p-values stay away.
 
     What is awake bets that p-values below ``a`` come `left` times as often as they should, for each
@@ -25,11 +25,14 @@ class Absence(Martingale, name="absence"):
     Parameters
     ----------
     waking : float, default 0.003
-        The share of the sleeping capital that wakes at every step.
+        The share of the sleeping capital that wakes at the first step.
     shares : the numbers that ``a`` may be
     left : float, default 0.1
         Which part of what should be below ``a`` may still come; little is lost by it, and a single
         one does not cost all.
+    patience : float, default 0.5
+        How slowly the share that wakes falls, as that of `SleeperStayer` does; less than there,
+        since who wakes too soon loses little.
 
     Examples
     --------
@@ -42,12 +45,12 @@ class Absence(Martingale, name="absence"):
     True
     """
 
-    waking: float = 0.003
     shares: tuple[float, ...] = (0.015, 0.03, 0.06)
     left: float = 0.1
+    patience: float = field(default=0.5, kw_only=True)
 
     def check(self) -> None:
-        checked_share(self.waking, "waking", "0.003 is usual")
+        super().check()
         checked_share(self.left, "left", "0.1 is a tenth")
         self.shares = tuple(self.shares)
         for share in self.shares:
@@ -60,15 +63,19 @@ class Absence(Martingale, name="absence"):
     def breaks(self) -> tuple[float, ...]:
         return self.shares
 
-    def begin(self) -> FloatArray:
-        # The log of all capital, the share that sleeps, and those that are awake.
-        return np.concatenate([[0.0, 1.0], np.zeros(len(self.shares))])
+    @property
+    def cells(self) -> int:
+        return len(self.shares)
+
+    @property
+    def _how(self) -> tuple[float, float, FloatArray, float]:
+        return float(self.waking), float(self.patience), self._shares, float(self.left)
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        _bet(state, p_values, logs, float(self.waking), self._shares, float(self.left))
+        _bet(state, p_values, logs, *self._how)
 
     def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        _bet_each(states, p_values, logs, float(self.waking), self._shares, float(self.left))
+        _bet_each(states, p_values, logs, *self._how)
 
 
 @kernel
@@ -77,13 +84,15 @@ def _bet(
     p_values: FloatArray,
     logs: FloatArray,
     waking: float,
+    patience: float,
     shares: FloatArray,
     left: float,
 ) -> None:
-    awake = state[2:]
+    awake = state[HEAD : HEAD + len(shares)]
     for k in range(len(p_values)):
-        woken = state[1] * waking / len(shares)
-        asleep = whole = state[1] * (1.0 - waking)
+        rate = rouse(state, waking, patience)
+        woken = state[1] * rate / len(shares)
+        asleep = whole = state[1] * (1.0 - rate)
         for i in range(len(shares)):
             a = shares[i]
             factor = left if p_values[k] <= a else (1.0 - left * a) / (1.0 - a)
@@ -102,8 +111,9 @@ def _bet_each(
     p_values: FloatArray,
     logs: FloatArray,
     waking: float,
+    patience: float,
     shares: FloatArray,
     left: float,
 ) -> None:
     for k in range(len(states)):
-        _bet(states[k], p_values[k : k + 1], logs[k : k + 1], waking, shares, left)
+        _bet(states[k], p_values[k : k + 1], logs[k : k + 1], waking, patience, shares, left)

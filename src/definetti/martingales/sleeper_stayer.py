@@ -9,11 +9,11 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.compiled import kernel
 from definetti.martingales._checks import checked_share
-from definetti.martingales.base import Martingale
+from definetti.martingales._sleeping import HEAD, Sleeper, rouse
 
 
 @dataclass(eq=False)
-class SleeperStayer(Martingale, name="sleeper_stayer"):
+class SleeperStayer(Sleeper, name="sleeper_stayer"):
     """Capital sleeps, and wakes bit by bit, to be bet on one simple departure and stay with it.
 
     What is awake bets that the share ``b`` of p-values is below ``a``, for all pairs of different
@@ -24,10 +24,12 @@ class SleeperStayer(Martingale, name="sleeper_stayer"):
     Parameters
     ----------
     waking : float, default 0.003
-        The share of the sleeping capital that wakes at every step: changes are looked for over some
-        ``1/waking`` steps. Later little is left asleep, ``exp(-waking * t)``, and each step before
-        a change delays its alarm: after 10,000 quiet steps the default takes five times as long as
-        after 300, and after 100,000 fifty times. Take less for a stream that long.
+        The share of the sleeping capital that wakes at the first step: changes are looked for over
+        some ``1/waking`` steps, and from then on ever less.
+    patience : float, default 1
+        How slowly the share falls: what still sleeps after ``t`` quiet steps is ``1 / (1 + waking
+        t)`` with 1, so that a change is found nearly as soon after 100,000 steps as after 300. With
+        0, Vovk's own, it stays as it is, and after some thousand steps nothing is left to wake.
     cuts : the numbers that ``a`` and ``b`` may be
 
     Examples
@@ -41,11 +43,10 @@ class SleeperStayer(Martingale, name="sleeper_stayer"):
     True
     """
 
-    waking: float = 0.003
     cuts: tuple[float, ...] = (0.05, 0.15, 0.3, 0.5, 0.7)
 
     def check(self) -> None:
-        checked_share(self.waking, "waking", "0.003 is usual")
+        super().check()
         self.cuts = tuple(self.cuts)
         for cut in self.cuts:
             checked_share(cut, "each of cuts", "0.05 is one for small p-values")
@@ -57,27 +58,36 @@ class SleeperStayer(Martingale, name="sleeper_stayer"):
     def breaks(self) -> tuple[float, ...]:
         return self.cuts
 
-    def begin(self) -> FloatArray:
-        # The log of all capital, the share that sleeps, and those that are awake, by a and b.
-        return np.concatenate([[0.0, 1.0], np.zeros(len(self.cuts) ** 2)])
+    @property
+    def cells(self) -> int:
+        return len(self.cuts) ** 2  # by a and b, of which the equal ones are empty
+
+    @property
+    def _how(self) -> tuple[float, float, FloatArray]:
+        return float(self.waking), float(self.patience), self._cuts
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        _bet(state, p_values, logs, float(self.waking), self._cuts)
+        _bet(state, p_values, logs, *self._how)
 
     def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        _bet_each(states, p_values, logs, float(self.waking), self._cuts)
+        _bet_each(states, p_values, logs, *self._how)
 
 
 @kernel
 def _bet(
-    state: FloatArray, p_values: FloatArray, logs: FloatArray, waking: float, cuts: FloatArray
+    state: FloatArray,
+    p_values: FloatArray,
+    logs: FloatArray,
+    waking: float,
+    patience: float,
+    cuts: FloatArray,
 ) -> None:
     number = len(cuts)
-    awake = state[2:]
-    each = waking / (number * (number - 1))
+    awake = state[HEAD : HEAD + number * number]
     for k in range(len(p_values)):
-        asleep = state[1]
-        whole = asleep * (1.0 - waking)
+        asleep, rate = state[1], rouse(state, waking, patience)
+        each = rate / (number * (number - 1))
+        whole = asleep * (1.0 - rate)
         for i in range(number):
             a, below = cuts[i], p_values[k] <= cuts[i]
             for j in range(number):
@@ -88,7 +98,7 @@ def _bet(
                 share = (awake[i * number + j] + asleep * each) * factor
                 awake[i * number + j] = share
                 whole += share
-        state[1] = asleep * (1.0 - waking) / whole
+        state[1] = asleep * (1.0 - rate) / whole
         for cell in range(len(awake)):
             awake[cell] /= whole
         state[0] += np.log(whole)
@@ -97,7 +107,12 @@ def _bet(
 
 @kernel
 def _bet_each(
-    states: FloatArray, p_values: FloatArray, logs: FloatArray, waking: float, cuts: FloatArray
+    states: FloatArray,
+    p_values: FloatArray,
+    logs: FloatArray,
+    waking: float,
+    patience: float,
+    cuts: FloatArray,
 ) -> None:
     for k in range(len(states)):
-        _bet(states[k], p_values[k : k + 1], logs[k : k + 1], waking, cuts)
+        _bet(states[k], p_values[k : k + 1], logs[k : k + 1], waking, patience, cuts)

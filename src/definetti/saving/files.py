@@ -16,7 +16,7 @@ from definetti.saving.archive import Archive, open_archive, write_archive
 from definetti.saving.reading import Reader
 from definetti.saving.writing import Writer
 
-FORMAT, VERSION = "definetti", 1
+FORMAT, VERSION = "definetti", 2
 
 
 def save(thing: Saved, path: Path, notes: dict[str, Any] | None = None) -> None:
