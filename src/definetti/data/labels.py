@@ -23,6 +23,8 @@ MISSING = -1
 
 def is_missing(value: object) -> bool:
     """Tell whether a value stands for "not known": None, NaN, NaT, masked or pandas' NA."""
+    if type(value) is int or type(value) is str:  # what most are
+        return False
     if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, (np.datetime64, np.timedelta64)):

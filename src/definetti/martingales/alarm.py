@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
+from operator import sub
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,9 @@ class Alarm(Named, Saved, ABC):
 
         For streams: arrays of a few numbers cost more than what is done with them.
         """
-        pairs, threshold = list(zip(self._carried, log_capitals, strict=True)), self.log_threshold
-        self._statistics = [log - carried for carried, log in pairs]
-        self._carried = [self.carry(carried, log) for carried, log in pairs]
+        carried, threshold = self._carried, self.log_threshold
+        self._statistics = list(map(sub, log_capitals, carried))
+        self._carried = list(map(self.carry, carried, log_capitals))
         return [one >= threshold for one in self._statistics]
 
     def update_many(self, log_capitals: Any) -> FloatArray:

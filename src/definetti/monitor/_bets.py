@@ -24,7 +24,6 @@ class Bets:
 
     Attributes
     ----------
-    martingales : by part, with its capital
     alarm : with thresholds for so many parts
     raised : by part, whether it was above its threshold after the last step
     """
@@ -34,7 +33,7 @@ class Bets:
         made += [Absence() for _ in parts.visited]
         for one in made:
             one.restart()
-        self.martingales = dict(zip(parts.names, made, strict=True))
+        self._martingales = dict(zip(parts.names, made, strict=True))
         self.alarm = replace(alarm, parts=len(made))
         self.raised = [False] * len(made)
         self._alike = [made[: len(parts.judged)], made[len(parts.judged) :]]
@@ -48,19 +47,24 @@ class Bets:
 
     def take(self, p_values: list[float]) -> tuple[list[float], list[int]]:
         """Take in the p-values of a step; return the logs of capital, and parts newly raised."""
-        values, begin = np.array([value or ZERO for value in p_values]), 0
-        logs = np.empty(len(values))
+        values, told, begin = [value or ZERO for value in p_values], [], 0
         for alike, table in self._tables:
-            end = begin + len(alike)
-            alike[0].bet_each(table, values[begin:end], logs[begin:end])
-            for one, row in zip(alike, table, strict=True):
-                one.state = row
-            begin = end
-        told = logs.tolist()
+            own = np.array(values[begin : begin + len(alike)])
+            alike[0].bet_each(table, own, logs := np.empty(len(own)))
+            told += logs.tolist()
+            begin += len(alike)
         before, self.raised = self.raised, self.alarm.hear(told)
         if True not in self.raised:
             return told, []
         return told, [k for k, now in enumerate(self.raised) if now and not before[k]]
+
+    @property
+    def martingales(self) -> dict[str, Martingale]:
+        """By part, with its capital as it stands."""
+        for alike, table in self._tables:
+            for one, row in zip(alike, table, strict=True):
+                one.state = row  # which follows the table from now on
+        return self._martingales
 
     @property
     def state(self) -> dict[str, Any]:
@@ -73,7 +77,7 @@ class Bets:
 
     def restore(self, kept: dict[str, Any]) -> None:
         """Go on from a `state` that was saved."""
-        for one, state in zip(self.martingales.values(), kept["capitals"], strict=True):
+        for one, state in zip(self._martingales.values(), kept["capitals"], strict=True):
             one.restore(state)
         self.alarm.restore(*kept["alarm_state"])
         raised = [bool(one) for one in kept["raised"]]

@@ -12,7 +12,7 @@ import numpy as np
 from definetti.conformal import ConformalHMM
 from definetti.levels import Levels
 from definetti.monitor._following import Follower
-from definetti.monitor._ways import Counted
+from definetti.monitor._ways import Counted, describe
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 from definetti.sets.making import plausible
 
@@ -53,7 +53,7 @@ def count_set(
         labels,
         1,
         levels.written,
-        describe(cp),
+        way.method,
         exact,
         p_values,
         filled=filled,
@@ -127,9 +127,3 @@ def unknown_set(cp: ConformalHMM, labels: tuple[Hashable, ...]) -> PredictionSet
     every: list[tuple[Hashable, ...]] = [(label,) for label in labels]
     ones = np.ones(len(labels))
     return PredictionSet(every, ones, labels, 1, None, describe(cp), True, ones, note=UNKNOWN)
-
-
-def describe(cp: ConformalHMM) -> str:
-    """Say how sets are made."""
-    smoothed = ", smoothed" if cp.smoothing else ""
-    return f"{cp.score_.name} score, {cp.symmetry_.known_as} symmetry{smoothed}"

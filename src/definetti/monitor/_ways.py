@@ -71,6 +71,12 @@ def check_plain(observation: Any) -> int:
     return -1
 
 
+def describe(cp: ConformalHMM) -> str:
+    """Say how sets are made."""
+    smoothed = ", smoothed" if cp.smoothing else ""
+    return f"{cp.score_.name} score, {cp.symmetry_.known_as} symmetry{smoothed}"
+
+
 def counts_tell(cp: ConformalHMM) -> bool:
     """Tell whether counts are all that the ranks of the estimator's score depend on."""
     data, score = cp._data, cp.score_
@@ -93,6 +99,7 @@ class Counted(Way):
     Attributes
     ----------
     stream : the counts
+    method : how sets are made, in words
     sets : "class" or "past", what the estimator compares candidates with one step ahead, where
         counts tell its sets, too; else None
     """
@@ -100,6 +107,7 @@ class Counted(Way):
     def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
         super().__init__(parts)
         data, model = cp._data, cp.model_
+        self.method = describe(cp)
         self._judged = [PARTS.index(name) for name in parts.judged]
         self.alphabet: Alphabet = data.alphabet
         self.closed, self.plain = data.closed, data.plain
@@ -114,17 +122,26 @@ class Counted(Way):
         assert isinstance(data.emission, (Categorical, Text))
         priors = (float(model.prior), float(data.emission.prior))
         surprise = type(cp.score_) is Path
-        self._placed: tuple[tuple[int, int, int], Placed] | None = None
-        self.stream = Stream.of(data.history, len(self._codes), priors, surprise)
+        self._placed: tuple[int, Placed] | None = None  # of an observation, since the last label
+        self._take_up(Stream.of(data.history, len(self._codes), priors, surprise))
 
-    @property
-    def sets(self) -> str | None:
+    def _take_up(self, stream: Stream) -> None:
+        self.stream = stream
+        self._see_sets()
+
+    def _see_sets(self) -> None:
+        """See whether counts tell the sets, too."""
+        self.sets = self._sets
         if self._sets == "class":
             # Beyond these limits windows are drawn, and not counted.
             n, most = self.stream.n_states, self._most
             within = n * (self.stream.n_symbols + 1) <= most and n**4 <= 10 * most
-            return "class" if within else None
-        return self._sets
+            self.sets = "class" if within else None
+
+    def _grow(self, n_states: int, n_symbols: int) -> None:
+        self.stream.grow(n_states, n_symbols)
+        self._placed = None
+        self._see_sets()
 
     def code(self, observation: Any) -> int:
         if self.plain:
@@ -155,7 +172,7 @@ class Counted(Way):
             raise Outgrown
         self._table = table
         self._codes[observation] = int(codes[0])
-        self.stream.grow(n, m)
+        self._grow(n, m)
         return int(codes[0])
 
     def check_label(self, label: Hashable) -> None:
@@ -168,7 +185,7 @@ class Counted(Way):
         if len(self.alphabet) == MOST_STATES:
             raise Outgrown
         self.alphabet = self.alphabet.joined([label])
-        self.stream.grow(len(self.alphabet), self.stream.n_symbols)
+        self._grow(len(self.alphabet), self.stream.n_symbols)
 
     @property
     def symbols(self) -> list[Hashable]:
@@ -177,29 +194,29 @@ class Counted(Way):
 
     def restore(self, labels: list[Hashable], symbols: list[Hashable], stream: Stream) -> None:
         """Go on from counts that were saved, with the states and symbols that they are of."""
-        self.alphabet, self.stream = Alphabet(labels), stream
+        self.alphabet = Alphabet(labels)
+        self._take_up(stream)
         if not self.plain:
             self._table, codes = self._emission.encode(symbols, self._table, "symbols")
             self._codes = dict(zip(symbols, codes.tolist(), strict=True))
 
     def place(self, code: int) -> Placed:
         """Compare a step to each state with the members of its class; the last answer is kept."""
-        key = code, self.stream.n_states, self.stream.n_symbols
-        if self._placed is None or self._placed[0] != key:
-            self._placed = key, self.stream.place_all(code)
+        if self._placed is None or self._placed[0] != code:
+            self._placed = code, self.stream.place_all(code)
         return self._placed[1]
 
     def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
         state = self.alphabet.codes[label]
-        if self._placed is not None and self._placed[0][0] == code:
-            every = self.place(code).ranks(state)
+        if self._placed is not None and self._placed[0] == code:
+            every = self._placed[1].ranks(state)
         else:
             every = self.stream.ranks(state, code)
-        judged = [every[k] for k in self._judged]
+        judged = tuple([every[k] for k in self._judged])
         if self.parts.visited:
             visits = self.stream.visits(state)
-            judged += [visits[self.alphabet.codes[one]] for one in self.parts.visited]
-        return tuple(judged)
+            judged += tuple([visits[self.alphabet.codes[one]] for one in self.parts.visited])
+        return judged
 
     def learn(self, label: Hashable, code: int) -> None:
         self.stream.learn(self.alphabet.codes[label], code)

@@ -271,8 +271,7 @@ class Monitor(Saved):
         in without a set.
         """
         code = self._code(observation)
-        draw = self._generator.random
-        uniforms = tuple([draw() for _ in self.parts])
+        uniforms = tuple(self._generator.random(len(self.parts)).tolist())
         step = Waiting(self.n_observed, observation, code, uniforms)
         if predict:
             step.set, step.steps = self._predict(step)
@@ -465,7 +464,7 @@ class Monitor(Saved):
             if step.issued is not None:
                 self.adaptive.drop(step.issued)
             return None
-        truth = tuple(self._truths)[-step.steps :]
+        truth = tuple(self._truths)[-step.steps :] if step.steps > 1 else (step.label,)
         covered = step.label in members if step.steps == 1 else truth in step.set
         self.coverage.add(step.label, covered)
         if step.issued is not None:

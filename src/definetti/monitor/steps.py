@@ -48,7 +48,7 @@ class Step(NamedTuple):
     alerts: tuple[Alert, ...] = ()
 
 
-@dataclass
+@dataclass(slots=True)
 class Waiting:
     """A step that was observed and has no label yet.
 

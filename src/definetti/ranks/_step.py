@@ -120,7 +120,7 @@ def place_in_class(
     code: int,
     priors: tuple[float, float],
     surprise: bool,
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> IntArray:
     """Compare a step with all that the members of its class end in.
 
     Parameters
@@ -130,8 +130,9 @@ def place_in_class(
 
     Returns
     -------
-    whether the move is stranger, and as strange, by the state before, (2, n); the same of whole
-    steps, counted by their observations; the same of observations alone, (3,), with their number
+    five rows: whether the move is stranger, and as strange, by the state before; the same two of
+    whole steps, counted by their observations; the same of observations alone, with their number,
+    three numbers in one row. One array for all, since each that leaves a kernel takes its time.
     """
     n, width = emissions.shape
     moves, law = estimate(transitions, emissions, priors)
@@ -139,10 +140,9 @@ def place_in_class(
     judge(
         transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen, whole
     )
-    moved, stepped = np.zeros((2, n), dtype=np.int64), np.zeros((2, n), dtype=np.int64)
-    observed = np.zeros(3, dtype=np.int64)
-    _compare(emissions, sources, last, state, code, into, seen, whole, moved, stepped, observed)
-    return moved, stepped, observed
+    found = np.zeros((5, max(n, 3)), dtype=np.int64)
+    _compare(emissions, sources, last, state, code, into, seen, whole, found)
+    return found
 
 
 @kernel
@@ -155,12 +155,11 @@ def _compare(
     into: FloatArray,
     seen: FloatArray,
     whole: FloatArray,
-    moved: IntArray,
-    stepped: IntArray,
-    observed: IntArray,
+    found: IntArray,
 ) -> None:
     """Count what is stranger and as strange, by scores of which those of no member become NaN."""
     n, width = whole.shape
+    moved, stepped, observed = found[:2], found[2:4], found[4]
     own = code + 1
     for u in range(n):
         if not sources[u] and u != last:
@@ -193,7 +192,7 @@ def place_all_in_class(
     code: int,
     priors: tuple[float, float],
     surprise: bool,
-) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+) -> tuple[IntArray, FloatArray]:
     """Compare a step to each state with what the members of its class end in.
 
     Parameters
@@ -206,8 +205,7 @@ def place_all_in_class(
     what `place_in_class` does, state by state, and how strange each whole step is, (n,)
     """
     n, width = emissions.shape
-    moved, stepped = np.zeros((n, 2, n), dtype=np.int64), np.zeros((n, 2, n), dtype=np.int64)
-    observed, scores = np.zeros((n, 3), dtype=np.int64), np.empty(n)
+    found, scores = np.zeros((n, 5, max(n, 3)), dtype=np.int64), np.empty(n)
     moves, law = estimate(transitions, emissions, priors)
     into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
     for state in range(n):
@@ -216,11 +214,8 @@ def place_all_in_class(
             whole,
         )  # fmt: skip
         scores[state] = whole[last, code + 1]
-        _compare(
-            emissions, sources[:, state], last, state, code, into, seen, whole, moved[state],
-            stepped[state], observed[state],
-        )  # fmt: skip
-    return moved, stepped, observed, scores
+        _compare(emissions, sources[:, state], last, state, code, into, seen, whole, found[state])
+    return found, scores
 
 
 @kernel

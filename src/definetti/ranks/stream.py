@@ -102,7 +102,7 @@ class Stream:
 
     @property
     def n_symbols(self) -> int:
-        return len(self.emissions[0]) - 1
+        return int(self.emissions.shape[1]) - 1
 
     @property
     def trees(self) -> Trees:
@@ -154,7 +154,7 @@ class Stream:
             return ALONE, ALONE, ALONE
         weights = self._ends(state)
         sources = np.array([weight > 0 for weight in weights], dtype=np.int64)
-        moves, steps, seen = place_in_class(
+        found = place_in_class(
             self.pooled,
             self.emissions,
             sources,
@@ -164,7 +164,7 @@ class Stream:
             self.priors,
             self.surprise,
         )
-        return _ranks(weights, moves.tolist(), steps.tolist(), seen.tolist())
+        return _ranks(weights, found.tolist())
 
     def visits(self, state: int) -> list[Rank]:
         """Rank a step by whether it comes from each state, which is what is strange.
@@ -210,14 +210,15 @@ class Stream:
         for state, entries in enumerate(sources.T.tolist()):
             entries[last] += 1
             weighed = trees.ends(entries, last, state) if trees.met[state] else nothing
-            if weighed.count(0) > entries.count(0):  # without the step there may be no tree
+            # Without the step there may be no tree.
+            if 0 in weighed and weighed.count(0) > entries.count(0):
                 sources = sources.copy() if sources is self.transitions else sources
                 sources[:, state] = [one > 0 for one in weighed]
             weights.append(weighed)
-        moves, steps, seen, scores = place_all_in_class(
+        found, scores = place_all_in_class(
             self.pooled, self.emissions, sources, last, code, self.priors, self.surprise
         )
-        return Placed(weights, moves, steps.tolist(), seen.tolist(), scores)
+        return Placed(weights, found.tolist(), scores)
 
     def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:
         """Rank a step to each state among the past steps to it, as "spaced" blocks do."""
@@ -238,45 +239,43 @@ class Placed(NamedTuple):
     Attributes
     ----------
     weights : by state, how many members come from each state before; none where a state is alone
-    moves, steps, seen : by state, as `place_in_class` returns them
+    found : by state, as `place_in_class` returns it
     scores : how strange each step is, as a whole
     """
 
     weights: list[list[int]]
-    moves: IntArray
-    steps: list[list[list[int]]]
-    seen: list[list[int]]
+    found: list[list[list[int]]]
     scores: FloatArray
 
     def wholes(self) -> list[Rank]:
         """Rank the steps to all states as a whole."""
         return [
-            Rank(*_weighed(weights, steps), total * seen[2]) if (total := sum(weights)) else ALONE
-            for weights, steps, seen in zip(self.weights, self.steps, self.seen, strict=True)
+            Rank(
+                sum(map(mul, weights, found[2])),
+                sum(map(mul, weights, found[3])),
+                total * found[4][2],
+            )
+            if (total := sum(weights))
+            else ALONE
+            for weights, found in zip(self.weights, self.found, strict=True)
         ]
 
     def ranks(self, state: int) -> tuple[Rank, Rank, Rank]:
         """Rank the step to a state, part by part."""
         if not any(self.weights[state]):
             return ALONE, ALONE, ALONE
-        moves = self.moves[state].tolist()
-        return _ranks(self.weights[state], moves, self.steps[state], self.seen[state])
+        return _ranks(self.weights[state], self.found[state])
 
 
-def _ranks(
-    weights: list[int], moves: list[list[int]], steps: list[list[int]], seen: list[int]
-) -> tuple[Rank, Rank, Rank]:
-    total = sum(weights)
+def _ranks(weights: list[int], found: list[list[int]]) -> tuple[Rank, Rank, Rank]:
+    total, (stranger, alike, every, *_) = sum(weights), found[4]
+    # Rows may be longer than there are states, by zeros.
+    moved, as_moved, stepped, as_stepped = (sum(map(mul, weights, row)) for row in found[:4])
     return (
-        Rank(*_weighed(weights, moves), total),
-        Rank(seen[0], seen[1], seen[2]),
-        Rank(*_weighed(weights, steps), total * seen[2]),
+        Rank(moved, as_moved, total),
+        Rank(stranger, alike, every),
+        Rank(stepped, as_stepped, total * every),
     )
-
-
-def _weighed(weights: list[int], counts: list[list[int]]) -> tuple[int, int]:
-    more, same = counts
-    return sum(map(mul, weights, more)), sum(map(mul, weights, same))
 
 
 @kernel
@@ -317,17 +316,17 @@ def stream_p_values(
         if met[state]:
             weights = _weights(transitions, met, root, last, state)
             sources = (weights > 0.0).astype(np.int64)
-            moves, steps, seen = place_in_class(
+            placed = place_in_class(
                 transitions, emissions, sources, last, state, code, priors, True
             )
             total = weights.sum()
             moved, whole = 0.0, 0.0
             for u in range(n_states):
-                moved += weights[u] * (moves[0, u] + uniforms[t, 0] * moves[1, u])
-                whole += weights[u] * (steps[0, u] + uniforms[t, 2] * steps[1, u])
+                moved += weights[u] * (placed[0, u] + uniforms[t, 0] * placed[1, u])
+                whole += weights[u] * (placed[2, u] + uniforms[t, 2] * placed[3, u])
             found[t, 0] = moved / total
-            found[t, 1] = (seen[0] + uniforms[t, 1] * seen[1]) / seen[2]
-            found[t, 2] = whole / (total * seen[2])
+            found[t, 1] = (placed[4, 0] + uniforms[t, 1] * placed[4, 1]) / placed[4, 2]
+            found[t, 2] = whole / (total * placed[4, 2])
         else:
             found[t] = uniforms[t]
         met[state] = True

@@ -21,6 +21,7 @@ from definetti.scores import Band, Smoother
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 from definetti.sets._few import Few
 
+FEW = 16  # candidates that are sorted sooner one by one than as arrays
 AllRanked = tuple[IntArray, list[Rank], FloatArray]
 
 
@@ -86,8 +87,13 @@ def plausible(
     broken : what breaks the ties of each
     alphas : what each is held to; all are kept if left out
     """
-    p_values = np.array(list(map(Rank.p_value, found, broken)))
-    order = np.lexsort((scores, -p_values)).tolist()
+    told = list(map(Rank.p_value, found, broken))
+    p_values = np.array(told)
+    if len(told) <= FEW:
+        keys = [(-p_value, score) for p_value, score in zip(told, scores.tolist(), strict=True)]
+        order = sorted(range(len(told)), key=keys.__getitem__)
+    else:
+        order = np.lexsort((scores, -p_values)).tolist()
     if alphas is None:
         return p_values, order
     return p_values, [k for k in order if found[k].exceeds(alphas[k], broken[k])]
