@@ -14,6 +14,12 @@ from typing import Any
 import pytest
 
 import definetti
+from definetti.cli.choices import ClassifierName
+from definetti.cli.fields import BadTable
+from definetti.cli.growing import Interrupts
+from definetti.cli.living import Living
+from definetti.cli.options import Columns, Settings
+from definetti.saving.files import load_with_notes, save
 from definetti.simulate import weather
 
 pytest.importorskip("polars")
@@ -132,3 +138,65 @@ def test_the_state_of_another_stream_is_refused(tmp_path: Path) -> None:
     assert "name another file" in run(other, "--save", state).stderr
     data.write_text("gear,state\n")
     assert "shorter" in run(data, "--save", state).stderr
+
+
+def live(path: Path, state: Path, **given: Any) -> Living:
+    """Return what the command lives with, given some of its options."""
+    watching = {"on_alarm": "warn", "adapt_from": "alarm", "visits": False, "alpha": 0.05}
+    watching |= {name: given.pop(name) for name in set(given) & set(watching)}
+    columns = Columns(observation_columns=given.pop("observation_columns", None))
+    first, lag = given.pop("first", 20), given.pop("lag", 0)
+    return Living(str(path), state, columns, Settings(**given), first, lag, watching)
+
+
+def test_other_options_than_it_was_begun_with_are_refused(tmp_path: Path) -> None:
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    write(data, 0, 30, "w")
+    own = {"smoothing": True, "alpha": 0.1, "lag": 2}
+    list(live(data, state, **own).run(False, Interrupts()))
+    begun = "begun with --confidence 0.9, and this call has --confidence 0.8; give --confidence 0.9"
+    for given, says in [
+        ({"confidence": ["0.8"]}, begun + ", or another file with --save"),
+        ({"smoothing": False}, "with --smoothing, and this call has no --smoothing; give --smooth"),
+        ({"alpha": 0.05}, "give --alpha 0.1"),
+        ({"lag": 0}, "give --lag 2"),
+        ({"symmetry": "spaced"}, "give --symmetry auto"),
+        ({"states": "sun,rain"}, "leave --states out"),
+        ({"visits": True}, "leave --visits out"),
+        ({"on_alarm": "restart"}, "give --on-alarm warn"),
+        ({"observation_columns": "gear"}, "leave --observation-columns out"),
+        ({"seed": 3}, "give --seed 0"),
+        ({"first": 10}, "give --first 20"),
+        ({"classifier": ClassifierName.logistic}, "leave --classifier out"),
+    ]:
+        with pytest.raises(BadTable, match=says):
+            live(data, state, **{**own, **given})
+    assert live(data, state, **own).rows == 30
+
+
+def test_a_state_that_knows_of_no_options_goes_on(tmp_path: Path) -> None:
+    """As those that were written before options were kept."""
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    write(data, 0, 30, "w")
+    list(live(data, state, lag=1).run(False, Interrupts()))
+    found, notes = load_with_notes(state)
+    del notes["options"]
+    save(found, state, notes | {"lag": 1})
+    with pytest.raises(BadTable, match="give --lag 1"):
+        live(data, state)
+    assert live(data, state, lag=1, seed=5).rows == 30
+
+
+@pytest.mark.slow
+def test_other_options_end_the_command_and_leave_the_state(tmp_path: Path, ask: Any) -> None:
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    write(data, 0, 30, "w")
+    shared = ["monitor", data, "--save", state, "--first", "20"]
+    assert ask(*shared).returncode == 0
+    kept = state.read_bytes()
+    write(data, 30, 32)
+    wrong = ask(*shared, "--confidence", "0.8")
+    assert (wrong.returncode, wrong.out) == (2, "")
+    assert "give --confidence 0.9" in " ".join(wrong.err.split())
+    assert state.read_bytes() == kept
+    assert "12 labels judged" in ask(*shared).out

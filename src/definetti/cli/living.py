@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.fields import BadTable
 from definetti.cli.growing import Interrupts, follow_lines
 from definetti.cli.reading import import_polars, name_source, parse_table
+from definetti.cli.same import check_same
 from definetti.cli.saved import known_rows, take_observed
 
 if TYPE_CHECKING:
@@ -158,6 +160,12 @@ class Living:
         self.rows += 1
         return self.rows, None if found is None else last_states(found), learned
 
+    def _options(self) -> dict[str, Any]:
+        """All options that a state is made by, as they were given."""
+        options = asdict(self.settings) | self.watching
+        options |= {"observation_columns": self.observed, "first": self.first, "lag": self.lag}
+        return {name: getattr(value, "value", value) for name, value in options.items()}
+
     def _save(self, path: Path) -> None:
         from definetti.saving import save
 
@@ -165,7 +173,7 @@ class Living:
         notes = {
             "rows": self.rows, "offset": self.offset, "columns": self.columns,
             "state_column": self.state, "header": self._header.decode("utf-8"),
-            "source": self.source, "lag": self.lag, "late": list(self._late),
+            "source": self.source, "options": self._options(), "late": list(self._late),
             "never": self._never,
         }  # fmt: skip
         save(self.monitor, path, notes)
@@ -184,11 +192,8 @@ class Living:
                 f"{path} is the state of {notes['source']!r} with the column "
                 f"{notes['state_column']!r}; name another file with --save"
             )
-        if notes.get("lag", 0) != self.lag:
-            raise BadTable(
-                f"{path} is of a stream whose labels come {notes.get('lag', 0)} rows late; give "
-                f"--lag {notes.get('lag', 0)}, or another file with --save"
-            )
+        # Before options were kept, the lag was.
+        check_same(path, notes.get("options", {"lag": notes.get("lag", 0)}), self._options())
         self._late, self._never = deque(notes.get("late", [])), int(notes.get("never", 0))
         self.monitor, self.rows = found, int(notes["rows"])
         # What comes from standard input comes once: there is nothing to pass over.
