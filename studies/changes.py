@@ -2,7 +2,7 @@
 
 `python -m studies.streams changes` prints how often sets hold the truth, in all of a stream and
 after the change, without a monitor, with one that begins anew, and with levels that adapt;
-`python -m studies.streams real` prints the same of recorded histories.
+`python -m studies.streams real` prints the same of recorded histories, beside all other methods.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from rich.table import Table
 from definetti import HMM, ConformalHMM, Monitor
 from definetti._system.arrays import FloatArray
 from definetti.adaptive import ACI, AdaptiveLevel, DtACI, QuantilePID
+from definetti.contest.contestants import CONTESTANTS
 from definetti.contest.recordings import Recording
 from definetti.contest.worlds import EASY, HARD
 from definetti.exceptions import ChangeWarning
@@ -32,8 +33,12 @@ from studies.streams import World, draw, make_changes
 LEVEL = 0.8
 HALF = 1_000  # steps before a change, and after it
 LABELLED = 20  # steps that a monitor begins with
+OTHERS = 1  # streams of each world for the other methods, some of which take a minute for one
+OTHERS_LABELLED = 200  # and the steps that these begin with, a half of which their model is made of
 REAL_LABELLED, REAL_STEPS = 200, 500
 SERIES_LABELLED = 100  # of the paper's series, which are shorter
+KINDS = {"sleep": "vectors", "words": "words"}  # what is observed, as contestants call it
+AS_NO_MONITOR = "full+path+smoothed"
 SETTINGS: dict[str, Any] = {"symmetry": "full", "confidence_level": LEVEL, "smoothing": True,
                             "allow_empty": True, "random_state": 0}  # fmt: skip
 WAYS: dict[str, dict[str, str]] = {
@@ -57,13 +62,14 @@ def follow(cp: ConformalHMM, observations: Any, states: Any, seed: int) -> dict[
     """Judge the sets of all ways along a stream.
 
     Levels that adapt from the beginning need no run of their own: they cut the p-values of all
-    states, which do not depend on the level. Without an alarm all ways are the same.
+    states, which do not depend on the level. Without an alarm all ways are the same, but for that.
     """
     found: dict[str, AfterChange] = {}
     told: list[Step] = []
     for way, settings in WAYS.items():
-        if told and not found["no monitor"].alarms and "adapt_from" not in settings:
-            found[way] = found["no monitor"]
+        if told and not found["no monitor"].alarms:
+            adapts = "adapt_from" in settings
+            found[way] = adapt(QuantilePID(LEVEL), told, 0) if adapts else found["no monitor"]
             continue
         monitor = Monitor(cp, **settings, random_state=seed)  # type: ignore[arg-type]
         with warnings.catch_warnings():
@@ -77,7 +83,7 @@ def follow(cp: ConformalHMM, observations: Any, states: Any, seed: int) -> dict[
     return found
 
 
-def adapt(level: AdaptiveLevel, steps: list[Step]) -> AfterChange:
+def adapt(level: AdaptiveLevel, steps: list[Step], alarms: int | None = None) -> AfterChange:
     """Judge sets that are cut by an adaptive level, out of the p-values that sets have noted."""
     held, sizes = [], []
     for step in steps:
@@ -87,7 +93,26 @@ def adapt(level: AdaptiveLevel, steps: list[Step]) -> AfterChange:
         sizes.append(float(np.count_nonzero(step.set.all_p_values > alpha)))
         own = step.set.states.index(step.state)
         held.append(float(not level.update(float(step.set.all_p_values[own]))))
-    return AfterChange(np.array(held), np.array(sizes))
+    return AfterChange(np.array(held), np.array(sizes), alarms)
+
+
+def follow_others(
+    kind: str, labels: list[Any], known: tuple[Any, Any], rest: tuple[Any, Any]
+) -> dict[str, AfterChange]:
+    """Judge the sets of all other methods of the contest along the same steps.
+
+    Those that split fit their model on the first half of what is known.
+    """
+    found: dict[str, AfterChange] = {}
+    for one in CONTESTANTS.values():
+        if one.restart or one.name == AS_NO_MONITOR or one.cannot(kind, len(labels)):
+            continue
+        made = one.make(kind, labels, len(known[1]) // 2, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a method does not promise
+            judged = made.fit(*known).evaluate(*rest, LEVEL, horizon=1)
+        found[one.name] = AfterChange(judged.covered.astype(float), judged.sizes.astype(float))
+    return found
 
 
 def study_changes(streams: int, console: Console) -> None:
@@ -102,18 +127,24 @@ def study_changes(streams: int, console: Console) -> None:
         every: dict[str, list[AfterChange]] = {}
         for k in track(range(streams), description=name, console=console, transient=True):
             states, codes, _ = draw(world, 2 * HALF, (200 + number, k))
-            cp = ConformalHMM(HMM(), states=range(world.seen.shape[-2]), **SETTINGS)
-            cp.fit(codes[:LABELLED], states[:LABELLED])
-            for way, judged in follow(cp, codes[LABELLED:], states[LABELLED:], k).items():
+            labels = list(range(world.seen.shape[-2]))
+            stream = Recording(codes.tolist(), states.tolist())
+            cp = ConformalHMM(HMM(), states=labels, **SETTINGS).fit(*stream.piece(0, LABELLED))
+            found = follow(cp, *stream.piece(LABELLED, 2 * HALF), k)
+            if k < OTHERS:
+                known = stream.piece(0, OTHERS_LABELLED)
+                rest = stream.piece(OTHERS_LABELLED, 2 * HALF)
+                found |= follow_others("symbols", labels, known, rest)
+            for way, judged in found.items():
                 every.setdefault(way, []).append(judged)
         for way, told in every.items():
-            begin = HALF - LABELLED
-            table.add_row(name, way, *summed_up(told), *summed_up(told, begin), alarms(told))
+            table.add_row(name, way, *summed_up(told), *summed_up(told, -HALF), alarms(told))
     console.print(table)
     console.print(
         f"{streams} streams of {2 * HALF:,} steps, the law changes after {HALF:,}. Full, smoothed, "
         f"refitted, one step ahead, level {LEVEL:g}. Coverage ± its standard error over streams; "
-        "mean number of states in a set; alarms in a stream on average."
+        f"mean number of states in a set; alarms in a stream on average. The other methods on "
+        f"{OTHERS} stream each, after {OTHERS_LABELLED} labelled steps."
     )
 
 
@@ -121,33 +152,34 @@ def study_real(folder: Path, histories: int, console: Console) -> None:
     """Print the same of recorded histories, of which nobody knows whether they change."""
     if message := missing(folder):
         raise SystemExit(message)
-    table = Table("data", "steps", "sets", "all steps", "size", "second half", "size", "alarms")
     series = [
         Data(one.name, [Recording(None, one.states)], HMM(), (1,), 1)
         for one in read_series(folder / "paper")
     ]
-    for data in [*series, *read(folder)]:
+    for data in [*read(folder), *series]:
+        table = Table("data", "steps", "sets", "all steps", "size", "second half", "size", "alarms")
         labels = sorted({state for history in data.histories for state in history.states})
         every: dict[str, list[AfterChange]] = {}
         first = SERIES_LABELLED if data in series else REAL_LABELLED
-        some = data.histories[:histories]
+        some, kind = data.histories[:histories], KINDS.get(data.name, "nothing")
         for k, history in enumerate(
             track(some, description=data.name, console=console, transient=True)
         ):
             cp = ConformalHMM(data.model, states=labels, **SETTINGS)
-            cp.fit(*history.piece(0, first))
-            rest = history.piece(first, first + REAL_STEPS)
-            for way, judged in follow(cp, *rest, k).items():
+            known, rest = history.piece(0, first), history.piece(first, first + REAL_STEPS)
+            found = follow(cp.fit(*known), *rest, k)
+            found |= follow_others(kind, labels, known, rest)
+            for way, judged in found.items():
                 every.setdefault(way, []).append(judged)
         for way, told in every.items():
             steps = len(told[0].held)
             sums = *summed_up(told), *summed_up(told, steps // 2)
             table.add_row(data.name, str(steps), way, *sums, alarms(told))
-    console.print(table)
+        console.print(table)
     console.print(
         f"{histories} histories at most, {REAL_LABELLED} steps labelled, {SERIES_LABELLED} of a "
-        f"series, then {REAL_STEPS} at most. Full, smoothed, refitted, one step ahead, level "
-        f"{LEVEL:g}."
+        f"series, then {REAL_STEPS} at most. One step ahead, level {LEVEL:g}; full, smoothed, "
+        "refitted, but for the methods of the contest."
     )
 
 

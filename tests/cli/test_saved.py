@@ -9,6 +9,7 @@ from typer.main import get_command
 
 from definetti import ConformalHMM, ConformalSequences, load
 from definetti.cli import app
+from definetti.saving.files import VERSION
 
 DAYS = "day,seen,heat,state\n" + "".join(
     f"{k},{'wet' if k % 3 else 'dry'},{k % 5 + 0.5},{'rain' if k % 3 else 'sun'}\n"
@@ -151,7 +152,7 @@ def test_inspect_shows_the_manifest_and_loads_nothing(files, ask):
     for word in ("conformal hmm", "seen, heat", "0.1.0", "confidence_level", "sun, rain"):
         assert word in shown
     found = json.loads(ask("inspect", "m.definetti", "--json").out)
-    assert found["version"] == 1
+    assert found["version"] == VERSION
     assert found["notes"]["state_column"] == "state"
     content = bytearray((files / "m.definetti").read_bytes())
     content[content.index(b"\x93NUMPY") + 130] ^= 1

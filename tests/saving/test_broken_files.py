@@ -25,6 +25,7 @@ from definetti import ConformalHMM, Monitor, load
 from definetti.cli import app
 from definetti.exceptions import LoadError
 from definetti.saving import read_manifest
+from definetti.saving.files import VERSION
 from definetti.simulate import weather
 
 NEW = ["umbrella", "hat"]
@@ -184,7 +185,7 @@ def with_object(node):
 
 
 def later(manifest, parts):
-    manifest.update(version=2, made_by={"definetti": "9.1"})
+    manifest.update(version=VERSION + 1, made_by={"definetti": "9.1"})
 
 
 def many(manifest, parts):
