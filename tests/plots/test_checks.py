@@ -12,14 +12,20 @@ from definetti.check import check
 from definetti.plots import plot_residuals, plot_statistic
 from definetti.simulate import weather
 
-FOUND = check(*weather(300, random_state=3), n_resamples=99, random_state=0)
-RNG = np.random.default_rng(0)
-TABLE = check(
-    pl.DataFrame(
-        {"$a$": RNG.normal(size=200), "_b": RNG.integers(0, 3, 200), "c": RNG.random(200)}
-    ),
-    RNG.integers(0, 2, 200), n_resamples=39, random_state=0,
-)  # fmt: skip
+
+# Made when they are asked for: whoever only collects tests compiles nothing.
+@pytest.fixture(scope="module")
+def found():
+    return check(*weather(300, random_state=3), n_resamples=99, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    columns = {"$a$": rng.normal(size=200), "_b": rng.integers(0, 3, 200), "c": rng.random(200)}
+    return check(
+        pl.DataFrame(columns), rng.integers(0, 2, 200), n_resamples=39, random_state=0
+    )  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -29,12 +35,12 @@ def closed():
 
 
 @pytest.mark.parametrize("width", [4, 9, 12])
-def test_a_figure_has_all_pictures_at_any_width(width):
-    figure = FOUND.plot(width=width)
+def test_a_figure_has_all_pictures_at_any_width(found, width):
+    figure = found.plot(width=width)
     assert figure.get_figwidth() == width
     titles = [ax.get_title() or ax.get_title(loc="left") for ax in figure.axes]
     assert titles[:6] == ["quantiles", "histogram", "autocorrelation"] * 2
-    assert [title.split(":")[0] for title in titles[6:]] == list(FOUND.tests)
+    assert [title.split(":")[0] for title in titles[6:]] == list(found.tests)
     figure.canvas.draw()
     boxes = [ax.get_window_extent() for ax in figure.axes]
     assert all(box.width > 60 and box.height > 60 for box in boxes)
@@ -42,9 +48,9 @@ def test_a_figure_has_all_pictures_at_any_width(width):
 
 
 @pytest.mark.parametrize("picture", ["quantiles", "histogram", "autocorrelation"])
-def test_a_picture_shows_its_curve_and_both_bands(picture):
-    ax = plot_residuals(FOUND, picture, "observations")
-    curve = getattr(FOUND.residuals["observations"], picture)
+def test_a_picture_shows_its_curve_and_both_bands(found, picture):
+    ax = plot_residuals(found, picture, "observations")
+    curve = getattr(found.residuals["observations"], picture)
     base = curve.at if picture == "quantiles" else 0.0
     line = next(line for line in ax.lines if line.get_label() == "observed")
     drawn = line.get_ydata()[::2] if picture == "histogram" else line.get_ydata()
@@ -57,36 +63,36 @@ def test_a_picture_shows_its_curve_and_both_bands(picture):
     assert len(outside.get_xdata()) == curve.outside.sum()
 
 
-def test_a_statistic_stands_among_its_draws():
-    for name, one in FOUND.tests.items():
+def test_a_statistic_stands_among_its_draws(found):
+    for name, one in found.tests.items():
         assert len(one.drawn) == 99
-        ax = plot_statistic(FOUND, name)
+        ax = plot_statistic(found, name)
         bars = sum(bar.get_height() for bar in ax.patches)
         assert bars == 99
         marked = next(line for line in ax.lines if line.get_label() == "observed")
         assert marked.get_xdata()[0] == one.statistic
     # Of one part, the p-value is the share that is as large.
-    order = FOUND.tests["order"]
+    order = found.tests["order"]
     assert order.p_value == (1 + (np.round(order.drawn - order.statistic, 9) >= 0).sum()) / 100
 
 
-def test_columns_are_asked_for_by_name_whatever_it_is():
-    assert list(TABLE.residuals) == ["next state", "column $a$", "column _b", "column c"]
+def test_columns_are_asked_for_by_name_whatever_it_is(table):
+    assert list(table.residuals) == ["next state", "column $a$", "column _b", "column c"]
     for name in ("$a$", "_b", "column c", "next state"):
-        figure = TABLE.plot(name, width=4)
+        figure = table.plot(name, width=4)
         figure.canvas.draw()
-        assert len(figure.axes) == 3 + len(TABLE.tests)
-    assert len(TABLE.plot(width=6).axes) == 9 + len(TABLE.tests)
-    assert "$" in plot_residuals(TABLE, of="$a$").get_title()
+        assert len(figure.axes) == 3 + len(table.tests)
+    assert len(table.plot(width=6).axes) == 9 + len(table.tests)
+    assert "$" in plot_residuals(table, of="$a$").get_title()
 
 
-def test_what_is_not_there_is_refused_with_a_remedy():
+def test_what_is_not_there_is_refused_with_a_remedy(found):
     with pytest.raises(ValueError, match="'next state', 'observations'; got 'sky'"):
-        FOUND.plot("sky")
+        found.plot("sky")
     with pytest.raises(ValueError, match="picture must be one of quantiles"):
-        plot_residuals(FOUND, "qq")
+        plot_residuals(found, "qq")
     with pytest.raises(ValueError, match="test must be one of drift"):
-        plot_statistic(FOUND, "ordre")
+        plot_statistic(found, "ordre")
     bare = check(None, list("aabab" * 9), n_resamples=19, pictures=False, random_state=0)
     assert len(bare.plot().axes) == len(bare.tests)
     with pytest.raises(ValueError, match="pictures=True"):
