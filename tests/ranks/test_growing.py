@@ -36,6 +36,20 @@ def test_a_chain_is_the_reference_of_its_time(symmetry, horizon):
             assert ends == reference.tolist()
 
 
+def test_many_that_are_tied_on_both_sides():
+    """What comes between two that are tied already joins them to no more than they are."""
+    rng = np.random.default_rng(0)
+    number = 40
+    scores = rng.permutation(number) * 1e-12  # all of them tied, coming in any order
+    parents, counted = np.arange(-1, number - 1), np.ones(number, dtype=bool)
+    grown = sort_by_root(parents, np.arange(number), scores)
+    latest = np.arange(number, dtype=np.int32)[:, None]
+    walk = rank_growing.py_func  # in Python, which looks where it writes
+    greater, equal, total = walk(parents, counted, *grown, latest, np.full((number, 1), 2e-11))
+    assert not greater.any()
+    np.testing.assert_array_equal(equal, total)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_ranks_along_a_forest_are_those_of_each_chain(seed):
     rng = np.random.default_rng(seed)

@@ -49,7 +49,7 @@ class Column:
     --------
     >>> column = Column("", np.array([5.0, 9.0, np.nan]), tokens=np.array([0, 0, 0]))
     >>> place, off = column.scores
-    >>> place[:2] / ONE, off[:2] / ONE, place[2] == off[2] == GONE
+    >>> place[:2] / ONE, off[:2] / ONE, bool(place[2] == off[2] == GONE)
     (array([-0.67448425,  0.67448425]), array([0., 0.]), True)
     """
 

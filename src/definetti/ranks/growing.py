@@ -195,7 +195,7 @@ def rank_growing(
         joined = np.arange(distinct).astype(np.int32)
         size = np.ones(distinct, dtype=np.int32)
         low, high = joined.copy(), joined.copy()
-        undo = np.empty((distinct + 1, 3), dtype=np.int32)
+        undo = np.empty((distinct, 3), dtype=np.int32)  # of joining two, which are one then
         done, present, forks = 0, 0, 0
         node, entered = np.int64(root), True
         while node >= 0:
@@ -214,16 +214,19 @@ def rank_growing(
                                 if side == 0
                                 else tied(own_values[place], own_values[other])
                             )
-                            if near:
-                                a, b = _stretch(joined, other), _stretch(joined, place)
-                                if size[a] > size[b]:
-                                    a, b = b, a
-                                undo[done, 0], undo[done, 1], undo[done, 2] = a, low[b], high[b]
-                                done += 1
-                                joined[a] = b
-                                size[b] += size[a]
-                                low[b], high[b] = min(low[a], low[b]), max(high[a], high[b])
-                                unions[node] += 1
+                            if not near:
+                                continue
+                            a, b = _stretch(joined, other), _stretch(joined, place)
+                            if a == b:
+                                continue  # those on both sides were tied without it
+                            if size[a] > size[b]:
+                                a, b = b, a
+                            undo[done, 0], undo[done, 1], undo[done, 2] = a, low[b], high[b]
+                            done += 1
+                            joined[a] = b
+                            size[b] += size[a]
+                            low[b], high[b] = min(low[a], low[b]), max(high[a], high[b])
+                            unions[node] += 1
                     add_at(there, place, 1)
                     number[place] += 1
                     present += 1
