@@ -28,8 +28,8 @@ test: $(VENV)/.dev ## format, lint and type checks, then the fast tests and ever
 check-types run-fast: $(VENV)/.dev
 check-types: # beside the tests, since it takes half a minute of one core
 	$(RUN) mypy
-run-fast:
-	$(RUN) pytest -n $(WORKERS)
+run-fast: # a file's tests by one worker: what they compile is compiled once
+	$(RUN) pytest -n $(WORKERS) --dist loadfile
 
 test-slow: $(VENV)/.dev ## the long tests: whole products and grids, many moments, the source distribution
 	$(RUN) pytest -n $(WORKERS) -m slow
