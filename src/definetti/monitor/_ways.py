@@ -13,6 +13,7 @@ from definetti._system.arrays import FloatArray
 from definetti.algorithm import rank
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, checked_states, is_missing
+from definetti.data.sound import require
 from definetti.data.windows import Windows
 from definetti.emissions import Categorical, Text
 from definetti.memory import Order
@@ -198,6 +199,8 @@ class Counted(Way):
         self._take_up(stream)
         if not self.plain:
             self._table, codes = self._emission.encode(symbols, self._table, "symbols")
+            # Those that the estimator knows come first, in its order: a file may say otherwise.
+            require(codes.tolist() == list(range(len(symbols))), "symbols")
             self._codes = dict(zip(symbols, codes.tolist(), strict=True))
 
     def place(self, code: int) -> Placed:
