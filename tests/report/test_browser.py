@@ -14,6 +14,7 @@ import pytest
 from definetti import ConformalHMM
 from definetti.check import check
 from definetti.exceptions import NotExactWarning
+from definetti.judging import run_backtest
 from definetti.judging.series import SeriesEvaluation, SeriesRecord
 from definetti.judging.summing import summary
 from definetti.report import make_report, report_series
@@ -218,14 +219,13 @@ def test_pointing_at_a_cell_tells_its_p_value(page, cp):
     assert (dark, light) == ("rgb(27, 31, 36)", "rgb(255, 255, 255)")  # can be read
 
 
-def test_coverage_is_that_of_the_estimator(page, report):
-    test = report.contents["backtest"]
-    begin = test["first_row"] - 1
+def test_coverage_is_that_of_the_estimator(page):
     labels = list(dict.fromkeys(X[OLD]))
-    learner = ConformalHMM(random_state=0, states=labels).fit(Y[:begin], X[:begin])
     for key in ("Shift", "Home", "End"):  # the first of which moves nothing
         level = moved(page, key)
-        found = learner.evaluate(Y[begin:160], X[begin:160], level, horizon=3)
+        asked = ConformalHMM(confidence_level=level, random_state=0, states=labels)
+        judged = run_backtest(asked, Y[OLD], X[OLD], 3, windows=20)  # of more, those spread evenly
+        found = judged.evaluations()["definetti"]
         numbers = summary(found, 3)
         rows = [
             row.locator("td").all_inner_texts() for row in page.locator("#coverage tr").all()[1:]

@@ -180,7 +180,7 @@
     return [
       `${windows} with known states ${found.windows === 1 ? "was predicted," : "were predicted, each"} from all rows before it${how}, from row ${whole(found.first_row)} on.`,
       came, verdict(ours, place), ours.unseen ? `${many(ours.unseen, "further window")} ${ours.unseen === 1 ? "has" : "have"} a state that had not come up before, which no set can hold, and ${ours.unseen === 1 ? "is" : "are"} counted apart.` : "",
-      ours.verdict && place === data.asked ? `Verdict: ${ours.verdict.words}.` : "",
+      ours.verdict && data.exact && place === data.asked ? `Verdict: ${ours.verdict.words}.` : "",
     ].filter(Boolean).join(" ");
   }
 
