@@ -16,11 +16,11 @@ def main() -> None:
         terminal.guard_output()
         run()
     except KeyboardInterrupt:  # wherever it came, what follows on an error or an end included
-        stopping.leave()
+        stopping.end()
     except Exception:
         if not stopping.is_stopping():
             raise
-        stopping.leave()
+        stopping.end()
 
 
 def run() -> None:
@@ -31,7 +31,7 @@ def run() -> None:
         app(prog_name="definetti")
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            stopping.leave()
+            stopping.end()
         if terminal.has_failed():  # whatever others made of it
             sys.exit(terminal.tell_failure())
         raise

@@ -158,14 +158,15 @@ def test_every_option_is_in_the_table():
     assert not {*WRONG} - {*GOOD}
 
 
-def marked(command, option):
-    """A case; of reports, plots and classifiers, which take long, some do in the fast lane."""
-    slow = command == "report" and option not in ("--lag", "--confidence", "--states")
-    slow |= option in ("--plot", "--classifier") and command != "predict"
-    return pytest.param(command, option, marks=[pytest.mark.slow] if slow else [])
+def mark_cases(cases):
+    """Mark cases: in the fast lane an option is tried with the first command that has it."""
+    first = dict(reversed([(option, command) for command, option in cases]))
+    fast = {(command, option) for option, command in first.items()}
+    slow = [pytest.mark.slow]
+    return [pytest.param(*case, marks=[] if case in fast else slow) for case in cases]
 
 
-@pytest.mark.parametrize(("command", "option"), [marked(*case) for case in CASES])
+@pytest.mark.parametrize(("command", "option"), mark_cases(CASES))
 def test_an_option_on_a_good_file_and_misused(command, option):
     if option in WAITS or option == "--help":
         return
@@ -196,14 +197,15 @@ def test_an_option_on_a_good_file_and_misused(command, option):
 
 # What has a series of its own to be about, or another file, and is refused with many.
 ALONE = {("predict", "--model"), ("check", "--sequence-column")}
-WITH_SERIES = [(command, option) for command, option in CASES
-               if command in ("predict", "backtest", "check")]  # fmt: skip
+TOGETHER = [
+    (command, option)
+    for command, option in CASES
+    if command in ("predict", "backtest", "check")
+    and option not in {*WAITS, "--help", "--plot", "--classifier"}
+]
 
 
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [case for case in WITH_SERIES if case[1] not in {*WAITS, "--help", "--plot", "--classifier"}],
-)
+@pytest.mark.parametrize(("command", "option"), mark_cases(TOGETHER))
 def test_every_option_goes_with_many_series_or_is_refused_in_a_line(command, option):
     given = [] if "--group-column" in (option, *GOOD[option]) else ["--group-column", "part"]
     given += [option, *(GOOD[option] if option != "--output" else [f"out{ENDINGS[command]}"])]

@@ -2,11 +2,14 @@
 
 import signal
 import sys
+import warnings
 
 import pytest
+import typer
 
 from definetti.__main__ import main
 from definetti._system import stopping
+from definetti.cli.mistakes import report_mistakes
 from definetti.cli.writing import write_whole
 from definetti.simulate import weather
 
@@ -23,6 +26,13 @@ moment = sys.argv.pop(1)
 sys.meta_path.insert(0, Stop())
 from definetti.__main__ import main
 main()
+"""
+# The same while two processes wait for more work, which they do for five minutes.
+WITH_WORKERS = f"""
+from joblib import Parallel, delayed
+Parallel(n_jobs=2)(delayed(abs)(k) for k in range(4))
+print("ready", flush=True)
+{AT_IMPORT}
 """
 SOME = ["polars", "scipy.special"]
 OTHERS = ["typer", "rich.table", "numpy.linalg", "numba.core.types", "definetti.check",
@@ -65,6 +75,31 @@ def test_while_a_file_is_written(tmp_path):
         write_whole(tmp_path / "x.csv", interrupted)
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
     assert (tmp_path / "x.csv").read_text() == "old"
+
+
+def test_who_worked_for_it_ends_with_it(history, start):
+    process = start("polars", "predict", "w.csv", command=[sys.executable, "-c", WITH_WORKERS])
+    assert process.stdout.readline() == "ready\n", process.communicate()
+    # Whoever still works has standard output open; the limit is far from five minutes.
+    _, err = process.communicate(timeout=150)
+    assert (process.returncode, err) == (stopping.CODE, f"{stopping.MESSAGE}\n")
+
+
+def test_what_was_stopped_has_no_more_to_say(monkeypatch, capsys):
+    """Tasks that were cancelled warn of it, when they are forgotten: within, or at the very end."""
+    monkeypatch.setattr(stopping, "_state", {"asked": True, "writing": 0})
+
+    @report_mistakes()
+    def stopped():
+        warnings.warn("3 tasks have been cancelled", UserWarning, stacklevel=1)
+        raise KeyboardInterrupt
+
+    with pytest.raises(typer.Exit):
+        stopped()
+    with warnings.catch_warnings():
+        stopping.prepare_exit()
+        warnings.warn("3 tasks have been cancelled", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_what_writes_is_never_left_at_once(monkeypatch):

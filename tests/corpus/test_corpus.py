@@ -9,8 +9,8 @@ from tests.corpus.documents import differences, plain, read_record
 from tests.corpus.settings import settings
 
 SETTINGS, RECORD = settings(), read_record()
-# Of those that are not for the slow tests anyway, every other one is enough for the fast ones.
-NARROW = [name for name, one in SETTINGS.items() if not one.wide][::2]
+# Of those that are not for the slow tests anyway, every fourth is enough for the fast ones.
+NARROW = [name for name, one in SETTINGS.items() if not one.wide][::4]
 names = [pytest.param(name, marks=() if name in NARROW else pytest.mark.slow) for name in SETTINGS]
 AGAIN = "python -m tests.corpus record, if that is what the change was for"
 

@@ -125,9 +125,9 @@ def test_a_state_met_nowhere_else_is_never_strange() -> None:
 
 
 def test_compiled_p_values_are_those_of_whole_numbers() -> None:
-    states, codes = draw(8, 300, n=4)
+    states, codes = draw(8, 150, n=4)
     codes = [-1 if t % 13 == 5 else code for t, code in enumerate(codes)]
-    uniforms = np.random.default_rng(1).random((300, 3))
+    uniforms = np.random.default_rng(1).random((150, 3))
     found = stream_p_values(np.array(states), np.array(codes), 4, 3, uniforms, PRIORS)
     assert np.isnan(found[0]).all()
     stream = Stream(4, 3)

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -75,15 +76,29 @@ def leave() -> None:
         os._exit(CODE)
 
 
+def end() -> None:
+    """Leave; where processes work for this one, say so and end in the regular way.
+
+    There those who began them end them; by themselves they would wait for more for minutes.
+    """
+    if not _has_workers():
+        leave()
+    print(MESSAGE, file=sys.stderr)
+    prepare_exit()
+    sys.exit(CODE)
+
+
 def prepare_exit() -> None:
-    """Let Ctrl-C cut short what others do at exit, and be told of once."""
+    """Let Ctrl-C cut short what others do at exit, and be told of once and by us alone."""
+    if is_stopping():
+        warnings.simplefilter("ignore")  # of tasks that were cancelled, say
     if signal.getsignal(signal.SIGINT) is _handle_interrupt:
         signal.signal(signal.SIGINT, lambda *_: os._exit(CODE) if is_stopping() else leave())
 
 
 def _handle_interrupt(number: int, frame: FrameType | None) -> None:
     _state["asked"] = True
-    if not _state["writing"] and is_loading(frame):
+    if is_loading(frame) and not _has_to_tidy_up():
         leave()
     raise KeyboardInterrupt
 
@@ -97,9 +112,18 @@ def is_loading(frame: FrameType | None) -> bool:
     return False
 
 
+def _has_to_tidy_up() -> bool:
+    return bool(_state["writing"]) or _has_workers()
+
+
+def _has_workers() -> bool:
+    loaded = sys.modules.get("multiprocessing")
+    return loaded is not None and bool(loaded.active_children())
+
+
 def _handle_unraisable(what: Any) -> None:
     """Leave, too, where someone's callback has swallowed Ctrl-C."""
     if not isinstance(what.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(what)
-    elif not _state["writing"]:
+    elif not _has_to_tidy_up():
         leave()

@@ -63,7 +63,8 @@ def report_mistakes() -> Iterator[None]:
                 raise  # whoever read our output has gone, and wants no message
             raise tell_mistake(error) from None
         finally:
-            heard.tell()
+            if not stopping.is_stopping():  # whoever has stopped wants no notes, least of all
+                heard.tell()  # those of what was stopped: of tasks that were cancelled
 
 
 def tell_mistake(error: Exception) -> typer.Exit:
