@@ -1,5 +1,6 @@
 """What is chosen by the training stretch, and that coverage over the choice is the level."""
 
+import warnings
 from fractions import Fraction
 from itertools import product
 from math import fsum
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, choosing
+from definetti.algorithm import rank
 from definetti.exceptions import SpareMemoryWarning
 from definetti.memory import Age, Observation, Order
 from definetti.simulate import weather
@@ -383,3 +385,40 @@ def test_a_forecast_by_what_is_observed_is_refused_with_what_is_left_to_do():
     cp = ConformalHMM(memory="observation", symmetry="departures").fit(observations, states)
     with pytest.raises(ValueError, match=r"; set train_size=0\.5, so that the present"):
         cp.predict_set(horizon=2)
+
+
+THREE = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.3, 0.1, 0.6]])
+
+
+@pytest.mark.parametrize(
+    ("name", "few", "ways"),
+    [
+        ("a hidden Markov model", 4, {("full", ""), ("spaced", "")}),
+        ("order two", 100, {("full", ""), ("spaced", "the last 2 states")}),
+    ],
+)
+def test_coverage_where_states_that_nobody_declared_decide_what_is_used(
+    once, monkeypatch, name, few, ways
+):
+    """What is used goes by the states of the completed sequence, which rearrangements share."""
+    monkeypatch.setattr("definetti.conformal._choice.FEW", few)
+    states, level = trained(name)[1], Fraction(4, 5)
+    most = 4 if few > 4 else 1000  # with three states there are nine candidates
+    cp = ConformalHMM(
+        train_size=len(states), memory="auto", smoothing=True, max_candidates=most, random_state=0
+    )
+    covered, all_, used = np.zeros(3), np.zeros(3), set()
+    for past in product(range(3), repeat=3):
+        cp.fit(None, [*states, *past])
+        for new in product(range(3), repeat=2):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SpareMemoryWarning)
+                question, codes = cp._ask_about(None, new)
+            used.add((question.symmetry.known_as, question.unused))
+            chance = rank(question, codes[None])[0][0].chance(1 - level)
+            x = np.array([states[-1], *past, *new])
+            probability = THREE[x[:-1], x[1:]].prod()
+            covered[x[-1]] += probability * float(chance)
+            all_[x[-1]] += probability
+    assert used == ways
+    np.testing.assert_allclose(covered / all_, float(level), rtol=0, atol=1e-12)
