@@ -200,3 +200,14 @@ def test_other_options_end_the_command_and_leave_the_state(tmp_path: Path, ask: 
     assert "give --confidence 0.9" in " ".join(wrong.err.split())
     assert state.read_bytes() == kept
     assert "12 labels judged" in ask(*shared).out
+
+
+@pytest.mark.parametrize(
+    ("begins", "kind"), [(b"PAR1", "a Parquet file"), (b"\x1f\x8b", "gzipped")]
+)
+def test_what_is_no_lines_is_refused(tmp_path: Path, begins: bytes, kind: str) -> None:
+    data = tmp_path / "rows.csv"
+    data.write_bytes(begins + b"\x15\0gear,state\n")
+    stream = Living(str(data), None, Columns(), Settings(), 100, 0, {})
+    with Interrupts() as interrupts, pytest.raises(BadTable, match=f"{kind}, and a stream is read"):
+        list(stream.run(False, interrupts))

@@ -16,6 +16,8 @@ from definetti.cli.reading import name_source
 
 PIECE = 2**20  # bytes read at once
 MOST = 500  # lines that are handed on together
+# What others than lines of text begin with.
+BEGINNINGS = {b"PAR1": "a Parquet file", b"\x1f\x8b": "gzipped"}
 PAUSE = 0.1  # seconds between two looks at a file that grows
 
 
@@ -70,6 +72,8 @@ def follow_lines(
             piece = interrupts.wait(lambda: os.read(file.fileno(), PIECE))
             if piece is None:
                 return
+            if not offset:
+                _check_lines(source, rest + piece)
             *lines, rest = (rest + piece).split(b"\n")
             ended = not piece and (source == "-" or not follow)
             if ended and rest:
@@ -87,6 +91,15 @@ def follow_lines(
                 if source != "-" and os.fstat(file.fileno()).st_size < offset:
                     raise BadTable(f"{source} has become shorter while it was followed")
                 interrupts.wait(lambda: time.sleep(PAUSE))
+
+
+def _check_lines(source: str, begun: bytes) -> None:
+    for beginning, kind in BEGINNINGS.items():
+        if begun.startswith(beginning):
+            raise BadTable(
+                f"{name_source(source)} is {kind}, and a stream is read line by line; give CSV, "
+                "TSV or JSON lines, as they are"
+            )
 
 
 def _open(source: str, offset: int) -> Any:
