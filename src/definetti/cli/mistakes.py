@@ -59,7 +59,7 @@ def report_mistakes() -> Iterator[None]:
                 raise tell_stopped() from None
             if terminal.has_failed():
                 raise typer.Exit(terminal.BROKEN) from None  # and `main` says why
-            if getattr(error, "errno", None) == errno.EPIPE:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # whoever read our output has gone, and wants no message
             raise tell_mistake(error) from None
         finally:

@@ -124,7 +124,7 @@ def _read_bytes(source: str) -> bytes:
     except IsADirectoryError:
         raise BadTable(f"{source} is a folder; name a file in it") from None
     except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
-        reason = getattr(error, "strerror", None) or error
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise BadTable(f"{source} cannot be read: {reason}") from None
 
 

@@ -53,5 +53,6 @@ def is_out_of_memory(error: BaseException) -> bool:
     >>> is_out_of_memory(OSError("Cannot allocate memory (os error 12)"))
     True
     """
-    known = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
-    return known or WORDS.search(str(error)) is not None
+    if isinstance(error, MemoryError) or WORDS.search(str(error)) is not None:
+        return True
+    return isinstance(error, OSError) and error.errno == errno.ENOMEM

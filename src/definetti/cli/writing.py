@@ -178,5 +178,6 @@ def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
     except Exception as error:
         if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
             raise  # not the disk's fault, nor the table's
-        reason = getattr(error, "strerror", None) or str(error).split("\n", 1)[0]
+        reason = error.strerror if isinstance(error, OSError) else None
+        reason = reason or str(error).split("\n", 1)[0]
         raise BadTable(f"output {output} could not be written: {reason}") from None

@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti.data.labels import Alphabet, piece
 from definetti.data.splitting import training_length
-from definetti.models.hmm import probabilities
+from definetti.models.hmm import HMM, TrainedHMM, probabilities
 from definetti.report.observed import emission_tables
 
 
@@ -41,4 +41,5 @@ def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
 
 
 def _prior(model: Any) -> float:
-    return float(getattr(model, "prior", 0.0))
+    """Return what is added to each count; other models have no counts of their own."""
+    return float(model.prior) if isinstance(model, (HMM, TrainedHMM)) else 0.0
