@@ -9,8 +9,8 @@ class Named:
     """The first base of a contract whose fulfilments are looked up by name.
 
     A class that fulfils it names itself where it is defined, ``class Full(Symmetry, name="full")``,
-    and is found from then on: by an estimator's parameter, the command line, the tables of the
-    documentation, and the tests that prove every fulfilment exact.
+    and is found from then on: by an estimator's parameter, the command line, the reference, and the
+    tests that prove every fulfilment exact.
 
     Attributes
     ----------

@@ -13,7 +13,16 @@ from definetti.data.history import padded
 from definetti.emissions import Emission
 from definetti.models import HMM, Model
 from definetti.testing.on_grid import OnGrid
-from definetti.testing.uniform import STATES, check_uniform, make_predictor, quiet, same
+from definetti.testing.uniform import (
+    STATES,
+    check_object,
+    check_two,
+    check_uniform,
+    make_predictor,
+    quiet,
+    same,
+)
+from definetti.testing.ways import check_at_once
 
 
 def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
@@ -29,9 +38,8 @@ def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
     >>> from definetti.emissions import Poisson
     >>> check_emission(Poisson(), [0, 3, None])
     """
-    assert isinstance(emission, Emission), (
-        f"{emission!r} does not derive from definetti.emissions.Emission"
-    )
+    check_object(emission, Emission)
+    check_two(observations, "observations")
     rng = np.random.default_rng(0)
     values = [observations[k] for k in rng.integers(0, len(observations), 24)]
     values[: len(observations)] = observations
@@ -71,6 +79,10 @@ def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
     check_uniform(
         make_predictor(_trained(grid), "path", "spaced"), 3, 2, "the fixed emission", seen=1
     )
+    for share in (None, 20):  # refitted, and fixed
+        own = ConformalHMM(HMM(emission=emission), "path", "spaced", train_size=share,
+                           states=list(STATES), random_state=0)  # fmt: skip
+        check_at_once(own, "the emission", observations)
 
 
 def _judge(emission: Emission, values: Any, states: Any, asked: Any) -> FloatArray:

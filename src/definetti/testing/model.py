@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from definetti.conformal import ConformalHMM
 from definetti.models import Model
-from definetti.testing.uniform import check_uniform, make_predictor
+from definetti.testing.uniform import check_object, check_two, check_uniform, make_predictor
 
 
 def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hashable]) -> None:
@@ -27,15 +27,19 @@ def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hash
     >>> model = given_hmm([[0.9, 0.1], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]], ["calm", "busy"])
     >>> check_model(model, [0, 1], ["calm", "busy"])
     """
-    assert isinstance(model, Model), f"{model!r} does not derive from definetti.models.Model"
+    check_object(model, Model)
+    check_two(observations, "observations")
+    check_two(states, "states")
     model.check()
-    symmetry = "spaced" if model.fixed else "full"
+    # What is compared is counted, not drawn, whatever the model reads.
+    symmetry = "spaced" if model.fixed else "returns"
     predictor = _Renamed(
         make_predictor(model, "filter", symmetry), tuple(states), tuple(observations)
     )
     check_uniform(predictor, 3, 1, "the model")
     if model.fixed:
         check_uniform(predictor, 3, 2, "the fixed model", seen=1)
+        check_uniform(predictor, 4, 2, "the fixed model")
 
 
 class _Renamed(BaseEstimator):

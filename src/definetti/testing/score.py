@@ -14,7 +14,15 @@ from definetti.emissions import Categorical
 from definetti.models import HMM
 from definetti.question import evaluate
 from definetti.scores import Score
-from definetti.testing.uniform import STATES, check_rolling, check_uniform, make_predictor, same
+from definetti.testing.uniform import (
+    STATES,
+    check_object,
+    check_rolling,
+    check_uniform,
+    make_predictor,
+    same,
+)
+from definetti.testing.ways import check_at_once, check_lattice
 
 
 def check_score(score: Score) -> None:
@@ -29,7 +37,7 @@ def check_score(score: Score) -> None:
     >>> from definetti.scores import Joint
     >>> check_score(Joint(order=2))
     """
-    assert isinstance(score, Score), f"{score!r} does not derive from definetti.scores.Score"
+    check_object(score, Score)
     found = []
     for states, symbols in product([STATES, STATES[::-1]], [("a", "b"), ("b", "a")]):
         estimate, windows = _windows(states, symbols)
@@ -48,6 +56,12 @@ def check_score(score: Score) -> None:
     for horizon in (1, 2):
         check_uniform(make_predictor(HMM(), score, "returns"), 3, horizon, "the score")
     check_rolling(ConformalHMM(HMM(), score, train_size=20, random_state=0), "score")
+    for symmetry in ("spaced", "departures"):
+        fixed = ConformalHMM(
+            HMM(), score, symmetry, train_size=20, allow_empty=True, random_state=0
+        )
+        check_at_once(fixed, "the score")
+        check_lattice(fixed, "the score")
 
 
 def _windows(states: tuple[str, ...], symbols: tuple[str, ...]) -> tuple[Any, Windows]:

@@ -13,7 +13,13 @@ from definetti.emissions import Categorical
 from definetti.models import HMM
 from definetti.symmetry import Symmetry
 from definetti.testing.on_grid import OnGrid
-from definetti.testing.uniform import check_rolling, check_uniform, make_predictor
+from definetti.testing.uniform import (
+    check_object,
+    check_rolling,
+    check_uniform,
+    make_predictor,
+)
+from definetti.testing.ways import check_at_once
 
 
 def check_symmetry(symmetry: Symmetry) -> None:
@@ -32,9 +38,7 @@ def check_symmetry(symmetry: Symmetry) -> None:
     >>> from definetti.symmetry import Returns
     >>> check_symmetry(Returns())
     """
-    assert isinstance(symmetry, Symmetry), (
-        f"{symmetry!r} does not derive from definetti.symmetry.Symmetry"
-    )
+    check_object(symmetry, Symmetry)
     _check(symmetry)
     for parameters in symmetry.examples:
         _check(type(symmetry)(**parameters))
@@ -49,7 +53,10 @@ def _check(symmetry: Symmetry) -> None:
         _check_valid(symmetry)
         if not symmetry.reads_observations:
             _check_forecast(symmetry)
-    check_rolling(ConformalHMM(HMM(), "path", symmetry, train_size=20, random_state=0))
+    fixed = ConformalHMM(HMM(), "path", symmetry, train_size=20, random_state=0)
+    check_rolling(fixed)
+    for predictor in (fixed, ConformalHMM(HMM(), "path", symmetry, random_state=0)):
+        check_at_once(predictor, "the symmetry")
 
 
 def _check_valid(symmetry: Symmetry) -> None:

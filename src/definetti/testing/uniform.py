@@ -25,6 +25,18 @@ LEVELS = (0.5, 0.8)
 CLOSE = 1e-9
 
 
+def check_object(thing: Any, contract: type) -> None:
+    """Check that something fulfils a contract, and is no class."""
+    name = f"definetti.{contract.__module__.split('.')[1]}.{contract.__name__}"
+    assert not isinstance(thing, type), f"{thing.__name__} is a class; give an object of it"
+    assert isinstance(thing, contract), f"{thing!r} does not derive from {name}"
+
+
+def check_two(values: Any, name: str) -> None:
+    """Check that there are enough values to enumerate."""
+    assert len(values) > 1, f"{name} must be two or more that differ, got {len(values)}"
+
+
 def make_predictor(model: Model, score: Any, symmetry: Any) -> ConformalHMM:
     """Return a predictor whose smoothed coverage is the level: its sets may be empty."""
     return ConformalHMM(model, score, symmetry, allow_empty=True)
