@@ -170,6 +170,47 @@ def test_steps_are_written_in_pieces_as_whole_tables_are(tmp_path, ending, monke
         assert gzip.decompress(output.read_bytes()) == gzip.decompress(whole.read_bytes())
 
 
+def test_a_counter_is_one_whatever_the_order_of_the_file(tmp_path):
+    counted = ROWS.with_columns(pl.col("time").alias("n") + 1)
+    counted.write_parquet(tmp_path / "sorted.parquet")
+    shuffled = counted.sample(fraction=1.0, shuffle=True, seed=1)
+    shuffled.write_parquet(tmp_path / "shuffled.parquet")
+    (one, said, notes), (other, *_) = (
+        judged(tmp_path / f"{name}.parquet") for name in ("sorted", "shuffled")
+    )
+    assert list(said["observed"]) == ["thing"]
+    assert "'n' counts the rows" in notes[0]
+    key = lambda found: sorted(map(repr, found.records))  # noqa: E731
+    assert key(one) == key(other)
+
+
+@pytest.mark.parametrize("series", ["others", "own"])
+def test_a_classifier_takes_one_column_as_it_takes_several(ask, table, series):
+    size = () if series == "others" else ("--train-size", "0.8")
+    for command in ("backtest", "predict"):
+        more = ("--horizon", "1") if command == "predict" else ("--start", "0.9")
+        done = ask(
+            command, table, *OPTIONS, "--no-check", "--series", series, *more, *size,
+            "--classifier", "logistic",
+        )  # fmt: skip
+        assert done.returncode == 0, done.err
+
+
+@pytest.mark.parametrize(
+    ("symmetry", "promise"),
+    [
+        ("published", "nothing is guaranteed: symmetry='published' is not exact"),
+        ("departures", "exact for each series, given its present state, by its own history"),
+        ("spaced", "exact for each series, given its last state, by its own history"),
+    ],
+)
+def test_the_promise_is_that_of_the_symmetry(ask, table, symmetry, promise):
+    how = (*OPTIONS, "--no-check", "--symmetry", symmetry, "--json")
+    for command in (("predict", "--horizon", "1"), ("backtest", "--windows", "3")):
+        done = ask(command[0], table, *command[1:], *how)
+        assert json.loads(done.out)["promise"] == promise
+
+
 def test_no_window_at_all_makes_a_table_without_rows(ask, tmp_path):
     ROWS.filter(time=0).write_csv(tmp_path / "short.csv")
     for ending in ("csv", "json", "parquet"):
@@ -247,7 +288,7 @@ def test_odd_series_are_told_of(tmp_path):
         "7": "too short for a window",
         "x": "no row has a state",
     }
-    assert "2 too short for a window" in found.verdict()
+    assert "; 1 too short for a window; of 1 no row has a state" in found.verdict()
     assert any("interleaved" in note for note in notes)
     assert len(found.judged) == 6
 

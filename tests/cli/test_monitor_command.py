@@ -211,3 +211,24 @@ def test_what_is_no_lines_is_refused(tmp_path: Path, begins: bytes, kind: str) -
     stream = Living(str(data), None, Columns(), Settings(), 100, 0, {})
     with Interrupts() as interrupts, pytest.raises(BadTable, match=f"{kind}, and a stream is read"):
         list(stream.run(False, interrupts))
+
+
+@pytest.mark.parametrize("how", [{}, {"symmetry": "full"}])
+def test_many_rows_without_a_state_are_lived_with(tmp_path: Path, how: dict[str, str]) -> None:
+    """Where the last label is too long ago for sets to be listed, saved and gone on from, too."""
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    write(data, 0, 110, "w")
+    with data.open("a") as file:
+        file.write("hat,\n" * 25)
+    shown, notes = [], []
+    watching = {"alpha": 0.05, "visits": False}
+    for _ in range(2):
+        stream = Living(str(data), state, Columns(), Settings(**how), 100, 0, watching)
+        with Interrupts() as interrupts:
+            shown += [one for some in stream.run(False, interrupts) for one in some]
+        notes += stream.notes
+        write(data, 110, 115)
+    assert [row for row, _, _ in shown] == list(range(101, 141))
+    assert any("have no set" in note for note in notes) == bool(how)
+    assert stream.monitor is not None
+    assert (stream.monitor.n_labels, stream.monitor.n_skipped) == (15, 25)

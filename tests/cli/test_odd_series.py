@@ -56,7 +56,11 @@ ODD = {
     ),
     "one row without a state": (
         add(who="s", when=0, seen="x", state=None),
-        {**FINE, "predict": "! series 's' has no row with a state", "backtest": "1 too short"},
+        {
+            **FINE,
+            "predict": "! series 's' has no row with a state",
+            "backtest": "of 1 no row has a state",
+        },
     ),
     "interleaved": (ROWS.sort("when", "who"), FINE),
     "not sorted": (ROWS.sample(fraction=1.0, shuffle=True, seed=0), FINE),

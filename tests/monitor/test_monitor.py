@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from definetti import HMM, ConformalHMM, Monitor
+from definetti import HMM, ConformalHMM, Monitor, load
 from definetti.exceptions import ChangeWarning
 from definetti.martingales import CUSUM, Ville
 from definetti.monitor._ways import Asked, Counted
@@ -514,3 +514,53 @@ def test_a_picture_has_capitals_coverage_and_sets(tmp_path: Any) -> None:
     assert told[: len(many.parts)] == list(many.parts)
     assert "grown" in told[len(many.parts)]
     matplotlib.pyplot.close("all")
+
+
+def test_symbols_met_without_a_label_are_in_the_file(tmp_path):
+    """The monitor meets symbols in another order than its estimator, which learns labelled ones."""
+    cp = ConformalHMM(symmetry="full", random_state=0).fit(list("abab"), [0, 1, 0, 1])
+    monitor = Monitor(cp, random_state=0)
+    monitor.observe("c")
+    monitor.skip()
+    monitor.observe("d")
+    monitor.label(0)
+    monitor.save(tmp_path / "on.definetti")
+    again = load(tmp_path / "on.definetti")
+    for symbol, state in zip("abdcea", [0, 1, 1, 0, 1, 0], strict=True):
+        assert monitor.observe(symbol).sequences == again.observe(symbol).sequences
+        assert monitor.label(state)[0].p_values == again.label(state)[0].p_values
+
+
+def test_a_second_restart_looks_for_the_change_since_the_first():
+    rng, x = np.random.default_rng(1), [0]
+    for t in range(3300):
+        stays = 0.5 if 2100 <= t < 3100 else 0.95
+        x.append(x[-1] if rng.random() < stays else 1 - x[-1])
+    cp = ConformalHMM(symmetry="full", random_state=0).fit(None, x[:100])
+    monitor = Monitor(cp, on_alarm="restart", restart_from="change", random_state=1)
+    begun = []
+    for state in x[100:]:
+        monitor.observe()
+        if monitor.label(state)[0].alerts:
+            begun.append(monitor._since)
+    assert len(begun) == 2
+    assert abs(begun[0] - 2000) < 50
+    assert abs(begun[1] - 3000) < 50
+
+
+def test_a_restart_counts_steps_that_were_skipped():
+    rng, x = np.random.default_rng(1), [0]
+    for t in range(1000):
+        x.append(x[-1] if rng.random() < (0.95 if t < 600 else 0.5) else 1 - x[-1])
+    cp = ConformalHMM(symmetry="full", random_state=0).fit(None, x[:100])
+    monitor = Monitor(cp, on_alarm="restart", restart_from="change", random_state=1)
+    for k, state in enumerate(x[100:]):
+        monitor.observe()
+        if k % 7 == 3:
+            monitor.skip()
+            continue
+        if monitor.label(state)[0].alerts:
+            break
+    kept = len(monitor._rows)
+    assert kept > 7
+    assert monitor._since == k - kept + 1 - sum(j % 7 == 3 for j in range(monitor._since, k + 1))

@@ -250,6 +250,34 @@ def test_a_verdict_says_when_sets_say_nothing_and_when_it_may_be_chance():
     assert many.verdict().startswith("short: 0.880 of 5,000 windows")
 
 
+@pytest.mark.parametrize("covered", [43.0, 43.5, 44.0, 44.5])
+def test_shares_of_steps_are_no_counts_of_windows_even_if_they_add_up_to_one(covered):
+    """Fewer steps covered never look better; the bound is Hoeffding's, whatever the sum."""
+    few = SeriesRecord("Rome", 99, 50, covered, 0.9, 1.0, 1.0, 2, by_steps=True)
+    more = few._replace(series="Oslo", covered=49.5)
+    assert np.isnan(few.interval).all()
+    assert 0.05 < few.p_value < more.p_value == 1.0
+    found = SeriesEvaluation([more, few])
+    assert found.worst is few
+    assert SeriesEvaluation([few]).verdict().startswith("kept within chance")
+    short = few._replace(covered=covered - 20)
+    assert SeriesEvaluation([more, short]).look_at == [short]
+
+
+def test_means_are_over_windows_and_what_is_left_out_is_told_apart():
+    found = SeriesEvaluation(
+        [
+            SeriesRecord("Rome", 1000, 500, 480.0, 0.9, 1.2, 1.1, 3),
+            SeriesRecord("Oslo", 20, 10, 10.0, 0.9, 3.0, 3.0, 3),
+            SeriesRecord("Lima", 1, note="too short for a window"),
+            SeriesRecord("Kyiv", 0, note="no row has a state"),
+        ]
+    )
+    assert found.mean_size == pytest.approx((500 * 1.2 + 10 * 3) / 510)
+    assert found.states_per_step == pytest.approx((500 * 1.1 + 10 * 3) / 510)
+    assert found.verdict().endswith("; 1 too short for a window; of 1 no row has a state")
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -321,3 +321,58 @@ def test_a_wrong_model_is_found_out():
 def test_what_fulfils_no_contract(check):
     with pytest.raises(AssertionError, match="does not derive"):
         check("full")
+
+
+# What is right by itself, and declares for speed what is not so.
+
+
+@dataclass(frozen=True)
+class Counted(Returns):
+    """Says that one step is compared with other steps than it is."""
+
+    def one_step(self, n_states, n_symbols):
+        return "class"
+
+
+@dataclass(frozen=True)
+class Chained(Spaced):
+    """Has windows hang together as those of another distance do."""
+
+    def chains(self, tokens, horizon):
+        return super().chains(tokens, horizon + 1)
+
+
+class Frequent(Categorical):
+    """Says that more is added to each count than is."""
+
+    def counting(self, table):
+        return 50.0
+
+
+@pytest.mark.parametrize("symmetry", [Counted(), Chained()], ids=["one step", "chains"])
+def test_symmetries_that_are_short_and_wrong_are_found_out(symmetry):
+    with pytest.raises(AssertionError, match="at once have other p-values"):
+        check_symmetry(symmetry)
+
+
+def test_emissions_that_are_short_and_wrong_are_found_out():
+    with pytest.raises(AssertionError, match="at once have other p-values"):
+        check_emission(Frequent(), ["a", "b"])
+
+
+@pytest.mark.parametrize("emission", ["poisson", "gaussian", "bernoulli", "categorical"])
+def test_a_model_that_is_right_is_not_refused(emission):
+    check_model(HMM(emission=emission), [0, 1], ["calm", "busy"])
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (lambda: check_score(ByCodes), "ByCodes is a class; give an object of it"),
+        (lambda: check_emission(Categorical(), ["a"]), "observations must be two or more"),
+        (lambda: check_model(HMM(), SYMBOLS, ["calm"]), "states must be two or more"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(check, message):
+    with pytest.raises(AssertionError, match=message):
+        check()

@@ -33,7 +33,7 @@ from definetti.cli.parts import Part, PartedTable, open_parts
 from definetti.cli.pieces import write_pieces
 from definetti.cli.reading import import_polars, name_source
 from definetti.cli.writing import say_escaped
-from definetti.judging.series import SeriesEvaluation, SeriesRecord
+from definetti.judging.series import BARE, SeriesEvaluation, SeriesRecord
 from definetti.judging.work import SeriesWork
 from definetti.series.totals import SeriesTotals, count_series
 
@@ -71,7 +71,7 @@ class PartWork:
         import narwhals as nw
 
         found = self.work.judge(nw.from_native(rows, eager_only=True))
-        nothing = [SeriesRecord(name, 0, note="no row has a state") for name in names]
+        nothing = [SeriesRecord(name, 0, note=BARE) for name in names]
         records = []
         for level in found:
             there = {one.series: one for one in level}
@@ -159,6 +159,7 @@ def judge_groups(
         work = SeriesWork(
             cp, grouping.group_column, SEEN, grouping.order_column, observed, horizon, start,
             windows, lag=lag, levels=tuple(levels) if len(levels) > 1 else (),
+            framed=settings.classifier is not None,
         )  # fmt: skip
         wanted = None if output is None else tuple(map(write_level, levels))
         how = PartWork(table, work, state, wanted)
@@ -182,7 +183,9 @@ def judge_groups(
             deque(pieces, maxlen=0)
         elif write_pieces(pieces, output):
             notes.append(say_escaped(output))
-    promise = say_promise(grouping.series)
+    from definetti.series import say_promise
+
+    promise = say_promise(grouping.series, cp.symmetry)
     said = {
         "series": grouping.series, "promise": promise, "observed": head.columns,
         "model": repr(cp.model), "levels": levels, "states": list(dict.fromkeys(head.states)),
@@ -217,14 +220,6 @@ def make_for_series(
     return cp
 
 
-def say_promise(name: str) -> str:
-    """Say what is promised."""
-    from definetti.series import Promise
-
-    says: str = Promise.named[name].says
-    return says
-
-
 def look_at_head(
     table: PartedTable, part: Part, columns: Columns, grouping: Grouping
 ) -> tuple[LabelledTable, list[str]]:
@@ -240,6 +235,8 @@ def look_at_head(
             raise BadTable(f"column {order!r} is another thing already, and cannot be the order")
         notes += check_order(table, order)
     rows = table.read(part, there)
+    if order is not None:  # in which a counter is one, whatever the order of the file
+        rows = rows.sort(group, order, maintain_order=True)
     kept = [one for one in rows.columns if one not in (group, order)]
     first = rows[group] == rows[group][0]
     observed, said = choose_observed(

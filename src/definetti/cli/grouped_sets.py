@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from definetti.cli.columns import take_columns
+from definetti.cli.columns import as_frame, take_columns
 from definetti.cli.estimators import check_lag, check_share
 from definetti.cli.fields import BadTable
-from definetti.cli.grouped import SEEN, make_for_series, read_whole, say_promise
+from definetti.cli.grouped import SEEN, make_for_series, read_whole
 from definetti.cli.levels import read_confidences
 from definetti.cli.predict import SHOWN, list_steps
 from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
 from definetti.cli.reading import name_source
-from definetti.cli.writing import write_rows
+from definetti.cli.writing import note_formulas, write_rows
 from definetti.data.series import at_rows, read_series
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def predict_groups(
     cp = make_for_series(settings, head, steps, lag, grouping)
     levels = read_confidences(settings.confidence, head.states)
     seen = take_columns(rows, observed)
+    seen = seen if settings.classifier is None else as_frame(seen)
     # Gaps count: what is not labelled before the last state of a series begins a new stretch.
     stretch = (series.begins | ~known).cumsum()[known]
     lengths = np.unique(stretch, return_counts=True)[1]
@@ -88,8 +89,11 @@ def predict_groups(
                 found.append({_name_key(one, row): value for one, value in key.items()} | row)
     if output is not None:
         write_rows(found, output)
+        notes = [*notes, *note_formulas(found, output)]
     print_notes([*notes, *head.notes])
-    promise = say_promise(grouping.series)
+    from definetti.series import say_promise
+
+    promise = say_promise(grouping.series, cp.symmetry)
     if json:
         print_json({"series": grouping.series.value, "promise": promise, "steps": found})
         return

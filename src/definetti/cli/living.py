@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from definetti.cli.fields import BadTable
 from definetti.cli.growing import Interrupts, follow_lines
+from definetti.cli.mistakes import write_options
 from definetti.cli.reading import import_polars, name_source, parse_table
 from definetti.cli.same import check_same
 from definetti.cli.saved import known_rows, take_observed
@@ -17,6 +18,8 @@ from definetti.cli.saved import known_rows, take_observed
 if TYPE_CHECKING:
     from definetti.cli.options import Columns, Settings
     from definetti.monitor import Monitor, Step
+    from definetti.monitor._present import AnySet
+
 
 Told = tuple[int, "tuple[Hashable, ...] | None", "Step | None"]
 
@@ -56,6 +59,7 @@ class Living:
         self.group, self._header = group, header
         self._late: deque[Any] = deque()  # labels of the last rows, which have not come yet
         self._never = 0  # rows that wait for a label, and had none when it was due
+        self._bare = 0  # rows without a set
         self._early: list[bytes] = []  # lines that came before there were enough
         if save is not None and save.exists():
             self._load(save)
@@ -154,11 +158,31 @@ class Living:
             for _ in range(self._never):
                 self.monitor.skip()  # their labels would have come before this one
             self._never = 0
-        found = self.monitor.observe(observation)
+        found = self._observe(observation)
         learned = None if label is None else self.monitor.label(label)[0]
         self._never += is_due and label is None
         self.rows += 1
         return self.rows, None if found is None else last_states(found), learned
+
+    def _observe(self, observation: Any) -> AnySet | None:
+        """Observe a row; without a set where none can be listed so long after a label."""
+        from definetti.sets import PredictionSet
+
+        assert self.monitor is not None
+        try:
+            found = self.monitor.observe(observation)
+        except ValueError as error:
+            self.monitor.observe(observation, predict=False)  # fails again if the row is wrong
+            self._bare += 1
+            if self._bare == 1:
+                why = write_options(str(error))
+                self.notes.append(f"row {self.rows + 1}, and others so late, have no set: {why}")
+            return None
+        if self.save is not None and not isinstance(found, PredictionSet):
+            # Of too many steps to be listed, so that a file cannot hold it: told, and not judged.
+            step = self.monitor._queue.steps[-1]
+            step.set, step.steps = None, 0
+        return found
 
     def _options(self) -> dict[str, Any]:
         """All options that a state is made by, as they were given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import re
 import warnings
@@ -34,6 +35,7 @@ OPTIONS = {
 }
 # With a value any of them; by itself, only what is no word of plain English.
 OPTION = re.compile(r"\b(\w+)=('?)([\w.:]+)\2|\b(confidence_level|max_errors|train_size)\b")
+BY_STATE = re.compile(r"\bconfidence_level=(\{[^{}]*\})")
 CAPPED = re.compile(r"\bmemory=(?:definetti\.memory\.)?Age\(most=(\d+)\)")
 # At the beginning of what is wrong with one; and what a person at a terminal cannot give.
 NAMED = re.compile(rf"^({'|'.join(OPTIONS)}) must be ")
@@ -85,8 +87,21 @@ def write_options(text: str) -> str:
     'set --train-size 0.5, --guarantee all or --score path'
     >>> write_options("take memory='age', memory=Age(most=7), or symmetry='spaced'")
     'take --memory age, --memory age:7, or --symmetry spaced'
+    >>> write_options("or ask less of them: confidence_level={'N1': 0.5, None: 0.9}")
+    'or ask less of them: --confidence N1=0.5,0.9'
     """
-    return OPTION.sub(_write_option, CAPPED.sub(r"memory=age:\1", text))
+    text = BY_STATE.sub(_write_levels, CAPPED.sub(r"memory=age:\1", text))
+    return OPTION.sub(_write_option, text)
+
+
+def _write_levels(found: re.Match[str]) -> str:
+    """Write levels by states as `definetti.cli.levels` reads them."""
+    try:
+        levels = ast.literal_eval(found[1])
+    except (ValueError, SyntaxError):  # labels that are neither text nor numbers
+        return found[0]
+    named = [f"{state}={level:g}" for state, level in levels.items() if state is not None]
+    return f"--confidence {','.join([*named, f'{levels[None]:g}'])}"
 
 
 def _write_option(found: re.Match[str]) -> str:

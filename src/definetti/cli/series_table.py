@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from definetti.judging.intervals import exact_interval
@@ -34,6 +35,12 @@ def _describe(one: SeriesRecord) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _share(coverage: float, interval: tuple[float, float]) -> str:
+    """Write a share with its interval, which shares of steps do not have."""
+    low, high = interval
+    return f"{coverage:.3f}" if math.isnan(low) else f"{coverage:.3f} [{low:.3f}, {high:.3f}]"
+
+
 def print_series(found: SeriesEvaluation, said: dict[str, Any], horizon: int) -> None:
     """Print the verdict, all series together, and those that fared worst."""
     from rich.table import Table
@@ -52,21 +59,19 @@ def print_series(found: SeriesEvaluation, said: dict[str, Any], horizon: int) ->
     )
     for column in ("series", "windows", "covered", "size", "states a step"):
         table.add_column(column, justify="left" if column == "series" else "right")
-    covered = sum(one.covered for one in judged)
-    share = f"{found.coverage:.3f}"
-    if covered % 1 == 0:
-        low, high = exact_interval(int(covered), found.windows - found.unknown)
-        share += f" [{low:.3f}, {high:.3f}]"
+    interval = (math.nan, math.nan)
+    if not any(one.by_steps for one in judged):
+        covered = sum(one.covered for one in judged)
+        interval = exact_interval(int(covered), found.windows - found.unknown)
     table.add_row(
-        "all", f"{found.windows:,}", share, f"{found.mean_size:.2f}",
+        "all", f"{found.windows:,}", _share(found.coverage, interval), f"{found.mean_size:.2f}",
         f"{found.states_per_step:.2f}",
     )  # fmt: skip
     table.add_section()
     for one in sorted(judged, key=lambda one: (one.p_value, one.coverage))[:SHOWN]:
-        low, high = one.interval
         table.add_row(
             format_label(str(one.series)), f"{one.windows:,}",
-            f"{one.coverage:.3f} [{low:.3f}, {high:.3f}]", f"{one.mean_size:.2f}",
+            _share(one.coverage, one.interval), f"{one.mean_size:.2f}",
             f"{one.states_per_step:.2f}",
         )  # fmt: skip
     hidden = len(judged) - SHOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,7 @@ from definetti.judging.rolling import count_windows, roll_stretches
 from definetti.levels.by_state import several_levels
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation
-from definetti.sets.verdict import FULL
+from definetti.sets.verdict import FULL, p_of_hits
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 DOUBT = 0.05  # the chance that any series is named that keeps its level
 SHORT = "too short for a window"
+BARE = "no row has a state"
 UNKNOWN = "no window has states that had come up before"
 Judged = list[Evaluation] | None  # one a level; None where a series has no window
 
@@ -46,6 +48,7 @@ class SeriesRecord(NamedTuple):
     unknown : how many windows had a state that was never seen before, and not declared, which no
         set can hold: the coverage is that of the others
     note : why there is none, where there is none
+    by_steps : whether shares of steps were counted, as they are promised
     """
 
     series: Hashable
@@ -59,6 +62,7 @@ class SeriesRecord(NamedTuple):
     filled: int = 0
     unknown: int = 0
     note: str = ""
+    by_steps: bool = False
 
     @property
     def judged(self) -> int:
@@ -72,14 +76,16 @@ class SeriesRecord(NamedTuple):
     @property
     def interval(self) -> tuple[float, float]:
         """The exact 95 % interval of the coverage; NaN where shares of steps were counted."""
-        if not self.judged or self.covered % 1:
+        if not self.judged or self.by_steps:
             return math.nan, math.nan
         return exact_interval(int(self.covered), self.judged)
 
     @property
     def p_value(self) -> float:
-        """How probably so few windows are covered by chance, if they are independent."""
-        return _chance(self.covered, self.judged, self.promised)
+        """How probably so few are covered by chance, at most, if windows are independent."""
+        if not self.judged:
+            return math.nan
+        return p_of_hits(self.covered, self.judged, self.promised, not self.by_steps)
 
     @classmethod
     def of(cls, name: Hashable, rows: int, found: Evaluation) -> SeriesRecord:
@@ -94,17 +100,8 @@ class SeriesRecord(NamedTuple):
             name, rows, len(held), float(held[~apart].sum()), float(promised),
             float(found.sizes.mean()), float(found.widths.mean()), len(found.states),
             0 if found.filled is None else int(found.filled.sum()), int(apart.sum()),
-            UNKNOWN if apart.all() else "",
+            UNKNOWN if apart.all() else "", found.guarantee == "steps",
         )  # fmt: skip
-
-
-def _chance(covered: float, windows: int, promised: float) -> float:
-    """Return how probable it is that so few are covered; NaN where shares of steps were counted."""
-    from scipy.stats import binom
-
-    if not windows or covered % 1:
-        return math.nan
-    return float(binom.cdf(covered, windows, promised))
 
 
 class SeriesEvaluation(Sequence[SeriesRecord]):
@@ -177,18 +174,18 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     @property
     def mean_size(self) -> float:
+        """How many sequences a set held, on average over all windows."""
         return self._mean([one.mean_size for one in self.judged])
 
     @property
     def states_per_step(self) -> float:
+        """How many states a set held at a step, on average over all windows."""
         return self._mean([one.states_per_step for one in self.judged])
 
     @property
     def worst(self) -> SeriesRecord | None:
         """The series that is least probably so badly covered by chance."""
-        known = [one for one in self.judged if not math.isnan(one.p_value)]
-        by_chance = min(known, key=lambda one: one.p_value, default=None)
-        return by_chance or min(self.judged, key=lambda one: one.coverage, default=None)
+        return min(self.judged, key=lambda one: (one.p_value, one.coverage), default=None)
 
     @property
     def spread(self) -> float:
@@ -234,15 +231,16 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
             said += f"; look at {names}{', …' if len(short) > 5 else ''} ({len(short):,} short)"
         if self.unknown:
             said += f"; counted apart: {self.unknown:,} with a state that had not come up before"
-        if left := sum(not one.windows for one in self.records):
-            said += f"; {left:,} too short for a window"
+        for note, number in Counter(one.note for one in self.records if not one.windows).items():
+            said += f"; {number:,} {note}" if note != BARE else f"; of {number:,} {note}"
         return said
 
     def _kept(self) -> str:
         """Say whether the promise was kept over all series, and whether that says anything."""
         if self.coverage < self.promised:
             covered, number = sum(one.covered for one in self.judged), self.windows - self.unknown
-            by_chance = _chance(covered, number, self.promised) > DOUBT
+            exact = not any(one.by_steps for one in self.judged)
+            by_chance = p_of_hits(covered, number, self.promised, exact) > DOUBT
             return "kept within chance" if by_chance else "short"
         states = self._mean([float(one.states) for one in self.judged])
         if states > 1 and self.states_per_step >= FULL * states:
@@ -285,7 +283,9 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         return columns
 
     def _mean(self, values: list[float]) -> float:
-        return float(np.mean(values)) if values else math.nan
+        """Return a mean over windows of what is known of each series that was judged."""
+        numbers = [one.windows for one in self.judged]
+        return float(np.average(values, weights=numbers)) if values else math.nan
 
 
 def evaluate_series(
@@ -328,7 +328,7 @@ def evaluate_series(
         return [found] if levels is None else list(found)
 
     found = _each(judge, len(series), n_jobs, bool(each.table.predictor.verbose))
-    joined = _joined(series, found, 1 if levels is None else len(levels), each.promise.says)
+    joined = _joined(series, found, 1 if levels is None else len(levels), each.promise.words)
     return joined[0] if levels is None else joined
 
 
@@ -416,7 +416,7 @@ def backtest_series(
         return [judged.evaluation(level) for level in asked]
 
     found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
-    joined = _joined(table.series, found, len(asked), each.promise.says)
+    joined = _joined(table.series, found, len(asked), each.promise.words)
     return joined[0] if several is None else joined
 
 

@@ -35,6 +35,7 @@ class SeriesWork:
     totals : what all series add up to, for a model that learns from the others
     lag : as in `backtest_series`
     levels : several levels, each with a row a series; the predictor's own if left out
+    framed : whether one observed column is a frame, too, as a classifier takes its columns
 
     Examples
     --------
@@ -59,6 +60,7 @@ class SeriesWork:
     totals: SeriesTotals | None = None
     lag: int = 0
     levels: tuple[float, ...] = ()
+    framed: bool = False
 
     def __call__(self, table: Any) -> Any:
         frame = nw.from_native(table, eager_only=True)
@@ -74,7 +76,8 @@ class SeriesWork:
         seen: Any = None
         if self.observed:
             some = frame.select(*self.observed)
-            seen = (some[self.observed[0]] if len(self.observed) == 1 else some).to_native()
+            bare = len(self.observed) == 1 and not self.framed
+            seen = (some[self.observed[0]] if bare else some).to_native()
         found = backtest_series(
             self.predictor, seen, frame[self.state].to_list(), frame[self.group].to_list(),
             None if order is None else order.to_native(), self.horizon, lengths=lengths,

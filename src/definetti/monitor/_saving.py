@@ -81,6 +81,7 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
     for name, kind in PLAIN.items():
         require(type(kept[name]) is kind, name)
         setattr(monitor, name, kept[name])
+    require(not (monitor._gap and monitor._begun), "a gap")
     monitor._follower.missed = int(kept["missed"])
     way, counted = monitor._way, kept["counted"]
     if counted is None:
@@ -97,6 +98,7 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
         require(one["set"] is None or isinstance(one["set"], PredictionSet), "a set")
         one["uniforms"] = tuple(map(float, one["uniforms"]))
         require(len(one["uniforms"]) == len(monitor.parts), "what breaks ties")
+        require(type(one["time"]) is int, "a step")
         queue.append(Waiting(code=monitor._code(one["observation"]), **one))
     queue.n_observed = int(kept["n_observed"])
     require(queue.n_observed >= len(queue), "a number of steps")

@@ -198,10 +198,17 @@ class Counted(Way):
         self.alphabet = Alphabet(labels)
         self._take_up(stream)
         if not self.plain:
-            self._table, codes = self._emission.encode(symbols, self._table, "symbols")
-            # Those that the estimator knows come first, in its order: a file may say otherwise.
-            require(codes.tolist() == list(range(len(symbols))), "symbols")
-            self._codes = dict(zip(symbols, codes.tolist(), strict=True))
+            # In the order in which they were met, one by one: the estimator, which knows labelled
+            # ones alone, may have met them in another.
+            table, codes = None, []
+            for symbol in symbols:
+                table, code = self._emission.encode([symbol], table, "symbols")
+                codes += code.tolist()
+            require(codes == list(range(len(symbols))), "symbols")
+            known = self._emission.symbols_of(self._table)
+            require(set(known) <= set(symbols), "symbols")
+            self._table = self._table if table is None else table
+            self._codes = dict(zip(symbols, codes, strict=True))
 
     def place(self, code: int) -> Placed:
         """Compare a step to each state with the members of its class; the last answer is kept."""

@@ -495,14 +495,18 @@ class Monitor(Saved):
 
     def _restart(self, step: Waiting, part: int) -> str:
         """Begin anew, with the step that raised the alarm or with the estimated change."""
-        rows = [(step.observation, step.label, False)]
+        rows, since = [(step.observation, step.label, False)], step.time
         if self.restart_from == "change":
             logs = self._log.rows[:, len(self.parts) + part]
-            begun = self._log.rows[:, 2 * len(self.parts)] >= self._since
-            lowest = np.flatnonzero(begun)[np.nanargmin(logs[begun])]
-            after = len(self._log) - 1 - int(lowest)
-            rows = list(self._rows)[-after:] if after else rows
-        self._cut, self._since = self.restart_from, step.time - len(rows) + 1
+            times = self._log.rows[:, 2 * len(self.parts)]
+            # Before the last restart it was another capital that was low, or high.
+            last = self.alarms[-1].time if self.alarms else -1
+            bet = np.flatnonzero((times > last) & ~np.isnan(logs))
+            lowest = int(bet[logs[bet].argmin()])
+            after = len(self._log.rows) - 1 - lowest
+            if after:
+                rows, since = list(self._rows)[-after:], int(times[-after])
+        self._cut, self._since = self.restart_from, since
         settings, declared = self._settings, self.states
         known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
         anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)

@@ -1,6 +1,7 @@
 """Many series: which history each is calibrated by, and what its model learns from."""
 
 from definetti.series.base import Promise as Promise
+from definetti.series.base import say_promise as say_promise
 from definetti.series.each import EachSeries as EachSeries
 from definetti.series.others import OtherSeries as OtherSeries
 from definetti.series.own import OwnHistory as OwnHistory

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from definetti._system.arrays import IntArray
+from definetti._system.checks import is_auto
 from definetti._system.registry import Named
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, piece, read_declared
@@ -19,6 +20,7 @@ from definetti.data.series import SeriesRows
 from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
 from definetti.series.totals import SeriesTotals
+from definetti.symmetry import find_symmetry
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +96,8 @@ class Promise(Named, ABC):
 
     Attributes
     ----------
-    says : the promise in words: what holds, given what, and on average over what
+    says : the promise in words: what holds, given what, and on average over what, with the
+        symmetry that there is if none is named
     """
 
     says: ClassVar[str]
@@ -103,12 +106,34 @@ class Promise(Named, ABC):
         self.table = table
         self.prepare()
 
+    @property
+    def words(self) -> str:
+        """The promise in words, with the symmetry that there is."""
+        return say_promise(self.known_as, self.table.predictor.symmetry)
+
     def prepare(self) -> None:
         """Work out, or refuse, what all series share."""
 
     @abstractmethod
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
         """Return the estimator of a series, fitted on its rows or the first `end` of them."""
+
+
+def say_promise(name: str, symmetry: Any = "auto") -> str:
+    """Say what is promised by a promise of that name, where windows are compared by a symmetry.
+
+    >>> say_promise("own", "departures")
+    'exact for each series, given its present state, by its own history'
+    >>> say_promise("own", "published")
+    "nothing is guaranteed: symmetry='published' is not exact"
+    """
+    says: str = Promise.named[name].says
+    if is_auto(symmetry):
+        return says
+    found = find_symmetry(symmetry)
+    if not found.exact:
+        return f"nothing is guaranteed: symmetry={found.known_as!r} is not exact"
+    return says.replace("given its last state", f"given its {found.given}")
 
 
 class SharedModel(GivesModel):

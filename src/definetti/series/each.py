@@ -79,7 +79,7 @@ class EachSeries(Mapping[Hashable, "ConformalHMM"]):
 
     def __repr__(self) -> str:
         rows = len(self.table.labels)
-        return f"EachSeries: {len(self):,} series of {rows:,} rows; {self.promise.says}"
+        return f"EachSeries: {len(self):,} series of {rows:,} rows; {self.promise.words}"
 
     def fitted(self, place: int, end: int | None = None) -> ConformalHMM:
         """Return the estimator of a series, fitted on its rows or the first `end` of them."""

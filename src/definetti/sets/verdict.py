@@ -116,7 +116,7 @@ def judge_promise(found: Evaluation) -> Verdict | None:
             words += f"; elsewhere {hits[rest].mean():.3f} of {len(rest):,}"
         if worst is not whole and worst.state is None:
             rows = _rows(found, judged[worst.windows])
-    elif _p_of(0.0, len(hits), float(promised.max()), hits.dtype == np.bool_) > ERROR_RATE / 2:
+    elif p_of_hits(0.0, len(hits), float(promised.max()), hits.dtype == np.bool_) > ERROR_RATE / 2:
         kept, words = None, f"cannot tell, so few windows: {said}; more rows would tell"
     elif found.nodes.shape[1] > 1 and found.width >= FULL * found.nodes.shape[1]:
         width = f"{found.width:.3g} of {found.nodes.shape[1]:,} states a step"
@@ -137,7 +137,7 @@ def _along(found: Evaluation, hits: Any, level: float) -> list[SomeWindows]:
     apart = np.zeros(len(found.covered), dtype=bool) if found.unseen is None else found.unseen
     first = (every if found.begins is None else found.begins)[np.flatnonzero(~apart)]
     unit = "windows" if found.begins is None else "rows"
-    found_parts = [SomeWindows("", every, level, 2 * _p_of(hits.sum(), number, level, exact))]
+    found_parts = [SomeWindows("", every, level, 2 * p_of_hits(hits.sum(), number, level, exact))]
     sums = np.concatenate([[0], hits.cumsum()])
     for edge in edges:
         at = f"about {int(first[edge]):,}"
@@ -145,7 +145,7 @@ def _along(found: Evaluation, hits: Any, level: float) -> list[SomeWindows]:
             (f" in {unit} up to {at}", every[:edge], sums[edge]),
             (f" in {unit} after {at}", every[edge:], sums[-1] - sums[edge]),
         ]:
-            p_value = _p_of(total, len(windows), level, exact)
+            p_value = p_of_hits(total, len(windows), level, exact)
             found_parts.append(SomeWindows(where, windows, level, 2 * 2 * len(edges) * p_value))
     return found_parts
 
@@ -160,18 +160,18 @@ def _by_state(
     for code in codes:
         windows = np.flatnonzero(given == code)
         level = float(promised[windows[0]])
-        p_value = _p_of(hits[windows].sum(), len(windows), level, hits.dtype == np.bool_)
+        p_value = p_of_hits(hits[windows].sum(), len(windows), level, hits.dtype == np.bool_)
         where = f" for the state {found.states[code]}"
         parts.append(SomeWindows(where, windows, level, len(codes) * p_value, found.states[code]))
     return parts
 
 
-def _p_of(hits: Any, number: int, level: float, exact: bool) -> float:
+def p_of_hits(hits: Any, number: int, level: float, exact: bool) -> float:
     """Return the probability of so few hits, or of a share of steps so small, at the level.
 
     Exact for windows that are hit or missed; a bound of Hoeffding's for shares of steps.
 
-    >>> round(_p_of(8, 10, 0.9, True), 4), round(_p_of(8.0, 10, 0.9, False), 4)
+    >>> round(p_of_hits(8, 10, 0.9, True), 4), round(p_of_hits(8.0, 10, 0.9, False), 4)
     (0.2639, 0.6414)
     """
     if exact:
