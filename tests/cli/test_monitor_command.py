@@ -232,3 +232,18 @@ def test_many_rows_without_a_state_are_lived_with(tmp_path: Path, how: dict[str,
     assert any("have no set" in note for note in notes) == bool(how)
     assert stream.monitor is not None
     assert (stream.monitor.n_labels, stream.monitor.n_skipped) == (15, 25)
+
+
+def test_a_line_that_is_half_written_is_left_for_the_next_call(tmp_path: Path) -> None:
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    write(data, 0, 110, "w")
+    text = data.read_text()
+    rows = []
+    for part in (text[:-2], text):
+        data.write_text(part)
+        watching = {"alpha": 0.05, "visits": False}
+        stream = Living(str(data), state, Columns(), Settings(), 100, 0, watching)
+        with Interrupts() as interrupts:
+            rows += [one[0] for some in stream.run(False, interrupts) for one in some]
+        assert any("has no end" in note for note in stream.notes) == (part != text)
+    assert rows == list(range(101, 111))

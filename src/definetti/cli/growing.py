@@ -56,7 +56,7 @@ def _signals() -> list[signal.Signals]:
 
 
 def follow_lines(
-    source: str, offset: int, follow: bool, interrupts: Interrupts
+    source: str, offset: int, follow: bool, interrupts: Interrupts, *, whole: bool = False
 ) -> Iterator[tuple[list[bytes], int]]:
     """Yield whole lines, some at a time, and the number of bytes up to their end.
 
@@ -65,6 +65,7 @@ def follow_lines(
     source : a file; ``-`` is standard input
     offset : how many bytes were read before
     follow : whether to wait for more where a file ends, until interrupted
+    whole : whether a last line without an end is left, since it may be half-written
     """
     rest = b""
     with _open(source, offset) as file:
@@ -76,7 +77,7 @@ def follow_lines(
                 _check_lines(source, rest + piece)
             *lines, rest = (rest + piece).split(b"\n")
             ended = not piece and (source == "-" or not follow)
-            if ended and rest:
+            if ended and rest and not whole:
                 lines, rest = [*lines, rest], b""
             for begin in range(0, len(lines), MOST):
                 some = lines[begin : begin + MOST]

@@ -70,12 +70,21 @@ class Living:
         The state is in its file before they are told of.
         """
         import_polars()
-        for lines, offset in follow_lines(self.source, self.offset, follow, interrupts):
+        # Whoever goes on later reads on where this ends: in the middle of a line there is no row.
+        whole = self.save is not None and self.source != "-"
+        for lines, offset in follow_lines(
+            self.source, self.offset, follow, interrupts, whole=whole
+        ):
             told = self.take(lines, offset)
             if self.save is not None and self.monitor is not None:
                 self._save(self.save)
             if told:
                 yield told
+        if whole and not interrupts.heard and Path(self.source).stat().st_size > self.offset:
+            self.notes.append(
+                f"the last line of {name_source(self.source)} has no end and may be half-written; "
+                "it is left for the next call"
+            )
 
     def take(self, lines: list[bytes], offset: int) -> list[Told]:
         """Take some rows in, and tell of those that came after the beginning."""
