@@ -28,7 +28,11 @@ FIXED = {"train_size": 0.5, "symmetry": "spaced"}
 SIDES: dict[str, tuple[bool, dict[str, Any], float | None]] = {
     "fixed, symbols": (False, FIXED, 3.0),
     "fixed, symbols, smoothed": (False, {**FIXED, "smoothing": True}, None),
-    "fixed, symbols, departures": (False, {**FIXED, "symmetry": "departures"}, None),
+    "fixed, symbols, departures": (
+        False,
+        {"train_size": KNOWN // 2, "symmetry": "departures"},
+        None,
+    ),
     "fixed, numbers": (True, FIXED, None),
     "refitted, symbols": (False, {}, 30.0),
 }

@@ -27,7 +27,7 @@ from studies.data import SLEEP, WORDS, missing
 HERE = Path(__file__).resolve().parents[1]
 LEVEL = 0.9
 COLUMNS = ("data", "predicted by", "windows", "covered", "worst series", "series", "spread",
-           "by chance", "states in a set", "of")  # fmt: skip
+           "by chance", "states in a set", "of", "empty")  # fmt: skip
 
 
 class ManySeries(NamedTuple):
@@ -110,7 +110,7 @@ def _take(values: Any, rows: Any) -> Any:
 
 
 def run(data: ManySeries) -> dict[str, SeriesEvaluation]:
-    """Judge all ways to predict the series."""
+    """Judge all ways to predict the series, by the series that none of them trained on."""
     ways: dict[str, Callable[[], SeriesEvaluation]] = {
         "own rows": lambda: judge(data, "own", symmetry="spaced", train_size=0.5),
         "own rows, model of the others": lambda: judge(data, "others", symmetry="spaced"),
@@ -120,7 +120,17 @@ def run(data: ManySeries) -> dict[str, SeriesEvaluation]:
     }
     with warnings.catch_warnings():  # the table says how large sets are
         warnings.simplefilter("ignore", FewBlocksWarning)
-        return {name: way() for name, way in ways.items()}
+        return in_common({name: way() for name, way in ways.items()})
+
+
+def in_common(ways: dict[str, SeriesEvaluation]) -> dict[str, SeriesEvaluation]:
+    """Keep the series that all ways evaluated: none of them trained a model."""
+    each = [{one.series for one in found if one.windows} for found in ways.values()]
+    common = set.intersection(*each)
+    return {
+        name: SeriesEvaluation([one for one in found if one.series in common], says=found.says)
+        for name, found in ways.items()
+    }
 
 
 def print_table(console: Console, found: dict[str, tuple[ManySeries, Any]]) -> None:
@@ -136,6 +146,7 @@ def print_table(console: Console, found: dict[str, tuple[ManySeries, Any]]) -> N
                 "" if worst is None else f"{worst.series} {worst.coverage:.3f}",
                 str(len(one.judged)), f"{one.spread:.3f}", f"{one.spread_by_chance:.3f}",
                 f"{one.states_per_step:.2f}", str(len(set(data.states))),
+                f"{sum(record.filled for record in one) / max(one.windows, 1):.3f}",
             )  # fmt: skip
         made.add_section()
     console.print(made)

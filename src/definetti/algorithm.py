@@ -15,6 +15,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti._system.threads import map_threads
+from definetti.data.sound import check_shape
 from definetti.data.windows import Windows
 from definetti.models.refits import LONGEST, Refits, refits_of
 from definetti.question import ROOM, Question
@@ -53,6 +54,7 @@ def rank_in_class(question: Question, candidates: IntArray) -> Ranked | None:
     found = question.symmetry.classes(history, states, question.observations, *sizes)
     if found is None:  # Steps 1, 3 and 4
         return None
+    found.check(len(candidates), horizon, *sizes)
     emission, table, labels = model.emission_, question.table, question.labels
     refits = refits_of(found.moves, found.pairs, priors, emission, table, labels)  # Step 2
     scores = question.score_each(refits, found.each, question.hide_unseen(found.windows))
@@ -118,14 +120,12 @@ def _place(
         each = zip(values, scores[:, None], strict=True)
         return [ranks(v, reference.weights, s, reference.joins)[0] for v, s in each], scores
     bounds = question.score.bounds(refits, others)
+    if bounds is not None:
+        for one in bounds:
+            check_shape(one, (size,), "what the score's bounds returns")
     todo = everything(size, number) if bounds is None else decide(*bounds, scores)
-    greater, equal, open_ended = place(scored(todo), todo.begins, scores, size)  # Step 5
+    greater, equal = place(scored(todo), todo.begins, scores)  # Step 5
     greater += todo.above
-    for which in np.flatnonzero(open_ended):  # ties that lead on and on: all are looked at
-        todo = everything(size, 1)
-        todo = todo._replace(models=todo.models + which)
-        one = slice(which, which + 1)
-        greater[one], equal[one], _ = place(scored(todo), todo.begins, scores[one], size)
     counts = zip(greater.tolist(), equal.tolist(), strict=True)
     return [Rank(above, tied + 1, size + 1) for above, tied in counts], scores
 

@@ -5,12 +5,12 @@ class NotExactWarning(UserWarning):
     """The symmetry asked for does not guarantee the confidence level."""
 
 
-class SpareMemoryWarning(UserWarning):
-    """A memory that tests have chosen cannot be used for a question, and the state stands in."""
-
-
 class GapWarning(UserWarning):
     """Observations are missing where none was before."""
+
+
+class HoleWarning(GapWarning):
+    """Rows are missing: times have a hole, at which a history is cut; or they are irregular."""
 
 
 class FewBlocksWarning(UserWarning):
@@ -26,4 +26,4 @@ class SaveError(ValueError):
 
 
 class LoadError(ValueError):
-    """A file is no saved model, is not whole, was altered, or is of a later version."""
+    """A file is no saved model, is not whole, was altered, or is of another format version."""

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
 from definetti._system.estimator import Estimator
+from definetti._system.locking import Locked
 from definetti.data.labelled import Labelled
-from definetti.data.labels import checked_states, readable
+from definetti.data.labels import checked_states, piece, readable
 from definetti.data.sound import require
+from definetti.data.timing import Rows, check_aligned, read_rows
 from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
 from definetti.question import Question
@@ -23,7 +25,7 @@ Self = TypeVar("Self", bound="Door")
 Following = TypeVar("Following", bound="FrontDoor")
 
 
-class Door(Estimator):
+class Door(Locked, Estimator):
     """How all estimators take in labelled data, and refuse what they cannot use.
 
     Whatever data an estimator makes of them knows its ``model``, its ``alphabet``, and whether
@@ -155,7 +157,11 @@ class FrontDoor(Door, GivesModel):
             The lengths of the sequences, if there are several. What is to be predicted follows
             the last.
         """
-        return self._fit(observations, states, lengths)
+        rows = read_rows(observations, states, lengths)
+        each = rows.lengths if len(rows.lengths) > 1 else lengths
+        self._fit(rows.observations, rows.labels, each)
+        self._data.clock = rows.clock
+        return self
 
     def partial_fit(self: Following, observations: Any, states: Any) -> Following:
         """Let the labelled sequence go on with labels that came in later.
@@ -168,11 +174,29 @@ class FrontDoor(Door, GivesModel):
         if not self._is_fitted():
             return self.fit(observations, states)
         self._check_fitted()
-        observations = readable(observations)
-        data = self._data.choose_again(observations, "observations")
-        data.append(observations, states, self._check_more)
-        self._data, self.model_ = data, data.model
+        rows = read_rows(observations, states, clock=self._data.clock)
+        if rows.after_hole or len(rows.lengths) > 1:
+            self._go_on_after_holes(rows)
+        else:
+            data = self._data.choose_again(rows.observations, "observations")
+            data.append(rows.observations, rows.labels, self._check_more)
+            self._data, self.model_ = data, data.model
+        self._data.clock = rows.clock
         return self
+
+    def _go_on_after_holes(self, rows: Rows) -> None:
+        """Take in rows between which there are holes: all of them, or none if any is wrong."""
+        learner, begin = deepcopy(self), 0
+        for place, length in enumerate(rows.lengths.tolist()):
+            if place or rows.after_hole:
+                learner.break_off()
+            seen, end = rows.observations, begin + length
+            seen = None if seen is None else piece(seen, begin, end)
+            learner.partial_fit(seen, rows.labels[begin:end])
+            begin = end
+        same = {*self.get_params(deep=False), "_home"}
+        fitted = {name: one for name, one in learner.__dict__.items() if name not in same}
+        self.__dict__.update(fitted)
 
     def break_off(self: Self) -> Self:
         """Say that there is a gap: what comes next follows a time of which nothing is known.
@@ -232,15 +256,6 @@ class FrontDoor(Door, GivesModel):
         """Return who answers for all windows of a stretch, given what is observed in the first."""
         return self
 
-    def _compares_alike(self, fewest: int, most: int, gaps: bool) -> bool:
-        """Tell whether it compares in the same way however many of these states are known.
-
-        Parameters
-        ----------
-        gaps : whether any observation is missing
-        """
-        return True
-
     @property
     def _fills(self) -> bool:
         """Whether a set that would be empty gets its most plausible member."""
@@ -260,6 +275,7 @@ class FrontDoor(Door, GivesModel):
     ) -> tuple[Question, IntArray]:
         """Read one state sequence of any labels, with the question that it answers."""
         self._check_fitted()
+        check_aligned({"new_observations": new_observations, "states": states})
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; give one label per new observation")
@@ -283,24 +299,43 @@ class FrontDoor(Door, GivesModel):
         horizon: int | None,
         lag: int = 0,
         verbose: bool = False,
+        lengths: Any = None,
     ) -> Any:
-        """Judge sets by the truth, window after window, each predicted from all before it."""
+        """Judge sets by the truth, window after window, each predicted from all before it.
+
+        Parameters
+        ----------
+        lengths : of stretches with gaps between, none of which a window crosses; the first goes on
+            with the history, and has no rows where a gap comes before the others
+        """
         from definetti.judging.rolling import judge_windows
 
+        states = readable(states, "states")
         truth = self._check_truth(states)
+        after_gap = lengths is not None and lengths[0] == 0
+        each = None if lengths is None else [one for one in lengths if one]
+        rows = read_rows(new_observations, states, each, self._data.clock, "new_observations")
+        new_observations, each = rows.observations, rows.lengths.tolist()
+        each = [0, *each] if after_gap or rows.after_hole else each
         step = len(truth) if horizon is None else checked_number(horizon, "horizon")
         if not truth or len(truth) < step:
             raise ValueError(
                 f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
                 "give more, or shorten the horizon"
             )
-        new_observations = readable(new_observations, "new_observations")
+        if horizon is None and len(each) > 1:
+            raise ValueError(
+                "horizon is None, which predicts all rows in one window, and there is a hole "
+                "between them, or before the first; set horizon=1, or more"
+            )
         if new_observations is not None:
             data = self._data.choose_again(new_observations)
             check_length(truth, len(data.read_new(new_observations, None).codes))
         elif step < len(truth):
             self._data.check_plain(None, "new_observations")
-        return judge_windows(self, new_observations, truth, confidence_level, step, lag, verbose)
+        return judge_windows(
+            self, new_observations, truth, confidence_level, step, lag, verbose, each
+        )
 
 
 def check_length(labels: list[Any], length: int) -> None:

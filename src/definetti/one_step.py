@@ -13,12 +13,13 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti._system.locking import holding
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
+from definetti.data.sound import ANY, check_indices, check_shape
 from definetti.data.windows import Windows
 from definetti.memory import Order
 from definetti.question import evaluate
-from definetti.ranks.pvalue import tied
 from definetti.symmetry import Returns, Spaced
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ def step_counts(history: History, n_symbols: int) -> IntArray:
     return counts
 
 
-@kernel
 def step_ranks(counts: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     """Rank each cell among the past steps into the same state, as `ranks.pvalue.ranks` does.
 
@@ -64,6 +64,14 @@ def step_ranks(counts: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray
     greater, equal : (n, n, m) past steps that are stranger, and as strange, the new one included
     total : (n,) all steps into a state, the new one included
     """
+    check_indices(counts, 0, ANY, "counts")
+    check_shape(counts, (len(counts), len(counts), *counts.shape[2:3]), "counts")
+    check_shape(scores, counts.shape, "scores")
+    return _step_ranks(counts, scores)
+
+
+@kernel
+def _step_ranks(counts: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     n, _, m = counts.shape
     greater, equal = np.empty(counts.shape, dtype=np.int64), np.empty(counts.shape, dtype=np.int64)
     total = np.empty(n, dtype=np.int64)
@@ -72,25 +80,13 @@ def step_ranks(counts: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray
         count = counts[:, i].copy().ravel()
         total[i] = count.sum() + 1
         order = np.argsort(score)
-        # A cell is tied with the nearest one that did occur, on either side, and with all that
-        # this one is tied to. Cells that never occurred tie nothing together.
-        near, outside, so_far = np.nan, 0, 0
-        for cell in order:
-            joined = tied(near, score[cell])
-            equal[cell // m, i, cell % m] = total[i] - (outside if joined else so_far)
-            if count[cell]:
-                outside = outside if joined else so_far
-                near = score[cell]
-                so_far += count[cell]
-        near, outside, so_far = np.nan, 0, 0
-        for cell in order[::-1]:
-            joined = tied(score[cell], near)
-            greater[cell // m, i, cell % m] = outside if joined else so_far
-            equal[cell // m, i, cell % m] -= greater[cell // m, i, cell % m]
-            if count[cell]:
-                outside = outside if joined else so_far
-                near = score[cell]
-                so_far += count[cell]
+        ranked, below = score[order], np.zeros(len(order) + 1, dtype=np.int64)
+        below[1:] = np.cumsum(count[order])
+        for cell in range(len(score)):
+            low = below[np.searchsorted(ranked, score[cell])]
+            high = below[np.searchsorted(ranked, score[cell], side="right")]
+            greater[cell // m, i, cell % m] = below[-1] - high
+            equal[cell // m, i, cell % m] = high - low + 1
     return greater, equal, total
 
 
@@ -119,6 +115,11 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
     >>> float(table[hat, rain]) == cp.p_value(["hat"], ["rain"])
     True
     """
+    with holding(predictor):
+        return _p_value_table(predictor)
+
+
+def _p_value_table(predictor: ConformalHMM) -> FloatArray:
     data = predictor._data
     if not data.history.symbols:
         raise ValueError(
@@ -133,10 +134,9 @@ def p_value_table(predictor: ConformalHMM) -> FloatArray:
         )
     question = predictor._question([predictor.symbols_[0]], None)
     if not isinstance(question.symmetry, (Spaced, Returns)):
-        chosen = ", which was chosen by tests; set symmetry='spaced'" if question.chosen else ""
         raise ValueError(
             f"symmetry must be 'spaced' or 'returns', which agree one step ahead, got "
-            f"{type(question.symmetry).__name__.lower()!r}{chosen}"
+            f"{type(question.symmetry).__name__.lower()!r}"
         )
     n, m = len(data.alphabet), len(data.table)
     start, state, code = (axis.ravel() for axis in np.indices((n, n, m + 1)))

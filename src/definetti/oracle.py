@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from definetti._system.arrays import FloatArray
+from definetti._system.checks import checked_model, checked_number
 from definetti.ranks.pvalue import miscoverage
 
 
@@ -37,6 +38,8 @@ def oracle_size(
     >>> oracle_size(np.array([0.5, 0.5]), fair, fair, horizon=1, confidence_level=0.8)
     0.8
     """
+    checked_number(horizon, "horizon")
+    start, transition, emission = checked_model(start, transition, emission, "start")
     n, m = emission.shape
     paths = np.array(list(product(range(n), repeat=horizon)))
     symbols = np.array(list(product(range(m), repeat=horizon)))

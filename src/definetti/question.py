@@ -17,6 +17,7 @@ from definetti.data.history import Completion, History, windows_at
 from definetti.data.labelled import Labelled, New
 from definetti.data.labels import MISSING
 from definetti.data.lesson import part_of
+from definetti.data.sound import ANY, check_shape
 from definetti.data.windows import Windows
 from definetti.models.base import Model
 from definetti.models.estimate import Estimate
@@ -24,6 +25,7 @@ from definetti.models.refits import Refits
 from definetti.ranks.past import past_scores
 from definetti.ranks.pvalue import Rank
 from definetti.scores.base import Score, blamed
+from definetti.scores.rounding import round_scores
 from definetti.symmetry.base import Reference, Symmetry, name_way
 
 # Numbers that a score may work on at once, a row or a square of states for every step.
@@ -43,8 +45,6 @@ class Question:
     n_resamples, entropy : how many rearrangements to draw where they are drawn, and from what seed
     smoothing : whether ties are broken at random
     lag : how many of the new steps are not asked about, because their labels never come
-    chosen : whether the symmetry, or what it takes the future to depend on, was chosen by tests
-    unused : what the future was found to depend on by tests, where that cannot be used here
     settled : whether the model was fixed because to refit it would take long, and not by the user
     steps : how many steps, the last ones, are asked about
     by_last_state : whether a candidate is compared with the past through its last state alone
@@ -63,8 +63,6 @@ class Question:
     entropy: int
     smoothing: bool = False
     lag: int = 0
-    chosen: bool = False
-    unused: str = ""
     settled: bool = False
 
     steps: int = field(init=False)
@@ -116,10 +114,6 @@ class Question:
         way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
         if self.symmetry.recalls:
             way += f", the future depending on {self.symmetry.recalls}"
-        if self.unused:
-            way += f", the future depending on the present state, and not on {self.unused}"
-        if self.chosen:
-            way += ", chosen by tests of the training stretch"
         if self.settled:
             way += ", the model fixed on the first half"
         return f"{way}{', smoothed' * self.smoothing}"
@@ -204,9 +198,10 @@ class Question:
         """Tell how strange windows are, each under a model of its own, in rising order of these."""
         found = self.score.each(refits, models, windows)
         if found is not None:
+            check_shape(found, (len(models),), "what the score's each returns")
             if np.isnan(found).any():
                 raise _blame_nan(found)
-            return found
+            return round_scores(found)
         values = np.empty(len(models))
         begins = np.searchsorted(models, np.arange(len(refits) + 1))
         for which, (begin, end) in enumerate(pairwise(begins.tolist())):
@@ -217,7 +212,9 @@ class Question:
 
     def rearrange(self, completion: Completion) -> Reference:
         """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
-        return self.symmetry.reference(completion, self.n_resamples, self.generator)
+        found = self.symmetry.reference(completion, self.n_resamples, self.generator)
+        found.check(completion, len(self.table) if self.model.emission_.symbols else ANY)
+        return found
 
     def orbit_of(self, last: int) -> tuple[int, ...]:
         """Name what all candidates with a last state share."""
@@ -228,6 +225,21 @@ class Question:
         ends = self.rearrange(self.complete_with(last)).ends
         assert ends is not None
         return ends
+
+    def common_rows(self) -> npt.NDArray[np.bool_]:
+        """Tell which labelled rows are the same in whatever order the windows of the past come.
+
+        They are those of the windows, all up to the first, and those of earlier stretches; all
+        rows where there is no window to compare with.
+        """
+        past, steps = self.history, len(self.observations)
+        before = len(past.pool) - len(past)
+        rows = np.ones(len(past.pool), dtype=np.bool_)
+        ends = self.past_ends(past.last)
+        if len(ends):
+            rows[before + ends.min() - steps + 1 :] = False
+            rows[before + ends[:, None] - np.arange(steps)] = True
+        return rows
 
     def windows(self, candidates: IntArray) -> Windows:
         """Return candidates as windows: what is being judged."""
@@ -295,7 +307,7 @@ class Question:
         taught = not self.model.fixed and self.symmetry.teaches_observed
         if unseen and (self.symmetry.needs_observations or taught):
             ways = ["use symmetry='departures'"] * self.symmetry.needs_observations
-            ways += ["set train_size=0.5"] * (not self.model.fixed)
+            ways += [self.symmetry.way_to_fix] * (not self.model.fixed)
             raise ValueError(
                 f"horizon={steps} reaches beyond what is observed, and the future is taken to "
                 f"depend on {self.symmetry.recalls}, to the end; {' and '.join(ways)}, so that the "
@@ -333,7 +345,7 @@ def evaluate(score: Score, estimate: Estimate, *batches: Windows) -> FloatArray:
         )
     if np.isnan(values).any():
         raise _blame_nan(values)
-    return values
+    return round_scores(values)
 
 
 def _blame_nan(values: FloatArray) -> ValueError:

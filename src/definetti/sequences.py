@@ -27,7 +27,8 @@ from definetti.data.labels import (
 from definetti.data.nested import is_nested, join_observations, join_states
 from definetti.data.series import at_rows, take_series
 from definetti.data.splitting import read_lengths, training_length
-from definetti.emissions._choice import choose
+from definetti.data.timing import check_aligned
+from definetti.emissions import Gaussian
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.front_door import Door
 from definetti.models.base import Model
@@ -249,14 +250,22 @@ class ConformalSequences(Door, Saved):
         -----
         A true state that no set can list, never seen and not declared, counts as wrong.
         """
-        observations, states, lengths, _ = _sorted_out(observations, states, lengths, groups, order)
+        observations, states, lengths, units = _sorted_out(
+            observations, states, lengths, groups, order
+        )
+        if units is not None:
+            raise ValueError(
+                "groups names the units of sequences, which sets are not judged by; give a label "
+                "for each row, that of its sequence, or leave groups out"
+            )
         truth = self._check_truth(states)
         sets = self._sets(observations, lengths, confidence_level)
         each = np.array([s.horizon for s in sets])
         check_pairs(int(each.sum()), len(truth))
         codes = self._data.alphabet.places_of(truth)
         nodes = np.concatenate([s.nodes for s in sets])
-        there = nodes[np.arange(len(codes)), codes] & (codes >= 0)
+        filled = np.concatenate([s.filled_steps for s in sets])
+        there = nodes[np.arange(len(codes)), codes] & (codes >= 0) & ~filled
         right = np.add.reduceat(there.astype(np.int64), each.cumsum() - each)
         with np.errstate(over="ignore", under="ignore"):  # a long sequence has very many
             sizes = [np.prod(s.widths.astype(np.float64)) for s in sets]
@@ -266,6 +275,7 @@ class ConformalSequences(Door, Saved):
             self.states_,
             codes,
             nodes,
+            filled,
             covered=each - right <= self.max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),
@@ -283,7 +293,7 @@ class ConformalSequences(Door, Saved):
 
     def _resolve_model(self, observations: Any) -> Model:
         if is_given(self.model):
-            return Predictor(np.asarray, choose(observations))
+            return Predictor(np.asarray, Gaussian())
         return super()._resolve_model(observations)
 
     def _check_parameters(self) -> None:
@@ -458,9 +468,13 @@ def _sorted_out(
     observations: Any, states: Any, lengths: Any, groups: Any, order: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Return all sequences one after the other, their lengths, and the units they belong to."""
+    check_aligned({"observations": observations, "states": states})
     if is_nested(states):
         if lengths is not None:
             raise ValueError("states is a list of sequences, which have lengths; leave lengths out")
+        if isinstance(observations, (list, tuple)):
+            for k, (seen, truth) in enumerate(zip(observations, states, strict=False)):
+                check_aligned({f"observations[{k}]": seen, f"states[{k}]": truth})
         joined, each = join_observations(observations)
         labels, wanted = join_states(states)
         if each != wanted:
@@ -474,9 +488,20 @@ def _sorted_out(
         if order is not None:
             raise ValueError("order sorts the rows of sequences, and groups is None; name these")
         return observations, states, lengths, None
-    labels = listed(states, "states")
-    if lengths is None and len(listed(groups, "groups")) == len(labels):
-        return *take_series(observations, labels, groups, order), None
+    labels, whose = listed(states, "states"), listed(groups, "groups")
+    if lengths is None:
+        if len(whose) != len(labels):
+            raise ValueError(
+                f"groups has {len(whose):,} labels for {len(labels):,} rows; give one per row, "
+                "that of its sequence, or lengths= and one per sequence"
+            )
+        check_aligned({"states": states, "groups": groups, "order": order})
+        return *take_series(observations, labels, whose, order), None
+    if order is not None:
+        raise ValueError(
+            "order sorts the rows of sequences that groups names row by row, and lengths, or a "
+            "list of sequences, have an order; leave order out"
+        )
     return observations, labels, lengths, groups
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_limit, checked_model
 from definetti._system.compiled import kernel
 
 
@@ -40,8 +41,10 @@ def sample(
     >>> sample(np.array([1.0, 0.0]), alternating, np.eye(2), 4, np.random.default_rng(0))
     Sample(observations=array([0, 1, 0, 1]), states=array([0, 1, 0, 1]))
     """
-    begin, steps = np.cumsum(initial), np.cumsum(transition, axis=1)
-    drawn = _walk(begin, steps, np.cumsum(emission, axis=1), rng.random((2, length)))
+    checked_limit(length, "length")
+    begin, steps, emitted = checked_model(initial, transition, emission)
+    laws = np.cumsum(begin), np.cumsum(steps, axis=1), np.cumsum(emitted, axis=1)
+    drawn = _walk(*laws, rng.random((2, length)))
     return Sample(*drawn)
 
 
@@ -91,6 +94,8 @@ def weather_series(number: int, length: int, random_state: Any = None) -> Sample
     array([[0, 0, 0],
            [0, 0, 1]], dtype=int8)
     """
+    checked_limit(number, "number")
+    checked_limit(length, "length")
     rng = np.random.default_rng(random_state)
     states = np.empty((number, length), dtype=np.int8)
     now = (rng.random(number) >= INITIAL[0]).astype(np.int8)

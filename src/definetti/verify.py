@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_limit, checked_model, checked_number
 from definetti._system.progress import show_progress
 from definetti.conformal import ConformalHMM
 from definetti.departed import Departed as Departed
@@ -140,6 +141,11 @@ def enumerate_ranks(
     verbose : show a progress bar
     observed : how many of the new steps are observed, the first ones; all if left out
     """
+    for number, name in ((n_states, "n_states"), (n_symbols, "n_symbols"), (length, "length"),
+                         (horizon, "horizon")):  # fmt: skip
+        checked_number(number, name)
+    if observed is not None:
+        checked_limit(observed, "observed")
     predictor = clone(predictor).set_params(states=list(range(n_states)))
     seen_steps = horizon if observed is None else observed
     new_symbols = list(product(range(n_symbols), repeat=seen_steps))
@@ -219,24 +225,9 @@ def exact_coverage(
     >>> round(exact_coverage(smoothed, *model, length=3, horizon=1), 12)
     0.8
     """
-    start, steps, emitted = (
-        np.asarray(a, dtype=np.float64) for a in (initial, transition, emission)
-    )
-    _check_rows(start[None], "initial")
-    _check_rows(steps, "transition")
-    _check_rows(emitted, "emission")
-    if not len(start) == len(steps) == steps.shape[1] == len(emitted):
-        raise ValueError(
-            f"initial {start.shape}, transition {steps.shape} and emission {emitted.shape} do not "
-            "fit together; they must be (n,), (n, n) and (n, m)"
-        )
+    start, steps, emitted = checked_model(initial, transition, emission)
     level = predictor.confidence_level if confidence_level is None else confidence_level
     everything = enumerate_ranks(
         predictor, len(start), emitted.shape[1], length, horizon, observed=observed
     )
     return everything.coverage(start, steps, emitted, level)
-
-
-def _check_rows(rows: FloatArray, name: str) -> None:
-    if rows.ndim != 2 or (rows < 0).any() or not np.allclose(rows.sum(axis=1), 1.0, atol=1e-12):
-        raise ValueError(f"{name} must hold probabilities that sum to one along the last axis")

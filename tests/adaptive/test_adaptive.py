@@ -196,3 +196,13 @@ def test_a_label_that_never_comes():
     assert not aci.waiting
     with pytest.raises(ValueError, match="waiting"):
         aci.update(0.5, number)
+
+
+@pytest.mark.parametrize("name", AdaptiveLevel.named)
+def test_p_values_come_one_by_one(name):
+    pd = pytest.importorskip("pandas")
+    level = AdaptiveLevel.named[name](0.9)
+    for wrong in (pd.Series([0.3]), [0.3], np.array([0.3]), None, "0.3"):
+        with pytest.raises(ValueError, match="p_value must be one number"):
+            level.update(wrong)
+    assert level.n_labels == 0

@@ -66,18 +66,3 @@ numbers = st.lists(
 def test_ranks_among_sorted_scores_are_the_ranks(scores, candidates):
     past, new = np.sort(np.array(scores, dtype=float)), np.array(candidates, dtype=float)
     assert ranks_among(past, new) == ranks(past[::-1], np.ones(len(past), int), new, joins=True)
-
-
-@given(numbers, st.sampled_from([0.0, 1.0, 1.0 + 8e-10, 1.5, np.inf]))
-def test_ties_are_chains_of_small_gaps(scores, new):
-    """By the definition: put the candidate among them, and cut where a gap is large."""
-    both = np.sort([*scores, new])
-    with np.errstate(invalid="ignore"):
-        near = (both[:-1] == both[1:]) | (
-            np.diff(both) <= 1e-9 * np.maximum(1.0, np.abs(both[:-1]))
-        )
-        near &= np.isfinite(both[:-1]) | (both[:-1] == both[1:])
-    group = np.concatenate([[0], np.cumsum(~near)])
-    mine = group[np.searchsorted(both, new)]
-    found = ranks_among(np.sort(np.array(scores, dtype=float)), np.array([new]))[0]
-    assert found[:3] == ((group > mine).sum(), (group == mine).sum(), len(both))

@@ -60,7 +60,7 @@ def test_what_is_planted_is_found_and_named(name):
         assert abs(row - 300) < 60
         assert f"use the rows after {row}" in found.verdict
     assert found.failures[0] == name
-    assert ("may follow from that" in found.verdict) == (len(found.failures) > 1)
+    assert ("may follow from it" in found.verdict) == (len(found.failures) > 1)
 
 
 @pytest.mark.parametrize("correlation", [0.3, 0.6])
@@ -73,7 +73,7 @@ def test_what_lingers_is_named_before_the_drift_that_it_makes(correlation):
         found = check(noise, walk(600, sticky, seed), n_resamples=199, random_state=seed)
         led.append(found.failures)
         assert found.failures[0] == "lingering"
-        assert found.verdict.index(found.tests["lingering"].verdict) < 120
+        assert found.verdict.partition("). ")[2].startswith(found.tests["lingering"].verdict)
     assert any("drift" in one for one in led)
 
 
@@ -94,7 +94,7 @@ def test_nothing_is_found_where_nothing_is_wrong():
     found = check(*planted(""), random_state=0)
     assert not found.rejected
     assert not found.failures
-    assert found.verdict.startswith("Nothing speaks against it")
+    assert found.verdict.startswith("No evidence against the assumption that ")
 
 
 def test_sequences_of_other_laws_are_found():
@@ -218,11 +218,14 @@ def test_rows_are_those_of_the_whole_where_a_part_is_tested(monkeypatch):
 def test_rows_that_were_left_out_are_counted(monkeypatch):
     observations, states = planted("drift")
     kept = np.flatnonzero(np.arange(600) % 100 < 90)
+    changed = planted("")[0]
+    changed[250:300] += 4
     found = check(
-        observations[kept], states[kept], lengths=[90] * 6, rows_before=kept, tests=["drift"],
+        changed[kept], states[kept], lengths=[90] * 6, rows_before=kept, tests=["drift"],
         random_state=0,
     )  # fmt: skip
     row = found.tests["drift"].row
+    assert abs(row - 250) < 5
     assert f"near row {row} the observation" in found.tests["drift"].effect
     monkeypatch.setattr(quick, "WORK", 199 * 2 * 400)
     found = check_quickly(observations[kept], states[kept], rows_before=kept, random_state=0)

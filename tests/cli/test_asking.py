@@ -29,7 +29,7 @@ def test_a_backtest_of_long_windows(ask_all, file):
     assert [name for name, done in found.items() if fixed in done.err] == [
         "long", "long, for programs",
     ]  # fmt: skip
-    assert list(json.loads(found["between"].out)["methods"]) == ["definetti"]
+    assert list(json.loads(found["between"].out)["methods"]) == ["definetti", "repeat last state"]
     assert "classical" not in found["long"].out
     assert "10 windows of 20" in found["long"].out
 

@@ -60,7 +60,7 @@ BROKEN = {
     "seen twice": (GOOD, [*SEEN, "seen,seen"], "--observation-columns names 'seen' twice"),
     "unseen": (GOOD, [*SEEN, "seen,heard"], "no column 'heard'; it has seen, state"),
     "dates": ("d,state\n2020-01-01,sun\n", [*SEEN, "d"], "column 'd' holds dates"),
-    "share": (GOOD, ["--train-size", "2"], "--train-size must be a share between 0 and 1"),
+    "share": (GOOD, ["--train-size", "1.5"], "--train-size must be a share between 0 and 1"),
     "no folder": (GOOD, ["-o", "none/x.csv"], "there is no folder none; make it first"),
     "odd ending": (GOOD, ["-o", "x.doc"], "files end in .csv, .tsv, .parquet, .jsonl, .json"),
     "no ending": (GOOD, ["-o", "x"], "no ending is none of these"),

@@ -64,7 +64,30 @@ def test_it_ends_as_it_is_told(folder, ask_all):
     assert "--tests must be one of" in found["name"].err
     assert "a function" not in found["name"].err
     assert "--alpha must be a number between 0 and 1" in found["level"].err
-    assert "--jobs must be a whole number of threads" in found["threads"].err
+    assert "--jobs must be a whole number" in found["threads"].err
+
+
+def test_effects_that_are_not_significant_are_not_printed(folder, ask_all):
+    found = ask_all({
+        "table": ("check", "days.csv"),
+        "json": ("check", "days.csv", "--json"),
+    })  # fmt: skip
+    for done in found.values():
+        assert done.out.count("not significant") == 5
+        for words in ("near row", "tells 0", "correlate", "where the chain says"):
+            assert words not in done.out
+    assert "No evidence against the assumption that" in found["table"].out
+
+
+def test_identifiers_are_named_and_not_tested(folder, ask_all):
+    rows = [f"ref{k % 190},{y},{x}" for k, (y, x) in enumerate(zip(Y, X, strict=True))]
+    (folder / "refs.csv").write_text("\n".join(["ref,sky,state", *rows]) + "\n")
+    found = ask_all({"refs": ("check", "refs.csv", "--state-column", "state", "--json")})["refs"]
+    told = json.loads(found.out)
+    assert told["untested"]["column ref"] == (
+        "it has 190 distinct values in 200 rows, as an identifier has; leave it out"
+    )
+    assert not told["rejected"]
 
 
 def test_pictures_go_to_a_file_of_its_own(folder, ask_all):

@@ -9,7 +9,9 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.cli import parts as parting
-from definetti.cli.grouped import judge_groups
+from definetti.cli.columns import LabelledTable
+from definetti.cli.estimators import make_estimator
+from definetti.cli.grouped import judge_groups, make_for_series
 from definetti.cli.grouped_living import LivingSeries
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
 from definetti.cli.writing import write_rows
@@ -105,13 +107,49 @@ def test_it_says_what_came_of_it(ask, table):
     found = json.loads(again.out)
     assert (found["number"], found["confidence_level"], len(found["levels"])) == (6, 0.9, 1)
     assert found["verdict"].startswith("kept")
-    assert set(found["worst"]) == {"series", "windows", "coverage", "low", "high", "mean_size"}
+    shares = {"coverage", "low", "high", "share_empty"}
+    assert set(found["worst"]) == {"series", "windows", "mean_size", *shares}
+
+
+@pytest.mark.parametrize("series", ["all", "first"])
+def test_series_that_trained_are_not_evaluated_and_the_caption_says_so(ask, table, series):
+    how = (*OPTIONS, "--no-check", "--series", series, "--train-size", "0.4")
+    done = ask("backtest", table, *how, "--by-series", "found.csv")
+    assert done.returncode == 0, done.err
+    told = " ".join(done.out.split())
+    assert "of 120 windows in 4 series" in told
+    assert "; 2 trained the model, not evaluated" in told
+    assert "that did not train; 2 series trained the model; promised 0.9" in told
+    assert "all rows of its series before it" not in told
+    rows = pl.read_csv(table.parent / "found.csv")
+    assert sorted(rows["windows"]) == [0, 0, 30, 30, 30, 30]
+    found = json.loads(ask("backtest", table, *how, "--json").out)
+    assert (found["trained"], found["judged"], found["number"]) == (2, 4, 6)
+    assert found["source"].endswith("that did not train")
+
+
+@pytest.mark.parametrize("series", ["own", "others"])
+def test_a_state_of_the_future_is_not_known_in_any_part(tmp_path, series, monkeypatch):
+    """Snow ends the last series alone, hail ends the first and is in the middle of the last."""
+    snow = pl.when((pl.col("patient") == "p5") & (pl.col("time") > 56)).then(pl.lit("snow"))
+    hail = ((pl.col("patient") == "p0") & (pl.col("time") == 59)) | (
+        (pl.col("patient") == "p5") & (pl.col("time") == 40)
+    )
+    rows = ROWS.with_columns(state=snow.when(hail).then(pl.lit("hail")).otherwise("state"))
+    rows.write_parquet(tmp_path / "table.parquet")
+    cp = ConformalHMM(series=series, random_state=0)
+    things, skies, names = (rows[one].to_list() for one in ("thing", "state", "patient"))
+    wanted = backtest_series(cp, things, skies, names)
+    assert [one.unknown for one in wanted] == [0, 0, 0, 0, 0, 1]
+    for size in (1_000, 100):
+        monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (size,))
+        assert judged(tmp_path / "table.parquet", series)[0].to_dict() == wanted.to_dict()
 
 
 GAPPED = ROWS.with_columns(
     state=pl.when((pl.col("time") % 25 != 9) | (pl.col("patient") != "p3")).then("state")
 )
-STEP = ["window", "confidence", "truth", "set", "size", "covered", "p_value"]
+STEP = ["window", "confidence", "truth", "set", "size", "covered", "filled", "p_value"]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +175,7 @@ def test_a_row_a_step_is_that_of_each_series_by_itself(ask, tmp_path, how, monke
         assert (found["time"] + 1).to_list() == found["row"].to_list() == wanted["row"].to_list()
         if how == ("--smoothing",):  # each series has random numbers of its own
             wanted, found = (
-                one.drop("p_value", "set", "size", "covered") for one in (wanted, found)
+                one.drop("p_value", "set", "size", "covered", "filled") for one in (wanted, found)
             )
             assert found.rows() == wanted.select(found.columns[2:]).insert_column(
                 0, found["patient"]).insert_column(1, found["time"]).rows()  # fmt: skip
@@ -215,7 +253,8 @@ def test_no_window_at_all_makes_a_table_without_rows(ask, tmp_path):
     ROWS.filter(time=0).write_csv(tmp_path / "short.csv")
     for ending in ("csv", "json", "parquet"):
         done = ask("backtest", "short.csv", *OPTIONS, "-o", f"steps.{ending}")
-        assert "no series has a window: all 6 are too short" in " ".join(done.out.split())
+        wanted = "cannot tell: no series has a window; 6 too short for a window"
+        assert wanted in " ".join(done.out.split())
     assert (tmp_path / "steps.csv").read_text().startswith("patient,time,row,window,")
     assert json.loads((tmp_path / "steps.json").read_text()) == []
     assert len(pl.read_parquet(tmp_path / "steps.parquet")) == 0
@@ -415,3 +454,101 @@ def test_alarms_of_all_series_together_keep_their_level():
     stream = LivingSeries("-", Columns(), Settings(), 2, 0, {"alpha": 0.05}, "patient")
     levels = [stream._open(str(k)).watching["alpha"] for k in range(1000)]
     assert 0.0499 < sum(levels) < 0.05
+
+
+def leave_new(rows, late):
+    """Return rows of which the last few of each series have no state."""
+    missing = pl.col("patient").replace_strict(late, default=0, return_dtype=pl.Int64)
+    last = pl.col("time").max().over("patient")
+    return rows.with_columns(state=pl.when(pl.col("time") <= last - missing).then("state"))
+
+
+def predict_in_python(rows, series="own", **how):
+    """Return the p-values of each new step, by series, as Python has them."""
+    rows = rows.sort("patient", "time")
+    known = rows.filter(pl.col("state").is_not_null())
+    cp = ConformalHMM(series=series, random_state=0, **how).fit(
+        known["thing"], known["state"].to_list(), groups=known["patient"].to_list()
+    )
+    found = {}
+    for name in cp.series_:
+        own = rows.filter((pl.col("patient") == name) & pl.col("state").is_null())
+        if len(own):
+            s = cp.series_[name].predict_p(own["thing"].to_list())
+            found[name] = [
+                dict(zip(s.states, row, strict=True)) for row in s.step_p_values.tolist()
+            ]
+    return found
+
+
+def read_p_values(steps):
+    found = {}
+    for row in steps:
+        numbers = {name[2:]: p for name, p in row.items() if name.startswith("p_")}
+        found.setdefault(row["patient"], []).append(numbers)
+    return found
+
+
+@pytest.mark.parametrize("series", ["own", "others"])
+@pytest.mark.parametrize(
+    "late",
+    [{"p0": 3}, {"p0": 3, "p1": 1}, {"p0": 1, "p1": 2, "p4": 3}, {"p3": 10, "p4": 2}],
+)
+def test_each_series_is_predicted_as_python_does(ask, tmp_path, series, late):
+    """Whether a model is fixed on half of the rows is decided for each by itself."""
+    rows = leave_new(ROWS, late)
+    rows.write_csv(tmp_path / "rows.csv")
+    done = ask("predict", "rows.csv", *OPTIONS, "--series", series, "--json")
+    assert done.returncode == 0, done.err
+    assert read_p_values(json.loads(done.out)["steps"]) == predict_in_python(rows, series)
+    assert "--train-size" not in done.err
+
+
+def test_only_series_that_need_it_have_a_fixed_model(ask, tmp_path):
+    rows = leave_new(ROWS, {"p0": 3, "p1": 1, "p2": 2})
+    rows.write_csv(tmp_path / "rows.csv")
+    done = ask("predict", "rows.csv", *OPTIONS, "--horizon", "3", "--json")
+    assert done.returncode == 0, done.err
+    assert "--train-size 0.5) of 'p1' and 1 others" in done.err
+    found = read_p_values(json.loads(done.out)["steps"])
+    assert found["p0"] == predict_in_python(rows)["p0"]
+    half = ConformalHMM(train_size=0.5, random_state=0)
+    known = rows.filter(pl.col("state").is_not_null())
+    half.fit(known["thing"], known["state"].to_list(), groups=known["patient"].to_list())
+    own = rows.filter((pl.col("patient") == "p1") & pl.col("state").is_null())["thing"].to_list()
+    s = half.series_["p1"].predict_set(own, horizon=3)
+    assert found["p1"] == [
+        dict(zip(s.states, row, strict=True)) for row in s.step_p_values.tolist()
+    ]
+
+
+def test_series_of_which_all_steps_may_be_wrong_are_left_out(ask, tmp_path):
+    leave_new(ROWS, {"p0": 3, "p1": 1}).write_csv(tmp_path / "rows.csv")
+    options = (*OPTIONS, "--guarantee", "errors", "--json")
+    done = ask("predict", "rows.csv", *options, "--max-errors", "1")
+    assert done.returncode == 0, done.err
+    assert [row["patient"] for row in json.loads(done.out)["steps"]] == ["p0"] * 3
+    assert "(--max-errors 1) have no set: 'p1'" in done.err
+    done = ask("predict", "rows.csv", *options, "--max-errors", "3")
+    assert done.returncode == 2
+    assert "promises nothing" in done.err
+
+
+def test_new_rows_of_all_series_after_holes_are_refused(ask, tmp_path):
+    rows = leave_new(ROWS, dict.fromkeys(ROWS["patient"].unique().to_list(), 3))
+    late = pl.col("state").is_null()
+    rows.with_columns(time=pl.col("time") + 20 * late).write_csv(tmp_path / "rows.csv")
+    for more in ((), ("--horizon", "2")):
+        done = ask("predict", "rows.csv", *OPTIONS, *more)
+        assert done.returncode == 2
+        assert "new rows after a hole in time have no set, in 'p0', 'p1'" in done.err
+
+
+def test_series_decide_by_themselves_whether_refitting_is_slow():
+    """As in Python: what a long first series needs is no business of the others."""
+    states = ["sun", "rain"] * 800
+    head = LabelledTable(pl.Series(np.linspace(0, 1, 1600)), states, None, 0, {})
+    assert make_estimator(Settings(), head, 10).train_size == 0.5
+    for horizon, wanted in ((10, None), (20, 0.5)):  # so many cannot be listed by anyone
+        cp = make_for_series(Settings(), head, horizon, 0, Grouping("patient"))
+        assert cp.train_size == wanted

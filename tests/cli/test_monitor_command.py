@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
+import random
+import re
 import subprocess
 import sys
-import time
+from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import definetti
+from definetti.cli import growing, living
 from definetti.cli.choices import ClassifierName
+from definetti.cli.estimators import make_estimator
 from definetti.cli.fields import BadTable
+from definetti.cli.grouped_living import LivingSeries
 from definetti.cli.growing import Interrupts
+from definetti.cli.journal import Journal
 from definetti.cli.living import Living
 from definetti.cli.options import Columns, Settings
 from definetti.saving.files import load_with_notes, save
@@ -44,15 +48,6 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def wait_for(path: Path, rows: int, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the state has so many rows; as long as it takes, while the process lives."""
-    while process.poll() is None:
-        if path.exists() and definetti.saving.read_manifest(path)["notes"]["rows"] >= rows:
-            return
-        time.sleep(0.02)
-    raise AssertionError("the command ended")
-
-
 @pytest.mark.slow
 def test_a_file_row_by_row(tmp_path: Path) -> None:
     data = tmp_path / "rows.csv"
@@ -69,33 +64,168 @@ def test_a_file_row_by_row(tmp_path: Path) -> None:
     assert "30 labels judged" in table.stdout
 
 
+def live(path: Path, state: Path, **given: Any) -> Living:
+    """Return what the command lives with, given some of its options."""
+    watching = {"on_alarm": "warn", "adapt_from": "alarm", "visits": False, "alpha": 0.05}
+    watching |= {name: given.pop(name) for name in set(given) & set(watching)}
+    columns = Columns(observation_columns=given.pop("observation_columns", None))
+    first, lag = given.pop("first", 20), given.pop("lag", 0)
+    return Living(str(path), state, columns, Settings(**given), first, lag, watching)
+
+
+def collect(stream: Living, most: int | None = None) -> list[Any]:
+    """Return what a stream reports; it ends there and then after so many rows, as by a kill."""
+    with Interrupts() as interrupts, closing(stream.run(False, interrupts)) as reported:
+        return list(islice(reported, most))
+
+
+def test_every_row_is_reported_whichever_row_it_is_killed_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill right after a row was printed repeats that row, and no other."""
+    monkeypatch.setattr(living, "SAVE_ROWS", 20)
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    write(data, 0, 200, "w")
+    straight = collect(live(data, tmp_path / "straight.definetti", lag=1))
+    assert [row for row, *_ in straight] == list(range(21, 201))
+    draw = random.Random(0)
+    reported: list[Any] = []
+    kills = 0
+    while not reported or reported[-1][0] < 200:
+        reported += collect(live(data, state, lag=1), draw.randint(2, 30))
+        kills += 1
+    assert kills > 8
+    assert len(reported) == len(straight) + kills - 1
+    assert {row: (found, step) for row, found, step in reported} == {
+        row: (found, step) for row, found, step in straight
+    }
+    assert collect(live(data, state, lag=1))[1:] == []
+    assert [path.name for path in tmp_path.glob("on.*")] == ["on.definetti"]
+
+
 @pytest.mark.slow
-def test_killed_in_the_middle_nothing_is_lost_or_counted_twice(tmp_path: Path) -> None:
-    data, state, whole = tmp_path / "rows.csv", tmp_path / "state.definetti", tmp_path / "whole.csv"
-    arguments = [*COMMAND, data, "--follow", "--save", state, "--json", "--first", "100"]
-    write(data, 0, 140, "w")
-    for end in (170, 200):
-        with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as process:
-            write(data, end - 30, end - 15)
-            with data.open("a") as file:
-                file.write(f"{Y[end - 15]},")  # half a row is none yet
-            wait_for(state, end - 15, process)
-            os.kill(process.pid, signal.SIGKILL)
-        with data.open("a") as file:
-            file.write(f"{X[end - 15]}\n")
-        write(data, end - 14, end)
-    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as process:
-        wait_for(state, 200, process)
-        process.send_signal(signal.SIGINT)
-        assert process.wait() == 0  # ends cleanly
-    write(whole, 0, 200, "w")
-    straight = tmp_path / "straight.definetti"
-    assert run(whole, "--save", straight, "--first", 100).returncode == 0
-    mine, theirs = definetti.load(state), definetti.load(straight)
-    assert mine.n_labels == theirs.n_labels == 100
-    assert mine.coverage.overall == theirs.coverage.overall
-    for part, values in theirs.p_values.items():
-        assert mine.p_values[part].tolist() == values.tolist()
+def test_killed_at_random_moments_every_row_is_printed(tmp_path: Path) -> None:
+    """What is printed over many kills is what one call prints; at most one row a kill is twice."""
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    y, x = weather(2_000, random_state=3)
+    data.write_text("gear,state\n" + "".join(f"{a},{b}\n" for a, b in zip(y, x, strict=True)))
+    straight = lines(run(data, "--json", "--smoothing").stdout)
+    command = [*COMMAND, data, "--save", state, "--json", "--smoothing"]
+    draw = random.Random(1)
+    printed, kills = "", 0
+    while True:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            printed += "".join(islice(process.stdout, draw.randint(1, 400)))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(draw.uniform(0, 0.05))
+            process.kill()
+            printed += process.stdout.read()
+        if process.returncode == 0:
+            break
+        kills += 1
+    assert kills >= 3
+    found = lines(printed)
+    by_row = {one["row"]: one for one in found}
+    assert [by_row.get(one["row"]) for one in straight] == straight
+    assert all(one == by_row[one["row"]] for one in found)
+    assert len(found) <= len(straight) + kills
+
+
+def count_written(rows: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """Return the bytes that --save writes for so many rows in batches of five, and the last."""
+    data, state = folder / f"{rows}.csv", folder / f"{rows}.definetti"
+    y, x = weather(rows, random_state=3)
+    data.write_text("gear,state\n" + "".join(f"{a},{b}\n" for a, b in zip(y, x, strict=True)))
+    written = 0
+    append, save = Journal.append, Living._save
+
+    def counted_append(journal: Journal, line: tuple[int, bytes]) -> None:
+        nonlocal written
+        before = journal.path.stat().st_size if journal.path.exists() else 0
+        append(journal, line)
+        written += journal.path.stat().st_size - before
+
+    def counted_save(stream: Living) -> None:
+        nonlocal written
+        save(stream)
+        written += state.stat().st_size
+
+    with monkeypatch.context() as patched:
+        patched.setattr(growing, "MOST", 5)
+        patched.setattr(living, "SAVE_ROWS", 20)
+        patched.setattr(Journal, "append", counted_append)
+        patched.setattr(Living, "_save", counted_save)
+        collect(live(data, state))
+    return written, state.stat().st_size
+
+
+def test_bytes_written_by_save_are_linear_in_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (some, _), (twice, last) = (count_written(n, tmp_path, monkeypatch) for n in (500, 1_000))
+    assert twice < 3 * some  # four times as many, were each batch to write the whole state
+    assert twice < 30 * last
+
+
+def test_a_journal_cut_off_is_read_to_its_last_whole_line(tmp_path: Path) -> None:
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    journal = tmp_path / "on.definetti.journal"
+    write(data, 0, 40, "w")
+    collect(live(data, state), 10)  # of which nine are in the journal
+    journal.write_bytes(journal.read_bytes()[:-3])
+    stream = live(data, state)
+    assert [row for row, *_ in collect(stream)] == list(range(29, 41))
+    assert not journal.exists()
+
+
+def test_a_broken_journal_is_refused_by_name_and_a_stale_one_ignored(tmp_path: Path) -> None:
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    journal = tmp_path / "on.definetti.journal"
+    write(data, 0, 30, "w")
+    collect(live(data, state), 5)
+    kept = journal.read_bytes()
+    name, _, rest = kept.partition(b"\n")
+    journal.write_bytes(name + b"\nx" + rest)
+    with pytest.raises(BadTable, match=r"on.definetti.journal is broken; remove it"):
+        collect(live(data, state))
+    journal.write_bytes(kept)
+    assert len(collect(live(data, state))) == 6
+    journal.write_bytes(kept)  # of the state before
+    write(data, 30, 32)
+    assert [row for row, *_ in collect(live(data, state))] == [31, 32]
+
+
+def test_a_journal_is_as_private_as_its_state(tmp_path: Path) -> None:
+    data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
+    write(data, 0, 25, "w")
+    collect(live(data, state))
+    state.chmod(0o600)
+    write(data, 25, 30)
+    collect(live(data, state), 3)
+    assert (tmp_path / "on.definetti.journal").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.slow
+def test_standard_input_in_two_calls_with_a_header_each(tmp_path: Path, ask: Any) -> None:
+    state = tmp_path / "on.definetti"
+    rows = [f"{y},{x}\n" for y, x in zip(Y, X, strict=True)]
+    shared = ["monitor", "-", "--json", "--first", "100"]
+    straight = ask(*shared, stdin=("gear,state\n" + "".join(rows[:150])).encode())
+    parts = [
+        ask(*shared, "--save", state, stdin=("gear,state\n" + "".join(some)).encode())
+        for some in (rows[:120], rows[120:150])
+    ]
+    assert "".join(one.out for one in parts) == straight.out
+
+
+def test_rows_over_several_lines_are_refused(tmp_path: Path) -> None:
+    data = tmp_path / "rows.csv"
+    write(data, 0, 30, "w")
+    with data.open("a") as file:
+        file.write('"an\nhat",sun\n')
+    with pytest.raises(BadTable, match="12 lines hold 11 rows, and a stream has one row a line"):
+        collect(live(data, tmp_path / "on.definetti"))
 
 
 def test_a_row_without_a_state(tmp_path: Path) -> None:
@@ -129,6 +259,53 @@ def test_what_is_wrong_is_told(
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.parametrize("group", [None, "town"])
+@pytest.mark.parametrize(
+    ("row", "bad"),
+    [
+        (12, "0.5"),
+        (87, "0.5"),
+        (87, "0.5,sun,Rome,1"),
+        (87, "x,sun,Rome"),
+        (87, '"0.5,sun,Rome'),
+    ],
+)
+def test_messages_name_the_row_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: int, bad: str, group: str | None
+) -> None:
+    monkeypatch.setattr(growing, "MOST", 25)  # rows are read some at a time
+    data, towns = tmp_path / "rows.csv", ("Rome", "Oslo", "Rome")
+    rows = [f"{k % 7 / 2},{X[k % 5]},{towns[k % 3]}" for k in range(100)]
+    rows[row - 1] = bad
+    data.write_text("\n".join(["wind,state,town", *rows]) + "\n")
+    columns, watching = Columns(observation_columns="wind"), {"alpha": 0.05, "visits": False}
+    stream: Any = Living(str(data), None, columns, Settings(), 20, 0, watching)
+    if group is not None:
+        stream = LivingSeries(str(data), columns, Settings(), 20, 0, watching, group)
+    with pytest.raises(BadTable, match=f"^{re.escape(str(data))}: row {row}[ ,]"):
+        collect(stream)
+
+
+def test_a_note_of_rows_without_a_set_names_the_row_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(*arguments: Any, **how: Any) -> Any:
+        return make_estimator(*arguments, **how).set_params(max_candidates=7)
+
+    monkeypatch.setattr("definetti.cli.estimators.make_estimator", make)
+    data = tmp_path / "rows.csv"
+    rows = [f"{Y[k]},{X[k] if k < 60 else ''},{'uv'[k % 2]}" for k in range(90)]
+    data.write_text("\n".join(["gear,state,town", *rows]) + "\n")
+    watching = {"alpha": 0.05, "visits": False}
+    settings = Settings(symmetry="full")
+    stream = LivingSeries(str(data), Columns(), settings, 20, 0, watching, "town")
+    collect(stream)
+    assert [note.split(": ")[:2] for note in stream.notes] == [
+        ["series 'u'", "row 65, and others so late, have no set"],
+        ["series 'v'", "row 66, and others so late, have no set"],
+    ]
+
+
 @pytest.mark.slow
 def test_the_state_of_another_stream_is_refused(tmp_path: Path) -> None:
     data, other, state = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "s.definetti"
@@ -140,20 +317,11 @@ def test_the_state_of_another_stream_is_refused(tmp_path: Path) -> None:
     assert "shorter" in run(data, "--save", state).stderr
 
 
-def live(path: Path, state: Path, **given: Any) -> Living:
-    """Return what the command lives with, given some of its options."""
-    watching = {"on_alarm": "warn", "adapt_from": "alarm", "visits": False, "alpha": 0.05}
-    watching |= {name: given.pop(name) for name in set(given) & set(watching)}
-    columns = Columns(observation_columns=given.pop("observation_columns", None))
-    first, lag = given.pop("first", 20), given.pop("lag", 0)
-    return Living(str(path), state, columns, Settings(**given), first, lag, watching)
-
-
 def test_other_options_than_it_was_begun_with_are_refused(tmp_path: Path) -> None:
     data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
     write(data, 0, 30, "w")
     own = {"smoothing": True, "alpha": 0.1, "lag": 2}
-    list(live(data, state, **own).run(False, Interrupts()))
+    collect(live(data, state, **own))
     begun = "begun with --confidence 0.9, and this call has --confidence 0.8; give --confidence 0.9"
     for given, says in [
         ({"confidence": ["0.8"]}, begun + ", or another file with --save"),
@@ -178,7 +346,7 @@ def test_a_state_that_knows_of_no_options_goes_on(tmp_path: Path) -> None:
     """As those that were written before options were kept."""
     data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
     write(data, 0, 30, "w")
-    list(live(data, state, lag=1).run(False, Interrupts()))
+    collect(live(data, state, lag=1))
     found, notes = load_with_notes(state)
     del notes["options"]
     save(found, state, notes | {"lag": 1})
@@ -209,8 +377,8 @@ def test_what_is_no_lines_is_refused(tmp_path: Path, begins: bytes, kind: str) -
     data = tmp_path / "rows.csv"
     data.write_bytes(begins + b"\x15\0gear,state\n")
     stream = Living(str(data), None, Columns(), Settings(), 100, 0, {})
-    with Interrupts() as interrupts, pytest.raises(BadTable, match=f"{kind}, and a stream is read"):
-        list(stream.run(False, interrupts))
+    with pytest.raises(BadTable, match=f"{kind}, and a stream is read"):
+        collect(stream)
 
 
 @pytest.mark.parametrize("how", [{}, {"symmetry": "full"}])
@@ -224,8 +392,7 @@ def test_many_rows_without_a_state_are_lived_with(tmp_path: Path, how: dict[str,
     watching = {"alpha": 0.05, "visits": False}
     for _ in range(2):
         stream = Living(str(data), state, Columns(), Settings(**how), 100, 0, watching)
-        with Interrupts() as interrupts:
-            shown += [one for some in stream.run(False, interrupts) for one in some]
+        shown += collect(stream)
         notes += stream.notes
         write(data, 110, 115)
     assert [row for row, _, _ in shown] == list(range(101, 141))
@@ -243,7 +410,6 @@ def test_a_line_that_is_half_written_is_left_for_the_next_call(tmp_path: Path) -
         data.write_text(part)
         watching = {"alpha": 0.05, "visits": False}
         stream = Living(str(data), state, Columns(), Settings(), 100, 0, watching)
-        with Interrupts() as interrupts:
-            rows += [one[0] for some in stream.run(False, interrupts) for one in some]
+        rows += [row for row, *_ in collect(stream)]
         assert any("has no end" in note for note in stream.notes) == (part != text)
     assert rows == list(range(101, 111))

@@ -1,16 +1,20 @@
 """Odd files that can be read: the answer is a plain file's, and notes say what is odd."""
 
 import json
+import random
 
+import narwhals as nw
 import polars as pl
 import pytest
 
+from definetti.cli import kinds
 from definetti.cli.columns import split_labelled_rows
 from definetti.cli.estimators import read_both
-from definetti.cli.fields import find_repeated
+from definetti.cli.fields import BadTable, find_repeated
 from definetti.cli.kinds import FIRST
 from definetti.cli.options import Columns
-from definetti.cli.reading import read_table
+from definetti.cli.reading import parse_table, read_table
+from definetti.emissions._choice import kinds_of
 from definetti.simulate import weather
 
 Y, X = weather(40, random_state=4)
@@ -239,3 +243,131 @@ def test_columns_are_compared_by_their_hash():
     assert find_repeated(names) == []
     assert Name.compared < 10_000  # and not half a million
     assert find_repeated([*names, Name("c7")]) == ["c7"]
+
+
+def test_columns_are_not_looked_at_one_by_one(monkeypatch):
+    """A query costs as much for one column as for a thousand, and a header may have many."""
+    wide = 400
+    header = ["state", *(f"n{k}" for k in range(wide)), *(f"t{k}" for k in range(wide))]
+    rng = random.Random(0)
+    rows = [
+        [rng.choice("ab"), *(str(rng.randint(0, 9)) for _ in range(wide)),
+         *(rng.choice(["hat", "cap"]) for _ in range(wide))]
+        for _ in range(12)
+    ]  # fmt: skip
+    text = "\n".join(",".join(row) for row in [header, *rows])
+    looked = []
+    for module, function in [
+        (kinds, "_tidy_text"),
+        (kinds, "_infer_column"),
+        (nw.Series, "drop_nulls"),
+    ]:
+        monkeypatch.setattr(module, function, lambda *_, function=function: looked.append(function))
+    table = split_labelled_rows(
+        parse_table(text, "wide.csv", "state"), "wide.csv", state="state", observed=None
+    )
+    assert len(table.columns) > 2 * wide - 10  # but for what has one value, or counts, by chance
+    assert set(kinds_of(table.observations).kinds.values()) == {"counts", "text"}
+    assert looked == []
+
+
+QUOTED = PLAIN.replace("seen,state", '"seen ""raw""","the ""state"", today"')
+
+
+def test_quotes_within_the_names_of_columns(tmp_path, ask_all):
+    (tmp_path / "quoted.csv").write_text(QUOTED)
+    (tmp_path / "plain.csv").write_text(PLAIN)
+    state = 'the "state", today'
+    found = ask_all({
+        "plain": ("predict", "plain.csv", "--json"),
+        "quoted": ("predict", "quoted.csv", "--json", "--state-column", state,
+                   "--observation-columns", 'seen "raw"'),
+        "stream": ("monitor", "quoted.csv", "--json", "--state-column", state, "--first", 20),
+        "plain stream": ("monitor", "plain.csv", "--json", "--first", 20),
+    })  # fmt: skip
+    plain, quoted = (json.loads(found[name].out) for name in ("plain", "quoted"))
+    assert quoted | {"observed": plain["observed"]} == plain
+    assert found["stream"].out == found["plain stream"].out != ""
+    # A column that is written comes back by its name.
+    frame = pl.DataFrame({'seen "raw"': ["a", "b"], "x": [1, 2]})
+    frame.write_csv(tmp_path / "back.csv")
+    assert read_table(str(tmp_path / "back.csv")).columns == frame.columns
+
+
+def name_rows(text, quote='"'):
+    header, *rows = text.splitlines()
+    named = [f"{quote}{k}{quote},{row}" for k, row in enumerate(rows, 140)]
+    return "\n".join([header, *named]) + "\n"
+
+
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_the_first_field_is_a_row_name_where_the_header_has_none_for_it(quote, tmp_path, ask_all):
+    (tmp_path / "named.csv").write_text(name_rows(PLAIN, quote))
+    (tmp_path / "plain.csv").write_text(PLAIN)
+    found = ask_all({
+        "plain": ("predict", "plain.csv", "--json"),
+        "named": ("predict", "named.csv", "--json"),
+        "file": ("predict", "named.csv", "-o", "sets.csv"),
+        "stream": ("monitor", "named.csv", "--json", "--first", 20),
+        "plain stream": ("monitor", "plain.csv", "--json", "--first", 20),
+    })  # fmt: skip
+    plain, named = (json.loads(found[name].out) for name in ("plain", "named"))
+    assert named == plain
+    note = "one name fewer than the rows have fields, so that the first field is taken as the name"
+    for name in ("named", "stream"):
+        assert note in " ".join(found[name].err.split())
+    assert found["stream"].out == found["plain stream"].out != ""
+    assert read_table(str(tmp_path / "sets.csv"))["(row name)"].to_list() == [178, 179]
+
+
+def test_row_names_of_a_stream_that_goes_on_and_of_many_series(tmp_path, ask):
+    header, *rows = name_rows(PLAIN).splitlines(keepends=True)
+    (tmp_path / "plain.csv").write_text(PLAIN)
+    plain = ask("monitor", "plain.csv", "--json", "--first", 20).out
+    printed = ""
+    for end in (30, 31, 40):  # the second time a single row comes
+        (tmp_path / "named.csv").write_text(header + "".join(rows[:end]))
+        shared = ("monitor", "named.csv", "--json", "--first", 20)
+        printed += ask(*shared, "--save", "on.definetti").out
+    assert printed == plain
+    series = [
+        f"{header.strip()},who\n",
+        *(f"{row.strip()},{k % 2}\n" for k, row in enumerate(rows)),
+    ]
+    (tmp_path / "series.csv").write_text("".join(series))
+    asked = ask("monitor", "series.csv", "--json", "--first", 10, "--group-column", "who")
+    assert asked.returncode == 0
+    assert len(asked.out.splitlines()) == len(rows) - 20
+
+
+def test_the_occupancy_files_as_they_are_published(tmp_path, ask):
+    """One row name more than the header has names, and dates."""
+    header = '"date","Temperature","Humidity","Light","CO2","HumidityRatio","Occupancy"'
+    draw = random.Random(0)
+    rows = [
+        f'"{k}","2015-02-04 {17 + k // 60}:{k % 60:02}:00",{20 + draw.random():.3f},27.272,'
+        f"{draw.choice([0, 426])},{draw.uniform(500, 900):.2f},0.0048,{draw.choice('01')}"
+        for k in range(1, 121)
+    ]
+    (tmp_path / "datatraining.txt").write_text("\n".join([header, *rows]) + "\n")
+    asked = ask("backtest", "datatraining.txt", "--state-column", "Occupancy", "--json")
+    assert asked.returncode == 0, asked.err
+    assert "left out, being dates: date" in asked.err
+    table = read_both(str(tmp_path / "datatraining.txt"), None, Columns(state_column="Occupancy"))
+    assert list(table.columns) == ["Temperature", "Light", "CO2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a,state\n1,x,\n2,y,\n3,x,\n", "rows have 3 fields and the header has 2, since they end"),
+        ("a,state\n1,5,x\n1,6,y\n2,7,x\n", "no name of its row, being '1' twice; name all"),
+        ("a,state\n1,5,x\n", "row 1 has 3 fields and the header has 2; mend the row"),
+        ("a,state\n1,5,x\n6,y\n7,x\n", "row 1 has 3 fields and the header has 2; mend the row"),
+        ("a,state\n1,5,x\n2,6,y\n7,x\n", "row 3 has 2 fields and the header has 3"),
+    ],
+)
+def test_rows_with_one_field_more_that_is_no_row_name(text, says, tmp_path):
+    (tmp_path / "odd.csv").write_text(text)
+    with pytest.raises(BadTable, match=says):
+        read_table(str(tmp_path / "odd.csv"), "state")

@@ -72,7 +72,7 @@ WRONG = {
     "--guarantee": (["most"], "'all', 'steps', 'errors'"),
     "--max-errors": (["1"], "is for --guarantee errors"),
     "--states": (["a"], "--states a leaves out 'b', which rows have"),
-    "--train-size": (["2"], "--train-size must be a share"),
+    "--train-size": (["1.5"], "--train-size must be a share"),
     "--classifier": (["oracle"], "'random-forest', 'logistic',"),
     "--symmetry": (["round"], "--symmetry must be one of"),
     "--memory": (["long"], "--memory must be a whole number"),

@@ -58,10 +58,9 @@ def test_the_rows_that_a_model_was_fixed_on_are_not_tested(folder, ask_all):
     found = ask_all({
         "predict": ("predict", "days.csv", "--train-size", "0.5", "--json"),
         "backtest": ("backtest", "days.csv", "--train-size", "0.5", "--windows", 5, "--json"),
-        "chosen": ("backtest", "days.csv", "--memory", "auto", "--windows", 5, "--json"),
-        "page": ("report", "days.csv", "--memory", "auto", "--windows", 5, "--json"),
+        "page": ("report", "days.csv", "--train-size", "0.5", "--windows", 5, "--json"),
     })  # fmt: skip
-    assert [json.loads(done.out)["check"]["rows"] for done in found.values()] == [59] * 4
+    assert [json.loads(done.out)["check"]["rows"] for done in found.values()] == [59] * 3
 
 
 def test_rows_are_those_of_the_file(folder, ask_all):
@@ -76,37 +75,6 @@ def test_rows_are_those_of_the_file(folder, ask_all):
     for done in found.values():
         assert "near row 301 the observation moves by" in done.err
         assert "use the rows after 301, or watch the stream" in done.err
-
-
-def test_what_auto_chose_is_said_in_the_words_of_commands(folder, ask_all):
-    coin = Random(0)
-    lasts = [coin.randint(4, 6) for _ in range(120)]
-    states = "".join("ab"[k % 2] * length for k, length in enumerate(lasts))[:520]
-    rows = [f"{coin.randint(0, 1)},{x}" for x in states]
-    (folder / "regular.csv").write_text("\n".join(["y,state", *rows, "1,", "0,"]) + "\n")
-    auto, few = ("regular.csv", "--memory", "auto"), ("--windows", 5, "--start", 0.95)
-    found = ask_all({
-        "fit": ("fit", *auto, "-o", "one.definetti", "--json"),
-        "predict": ("predict", *auto, "--json"),
-        "backtest": ("backtest", *auto, *few, "--json"),
-        "report": ("report", *auto, *few),
-        "check": ("check", *auto, "--json"),
-        "steps": ("predict", *auto, "--guarantee", "steps", "--json"),
-        "long": ("predict", *auto, "--horizon", 40, "--json"),
-        "help": ("check", "--help"),
-        "apart": ("check", *auto, "--sequence-column", "y"),
-    })  # fmt: skip
-    for name in ("fit", "predict", "backtest", "report", "check", "long"):
-        assert "note: --memory age:" in found[name].err, name
-        assert "(--memory 1 fails durations and order" in found[name].err, name
-        assert "memory=" not in found[name].err, name
-    said = {name: json.loads(found[name].out) for name in ("fit", "predict", "backtest", "check")}
-    assert all(said[name]["chosen"].startswith("--memory age:") for name in list(said)[:3])
-    assert (said["check"]["rows"], said["check"]["rejected"]) == (260, False)
-    assert "--guarantee steps can use no other" in found["steps"].err
-    assert "the tests chose a future that depends on" in found["long"].err
-    assert "or auto" in " ".join(found["help"].out.replace("│", "").split())
-    assert found["apart"].returncode == 2
 
 
 def test_a_remedy_that_is_the_default_is_left_out():

@@ -1,8 +1,12 @@
 """Ctrl-C: one line, exit code 1, and no file that is half-written, at whatever moment."""
 
+import os
 import signal
+import subprocess
 import sys
+import time
 import warnings
+from contextlib import suppress
 
 import pytest
 import typer
@@ -124,3 +128,61 @@ def test_where_it_is_ignored_it_stays_so(monkeypatch):
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+# Works out cells in three processes: one waits in the middle of its work, the others have none.
+POOL = """
+import sys, time
+from pathlib import Path
+from definetti.cells.cell import Cell
+from definetti.cells.running import run_cells
+def work(cell, part):
+    if cell.experiment == "waiting":
+        Path("begun").touch()
+        time.sleep(600)
+    return [[0] for _ in part]
+if __name__ == "__main__":
+    cells = [Cell(name, (), (), 1, 0) for name in ("waiting", "quick", "quicker")]
+    run_cells(cells, work, Path("cells"), n_jobs=3)
+"""
+
+
+def list_descendants(parent):
+    """Return the processes that a process has started, and those that these have started."""
+    rows = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True)
+    table = [row.split() for row in rows.stdout.splitlines()]
+    found, new = set(), {str(parent)}
+    while new:
+        new = {one for one, by, stat in table if by in new and not stat.startswith("Z")} - found
+        found |= new
+    return found
+
+
+def is_running(process):
+    found = subprocess.run(["ps", "-o", "stat=", "-p", process], capture_output=True, text=True)
+    return bool(found.stdout.strip()) and not found.stdout.startswith("Z")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals and ps")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_worker_processes_end_when_their_parent_is_killed(start, tmp_path, number):
+    (tmp_path / "pool.py").write_text(POOL)
+    process = start(command=[sys.executable, "pool.py"])
+    patience = time.monotonic() + 300
+    workers = set()
+    while len(workers) < 3 or not (tmp_path / "begun").exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < patience
+        workers = list_descendants(process.pid)
+        time.sleep(0.1)
+    process.send_signal(number)
+    process.wait()
+    # They would wait for more work for five minutes; the limit is far from that.
+    patience = time.monotonic() + 120
+    try:
+        while any(map(is_running, workers)):
+            assert time.monotonic() < patience, "worker processes are left"
+            time.sleep(0.1)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)

@@ -62,12 +62,17 @@ def test_mistakes_name_the_option(folder, ask_all):
         "memory": ("predict", "days.csv", "--memory", "ages"),
         "long": ("predict", "days.csv", "--memory", 500),
         "cap": ("predict", "days.csv", "--memory", "age:0"),
+        "large": ("predict", "days.csv", "--memory", "age:99999999999999999999"),
+        "digits": ("predict", "days.csv", "--memory", "age:" + "9" * 5000),
     })  # fmt: skip
     assert {one.returncode for one in found.values()} == {2}
     assert "symmetry must be one of" in found["name"].err
     assert "memory must be a whole number of steps" in found["memory"].err
     assert "--memory 500 is longer than the history of 198 steps" in found["long"].err
     assert "memory must be a whole number of steps" in found["cap"].err
+    assert "--memory age:99999999999999999999 is more than 1,000,000,000" in found["large"].err
+    assert "leave most out" in found["large"].err
+    assert "is too long; name a memory" in found["digits"].err
 
 
 def test_verify_adds_up_levels_by_state(folder, ask_all):
@@ -93,3 +98,23 @@ def test_a_backtest_shows_levels_beside_the_states_that_they_are_given(folder, a
         line = next(line for line in table.splitlines() if f"when in {label} (promised" in line)
         assert f"{one['coverage']:.{2 if one['windows'] < 10 else 3}f}" in line
     assert not any("ends in" in line and "promised" in line for line in table.splitlines())
+
+
+def test_departures_are_fixed_on_a_number_of_rows_and_on_no_share(folder, ask_all):
+    asked = ("predict", "days.csv", "--symmetry", "departures", "--json")
+    found = ask_all({
+        "rows": (*asked, "--train-size", 120),
+        "share": (*asked, "--train-size", 0.5),
+        "needed": (*asked, "--guarantee", "steps"),
+        "backtest": ("backtest", "days.csv", *asked[2:], "--train-size", 50, "--windows", 5),
+    })  # fmt: skip
+    cp = ConformalHMM(symmetry="departures", train_size=120, random_state=0)
+    s = cp.fit(Y[:198], X[:198]).predict_set(Y[198:])
+    told = json.loads(found["rows"].out)
+    assert [tuple(one["sequence"]) for one in told["sequences"]] == s.sequences
+    assert told["train_size"] == 120
+    assert "the history's length" in found["share"].err
+    assert "such as --train-size 99" in found["share"].err
+    assert "set --train-size to a number of rows" in found["needed"].err
+    assert [found[name].returncode for name in ("share", "needed")] == [2, 2]
+    assert json.loads(found["backtest"].out)["train_size"] == 50

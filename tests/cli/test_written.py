@@ -73,7 +73,7 @@ def test_a_backtest_has_a_row_a_step(ending):
         done = run("backtest", "rows.parquet", "-o", out, "--horizon", 2, "--json",
                    "--confidence", 0.6, "--observation-columns", "seen")  # fmt: skip
     found, told = read_table(out), json.loads(done.stdout)
-    own = ["row", "window", "confidence", "truth", "set", "size", "covered", "p_value"]
+    own = ["row", "window", "confidence", "truth", "set", "size", "covered", "filled", "p_value"]
     assert found.columns == ["when", "who", "file_set", *own]
     rows = pl.read_parquet("rows.parquet")
     joined = found.join(rows, on="who", how="left")

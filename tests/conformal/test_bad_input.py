@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from definetti import HMM, ConformalHMM
+from definetti.data.labels import plain_label
 from definetti.emissions import Categorical
 from definetti.scores import Path
 from definetti.simulate import weather
@@ -188,7 +189,7 @@ def test_missing_among_labels(old, missing):
         lambda: old.evaluate(["hat"] * 3, states, horizon=1),
         lambda: ConformalHMM(states=states).fit(["hat"], ["sun"]),
     ):
-        refuses(call, "states[2]", "missing", repr(missing), kind=ValueError)
+        refuses(call, "states[2]", "missing", repr(plain_label(missing)), kind=ValueError)
 
 
 @pytest.mark.parametrize(

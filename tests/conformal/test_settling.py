@@ -34,7 +34,7 @@ def pair(data, **how):
     return free, told
 
 
-@pytest.mark.parametrize("how", [{}, {"symmetry": "departures", "smoothing": True}])
+@pytest.mark.parametrize("how", [{}, {"smoothing": True}])
 def test_it_is_what_one_is_that_was_told_so(data, how):
     (y, x), (free, told) = data, pair(data, **how)
     window, later = slice(LENGTH, LENGTH + STEPS), slice(LENGTH + STEPS, LENGTH + 2 * STEPS)
@@ -79,10 +79,14 @@ def test_a_named_model_a_short_question_and_other_ways_are_refitted(data):
     y, x = data
     few = y[LENGTH : LENGTH + 1]
     assert SAYS not in str(pair(data)[0].predict_set(few))
-    for how in ({"symmetry": "full"}, {"memory": 2}, {"model": HMM(emission="gaussian")}):
+    other_ways = (
+        {"symmetry": "full"}, {"memory": 2}, {"model": HMM(emission="gaussian")},
+        {"symmetry": "departures"},  # by visits, half of a length is no cut fixed in advance
+    )  # fmt: skip
+    assert pair(data)[0]._asked(pair(data)[0]._data, STEPS).model_.fixed
+    for how in other_ways:
         cp = ConformalHMM(random_state=0, **how).fit(y[:LENGTH], x[:LENGTH])
-        asked = cp._asked(y[LENGTH : LENGTH + STEPS], None)
-        assert asked is cp
+        assert cp._asked(cp._data, STEPS) is cp
 
 
 def test_a_plain_chain_with_too_many_candidates_is_answered():
@@ -110,7 +114,7 @@ def test_the_law_is_that_of_all_observations(data, monkeypatch):
     y, x = data
     whole = np.abs(np.round(y[:, 0]))
     seen = [*whole[:150].tolist(), *y[150:LENGTH, 0].tolist()]  # counts, and then numbers
-    cp = ConformalHMM(random_state=0, symmetry="departures").fit(seen, x[:LENGTH])
+    cp = ConformalHMM(random_state=0).fit(seen, x[:LENGTH])
     assert not cp._asked([0.5, 2.0], None)._data.emission.symbols
     # New observations may ask for another, one window at a time.
     cp = ConformalHMM(random_state=0).fit(whole[:LENGTH], x[:LENGTH])

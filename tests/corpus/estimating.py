@@ -46,7 +46,7 @@ FILLED: dict[str, dict[str, Any]] = {
     "smoothed lattice": {"train_size": 0.4, "max_candidates": 4, "smoothing": True},
     "steps": {"train_size": 0.4, "guarantee": "steps"},
     "errors": {"train_size": 0.4, "guarantee": "errors", "max_errors": 1},
-    "departures": {"train_size": 0.4, "symmetry": "departures", "smoothing": True},
+    "departures": {"train_size": int(0.4 * PAST), "symmetry": "departures", "smoothing": True},
 }
 STRETCHES = {"two": [40, PAST - 40], "many": [20] * 6, "short end": [PAST - 6, 6]}
 

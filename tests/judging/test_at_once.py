@@ -101,7 +101,7 @@ FIXED = product(
 def test_a_fixed_model(symmetry, score, seen, horizon, ties, levels):
     smoothing, allow_empty = ties
     cp = ConformalHMM(
-        score=score, symmetry=symmetry, train_size=0.3, smoothing=smoothing, random_state=1,
+        score=score, symmetry=symmetry, train_size=13, smoothing=smoothing, random_state=1,
         allow_empty=allow_empty, confidence_level=0.6,
     )  # fmt: skip
     check_same(*rolled(cp, OBSERVED[seen], STATES, horizon, levels))
@@ -110,7 +110,7 @@ def test_a_fixed_model(symmetry, score, seen, horizon, ties, levels):
 @pytest.mark.parametrize("seen", ["symbols", "numbers"])
 @pytest.mark.parametrize("levels", ["several", "p-values"])
 def test_pieces_make_no_difference(monkeypatch, seen, levels):
-    cp = ConformalHMM(symmetry="spaced", train_size=0.3, smoothing=True, random_state=1)
+    cp = ConformalHMM(symmetry="spaced", train_size=13, smoothing=True, random_state=1)
     whole, _ = rolled(cp, OBSERVED[seen], STATES, 2, levels)
     for name in ("along.CANDIDATES", "along.READ", "along.ROWS"):
         monkeypatch.setattr(f"definetti.judging.{name}", 30)  # three windows, or a few steps
@@ -136,20 +136,20 @@ CLASSICAL = product(
 
 @pytest.mark.parametrize(("score", "seen", "horizon", "levels"), some(CLASSICAL, 8))
 def test_the_classical_way(score, seen, horizon, levels):
-    them = Classical(score=score, train_size=0.3, confidence_level=0.6, random_state=1)
+    them = Classical(score=score, train_size=13, confidence_level=0.6, random_state=1)
     check_same(*rolled(them, OBSERVED[seen], STATES, horizon, levels, filling=False))
 
 
 def test_a_state_that_the_classical_way_never_saw():
     late = [*STATES[:60], "new", *STATES[61:]]
-    check_same(*rolled(Classical(train_size=0.3), SYMBOLS, late, 2, filling=False))
+    check_same(*rolled(Classical(train_size=13), SYMBOLS, late, 2, filling=False))
 
 
 def test_what_derives_from_the_classical_way_is_asked_window_by_window():
     class Other(Classical):
         pass
 
-    for them in (Other(train_size=0.3), Classical(train_size=0.3, stride=2)):
+    for them in (Other(train_size=13), Classical(train_size=0.3, stride=2)):
         at_once, one_by_one = rolled(them, SYMBOLS, STATES, 1, filling=False)
         assert at_once is None
         assert len(one_by_one.covers) == LENGTH - KNOWN
@@ -182,15 +182,15 @@ def test_memories(symmetry, memory, horizon, levels):
     if memory == "order":
         memory = 3
     cp = ConformalHMM(
-        symmetry=symmetry, memory=memory, train_size=0.3, smoothing=True, random_state=4
+        symmetry=symmetry, memory=memory, train_size=13, smoothing=True, random_state=4
     )
     check_same(*rolled(cp, SYMBOLS, STATES, horizon, levels))
 
 
 LATE = dict.fromkeys((50, 61, 62), "new") | {57: "newer"}
-FIXED_SPACED = {"train_size": 0.3, "symmetry": "spaced"}
+FIXED_SPACED = {"train_size": 13, "symmetry": "spaced"}
 NEW_STATES = product(
-    (FIXED_SPACED, {"train_size": 0.3, "symmetry": "departures"}, {}, {"symmetry": "full"}),
+    (FIXED_SPACED, {"train_size": 13, "symmetry": "departures"}, {}, {"symmetry": "full"}),
     ((1, 0), (2, 0), (3, 1)),
     ("own", "several", "p-values"),
 )
@@ -209,7 +209,7 @@ def test_states_that_come_up_on_the_way(how, steps, levels):
 @pytest.mark.parametrize("observed", [0, 1])
 @pytest.mark.parametrize("symmetry", ["spaced", "departures"])
 def test_steps_that_are_not_observed_yet(symmetry, observed):
-    cp = ConformalHMM(symmetry=symmetry, train_size=0.3, smoothing=True, random_state=1)
+    cp = ConformalHMM(symmetry=symmetry, train_size=13, smoothing=True, random_state=1)
     check_same(*rolled(cp, SYMBOLS, STATES, 3, "p-values", observed=observed))
 
 
@@ -259,7 +259,7 @@ def test_predictors_trained_elsewhere_are_asked_about_all_windows_at_once():
 
 @pytest.mark.parametrize("name", sorted(Symmetry.named))
 def test_what_it_does_not_know_is_left_to_the_slow_way(name):
-    how = {"train_size": 0.3} if name in ("full", "returns", "pairs") else {}
+    how = {"train_size": 13} if name in ("full", "returns", "pairs") else {}
     cp = ConformalHMM(symmetry=name, random_state=0, **how)
     at_once, alone = rolled(cp, SYMBOLS, STATES, 2)
     assert at_once is None
@@ -289,11 +289,11 @@ class Flat(HMM):
     [
         {"score": Doubled()},
         {"symmetry": Fewer()},
-        {"symmetry": Fewer(), "train_size": 0.3},
+        {"symmetry": Fewer(), "train_size": 13},
         {"model": Flat()},
         {"model": HMM(prior=0)},
-        {"guarantee": "steps", "train_size": 0.3},
-        {"max_candidates": 2, "train_size": 0.3},
+        {"guarantee": "steps", "train_size": 13},
+        {"max_candidates": 2, "train_size": 13},
     ],
 )
 def test_what_is_derived_is_not_taken_for_what_it_derives_from(how):

@@ -92,8 +92,38 @@ def test_defaults_are_one():
 
 def test_classical_is_left_out_where_it_cannot_be_and_ours_is_not():
     found = run_backtest(ConformalHMM(random_state=0), Y[:3], X[:3])
-    assert (found.begin, list(found.methods)) == (1, ["definetti"])
+    assert (found.begin, list(found.methods)) == (1, ["definetti", "repeat last state"])
     assert "classical prediction is left out: " in found.notes[0]
+
+
+def test_levels_of_a_backtest_come_in_any_order():
+    rising, mixed, array = (
+        run_backtest(ConformalHMM(random_state=0), Y, X, levels=levels)
+        for levels in ([0.5, 0.7, 0.9], [0.9, 0.5, np.float32(0.7), 0.5], np.array([0.7, 0.5]))
+    )
+    assert mixed.methods["definetti"].levels == [0.5, 0.7, 0.9]
+    assert mixed.asked == rising.asked == 2
+    for level in (0.5, 0.7, 0.9):
+        cp = ConformalHMM(random_state=0, confidence_level=level)
+        alone = run_backtest(cp, Y, X).evaluations()
+        assert mixed.evaluations(level) == rising.evaluations(level) == alone
+        assert array.evaluations(level) == alone
+
+
+def test_the_own_level_is_judged_beside_others():
+    found = run_backtest(ConformalHMM(random_state=0), Y, X, levels=[0.7, 0.5])
+    assert found.methods["definetti"].levels == [0.5, 0.7, 0.9]
+    assert found.evaluations() == found.evaluations(0.9)
+    with pytest.raises(ValueError, match=r"level 0.8 was not judged, only 0.5, 0.7, 0.9"):
+        found.evaluations(0.8)
+    alone = run_backtest(ConformalHMM(random_state=0), Y, X)
+    with pytest.raises(ValueError, match=r"level 0.8 was not judged, only 0.9"):
+        alone.evaluations(0.8)
+    levels = {"sun": 0.9, None: 0.8}
+    by_state = run_backtest(ConformalHMM(random_state=0, confidence_level=levels), Y, X)
+    assert by_state.evaluations(levels) == by_state.evaluations()
+    with pytest.raises(ValueError, match="a mapping among several levels"):
+        run_backtest(ConformalHMM(confidence_level=levels), Y, X, levels=[0.8, 0.9])
 
 
 def test_what_promises_nothing_is_not_judged():

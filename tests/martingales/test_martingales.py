@@ -7,7 +7,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from definetti.martingales import Absence, Martingale, Mixture, PlugIn, SimpleJumper, SleeperStayer
+from definetti.martingales import (
+    CUSUM,
+    Absence,
+    Martingale,
+    Mixture,
+    NormalMixture,
+    PlugIn,
+    SimpleJumper,
+    SleeperStayer,
+    Ville,
+)
 from definetti.martingales.mixture import NODES, WEIGHTS, log_mixture
 from definetti.testing import check_martingale
 
@@ -222,3 +232,29 @@ def test_what_is_kept_elsewhere_is_found_out():
 
     with pytest.raises(AssertionError, match="outside of its state"):
         check_martingale(Impatient())
+
+
+@pytest.mark.parametrize("name", Martingale.named)
+def test_a_series_of_p_values_is_an_array_of_them(name):
+    pd = pytest.importorskip("pandas")
+    values = [0.2, 0.9, 0.01]
+    one, other = Martingale.named[name](), Martingale.named[name]()
+    logs = one.update_many(pd.Series(values, index=[7, 3, 7]))
+    assert np.array_equal(logs, other.update_many(values))
+    with pytest.raises(ValueError, match="p_value must be one number, got a Series; update_many"):
+        one.update(pd.Series(values[:1]))
+    for wrong in ([0.3], np.array([0.3]), "0.3", None):
+        with pytest.raises(ValueError, match="p_value must be one number"):
+            one.update(wrong)
+    for wrong in (pd.NA, pd.Series(["a"]), pd.DataFrame({"p": values}), 0.5):
+        with pytest.raises(ValueError, match="p_values must be a list of numbers"):
+            one.update_many(wrong)
+    assert one.update(np.array(0.5)) == other.update(0.5)
+
+
+@pytest.mark.parametrize("made", [CUSUM, PlugIn, NormalMixture, Ville])
+def test_a_parameter_that_is_a_series_is_refused(made):
+    pd = pytest.importorskip("pandas")
+    names = {CUSUM: "run_length", PlugIn: "prior", NormalMixture: "best_at", Ville: "alpha"}
+    with pytest.raises(ValueError, match=f"{names[made]} must be"):
+        made(**{names[made]: pd.Series([0.5, 2.0])})

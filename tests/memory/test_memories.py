@@ -103,7 +103,7 @@ def test_a_memory_of_one_state_is_none():
 @pytest.mark.parametrize("memory", [2, Age(5), "observation"])
 def test_departures_reach_any_horizon(memory):
     y, x = weather(600, random_state=3)
-    cp = ConformalHMM(symmetry="departures", memory=memory, train_size=0.5, random_state=0)
+    cp = ConformalHMM(symmetry="departures", memory=memory, train_size=280, random_state=0)
     cp.fit(y[:560], x[:560])
     far = cp.predict_set(y[560:], 0.5)
     assert isinstance(far, LatticeSet)
@@ -201,5 +201,12 @@ def test_what_is_learned_must_not_depend_on_what_is_not_observed_yet():
     cp = ConformalHMM(memory="observation", symmetry="departures").fit(y, x)
     with pytest.raises(ValueError, match="depend on the present state and the present observ"):
         cp.predict_set(horizon=1)
-    fixed = ConformalHMM(memory="observation", symmetry="departures", train_size=0.5).fit(y, x)
+    fixed = ConformalHMM(memory="observation", symmetry="departures", train_size=30).fit(y, x)
     assert len(fixed.predict_set(horizon=1, confidence_level=0.5)) >= 1
+
+
+def test_the_cap_of_an_age_is_a_machine_number():
+    states, seen = drawn(30)
+    assert np.array_equal(Age(10**18).trace(states, seen), Age().trace(states, seen))
+    with pytest.raises(ValueError, match="is more than 1,000,000,000,000,000,000 steps; leave"):
+        Age(10**18 + 1)

@@ -29,7 +29,7 @@ WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"adapt_from": "beginning", "parts": ["transitions", "visits"]},
     ),
     "fixed": (
-        {"symmetry": "departures", "train_size": 0.5},
+        {"symmetry": "departures", "train_size": 20},
         {"on_alarm": "adapt", "alarm": CUSUM(3)},
     ),
 }

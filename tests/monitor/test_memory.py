@@ -8,7 +8,7 @@ from definetti.martingales import Ville
 from definetti.simulate import weather
 
 Y, X = weather(100, random_state=0)
-SETTINGS = [{"memory": 3}, {"memory": "age"}, {"memory": "auto", "train_size": 0.5}]
+SETTINGS = [{"memory": 3}, {"memory": "age"}]
 
 
 @pytest.mark.parametrize("how", SETTINGS, ids=str)

@@ -1,18 +1,18 @@
-"""Ranks from bounds: the same as from all scores, chains of ties included."""
+"""Ranks from bounds: the same as from all scores."""
 
 import numpy as np
 
 from definetti.models.kernels.paths import log_posterior
 from definetti.models.kernels.stacked import path_bounds
-from definetti.ranks.deciding import MARGIN, decide, everything, place
-from definetti.ranks.pvalue import TIE, Rank, ranks
+from definetti.ranks.deciding import decide, place
+from definetti.ranks.pvalue import Rank, ranks
 
 
 def placed(low, high, scores, own):
     """Ranks of candidates by bounds, with the scores of what these leave open."""
     todo = decide(low, high, own)
-    greater, equal, open_ended = place(scores[todo.places], todo.begins, own, len(scores))
-    return greater + todo.above, equal, open_ended
+    greater, equal = place(scores[todo.places], todo.begins, own)
+    return greater + todo.above, equal
 
 
 def test_bounds_decide_as_scores_do():
@@ -20,25 +20,10 @@ def test_bounds_decide_as_scores_do():
     scores = np.round(rng.exponential(2.0, 300), 2)
     own = np.concatenate([scores[:20], rng.exponential(4.0, 20), [np.inf]])
     low, high = scores - rng.exponential(0.1, 300), scores + rng.exponential(0.1, 300)
-    greater, equal, open_ended = placed(low, high, scores, own)
+    greater, equal = placed(low, high, scores, own)
     expected = ranks(scores, np.ones(300, dtype=np.int64), own, joins=True)
     assert [Rank(a, b + 1, 301) for a, b in zip(greater, equal, strict=True)] == expected
-    assert not open_ended.any()
     assert len(decide(low, high, own).places) < 0.3 * 300 * len(own)
-
-
-def test_a_chain_of_ties_that_leads_out_of_the_margin_is_marked():
-    gap = 0.9 * TIE
-    scores = 0.5 + gap * np.arange(3000) - 1500 * gap
-    assert scores[-1] - scores[0] > 2 * MARGIN
-    own = np.array([0.5])
-    greater, equal, open_ended = placed(scores, scores, scores, own)
-    assert open_ended.all()
-    todo = everything(3000, 1)
-    greater, equal, open_ended = place(scores[todo.places], todo.begins, own, 3000)
-    assert (greater[0], equal[0], open_ended[0]) == (0, 3000, False)
-    few = scores[1400:1600]  # one that ends within it is not
-    assert not placed(few, few, few, own)[2].any()
 
 
 def test_bounds_on_paths_hold_for_every_model_between():

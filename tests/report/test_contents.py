@@ -13,9 +13,11 @@ from definetti import ConformalHMM
 from definetti.baselines import Classical
 from definetti.check import check
 from definetti.judging.entering import entry
+from definetti.judging.rivals import REPEAT, fit_rivals
 from definetti.judging.summing import summary
 from definetti.report import make_report
 from definetti.report.page import embedded
+from definetti.sets.averages import mean_interval
 from definetti.simulate import weather
 
 Y, X = weather(163, random_state=4)
@@ -76,12 +78,12 @@ def test_backtest_at_every_level(settings):
     test = found["backtest"]
     begin, horizon = test["first_row"] - 1, test["horizon"]
     assert (horizon, test["windows"], begin) == (3, 12, 124)
-    ways = {"definetti": ConformalHMM(**settings, states=LABELS)}
+    ours = ConformalHMM(**settings, states=LABELS).fit(Y[:begin], X[:begin])
+    ways = {"definetti": ours}
     if cp.guarantee == "all":
-        ways["classical"] = Classical(states=LABELS, random_state=0)
-    assert set(test["methods"]) == set(ways)
+        ways |= fit_rivals(ours, Y[:begin], X[:begin], None)[0]
+    assert set(test["methods"]) == {*ways, REPEAT}
     for name, way in ways.items():
-        way.fit(Y[:begin], X[:begin])
         for place, level in list(enumerate(found["levels"]))[::5]:
             judged = way.evaluate(Y[begin:160], X[begin:160], level, horizon=horizon)
             judged = judged._replace(begins=judged.begins + begin)
@@ -92,7 +94,7 @@ def test_backtest_at_every_level(settings):
             assert {key: told[key] for key in expected} == expected, level
             if cp.guarantee == "steps":
                 assert told["coverage"] == pytest.approx(1 - judged.wrong_share)
-                assert told["low"] is None  # steps of one window go together
+                assert (told["low"], told["high"]) == mean_interval(1 - judged.wrong)
             if name == "definetti":
                 assert (np.array(test["drawn"]["first"]) <= place).tolist() == judged.nodes.tolist()
                 assert told["running"]["coverage"][-1] == told["coverage"]
@@ -132,7 +134,7 @@ def test_columns_without_names_need_states_as_ever():
 
 def test_a_backtest_that_cannot_be_is_left_out_with_its_reason():
     made = make_report(ConformalHMM(random_state=0), Y[:3], X[:3], Y[3:4]).contents
-    assert set(made["backtest"]["methods"]) <= {"definetti", "classical"}
+    assert set(made["backtest"]["methods"]) <= {"definetti", "classical", "repeat last state"}
     late = make_report(ConformalHMM(train_size=60, random_state=0), Y[:100], X[:100], Y[100:101])
     assert late.contents["backtest"] is None
     assert any("train_size=60" in note for note in late.contents["notes"])

@@ -1,4 +1,4 @@
-"""Files as this version writes them, kept for later versions to read.
+"""Files of the present format version, with what they answered when they were written.
 
 ``python -m tests.saving.golden`` writes those of the present version that are not there, with what
 they answer. Files that are there are never written again: that they can be read is what is tested.

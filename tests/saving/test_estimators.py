@@ -9,7 +9,12 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfVectorizer,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -146,3 +151,81 @@ def test_without_skops_it_says_what_to_install(tmp_path, monkeypatch):
         load(path)
     with pytest.raises(SaveError, match=r"pip install 'definetti\[save\]'"):
         cp.save(path)
+
+
+TEXT_PARAMETERS = [
+    ("input", "filename"),
+    ("input", "file"),
+    ("encoding", "punycode"),
+    ("decode_error", "xmlcharrefreplace"),
+    ("strip_accents", str),
+    ("preprocessor", str),
+    ("tokenizer", str),
+    ("analyzer", str),
+    ("token_pattern", r"(?:a+)+$"),
+    ("token_pattern", None),
+    ("stop_words", "french"),
+    ("stop_words", str),
+    ("ngram_range", (1, 100_000)),
+    ("ngram_range", (1, 2.5)),
+    ("ngram_range", 3),
+]
+
+
+@pytest.mark.parametrize("made", [CountVectorizer, TfidfVectorizer])
+@pytest.mark.parametrize(("parameter", "value"), TEXT_PARAMETERS)
+def test_vectorizers_are_refused_when_saved(made, parameter, value, tmp_path):
+    cp = ConformalHMM(GaussianNB(), train_size=0.5).fit(Y, X)
+    model = make_pipeline(made(**{parameter: value}), LogisticRegression())
+    cp.model = HMM(emission=Classifier(model))
+    with pytest.raises(SaveError, match=f"its {made.__name__} has {parameter}=.*, and a file"):
+        cp.save(tmp_path / "model.definetti")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("made", [HashingVectorizer, FeatureHasher])
+def test_hashing_vectorizers_are_refused_by_name(made, tmp_path):
+    cp = ConformalHMM(GaussianNB(), train_size=0.5).fit(Y, X)
+    cp.model = HMM(emission=Classifier(make_pipeline(made(), LogisticRegression())))
+    with pytest.raises(SaveError, match=f"with .*{made.__name__} in it, which is not among"):
+        cp.save(tmp_path / "model.definetti")
+
+
+@pytest.mark.parametrize("made", [CountVectorizer, TfidfVectorizer])
+@pytest.mark.parametrize(("parameter", "value"), TEXT_PARAMETERS)
+def test_vectorizers_in_crafted_files_are_refused(made, parameter, value, tmp_path, monkeypatch):
+    """Neither `input="filename"`, which opens the files that observations name, nor a pattern."""
+    path = tmp_path / "model.definetti"
+    model = make_pipeline(made(), LogisticRegression())
+    cp = ConformalHMM(model, train_size=0.5).fit(TEXT, X)
+    for emission in (cp.model.steps, cp._data.model.emission.estimator.steps):
+        setattr(emission[0][1], parameter, value)
+    with monkeypatch.context() as patch:
+        patch.setattr("definetti.saving.estimators.check_sound", lambda model: None)
+        cp.save(path)
+    with pytest.raises(LoadError, match=f"its {made.__name__} has {parameter}="):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"analyzer": "char_wb", "ngram_range": (2, 4), "strip_accents": "unicode"},
+        {"lowercase": False, "stop_words": "english", "encoding": "latin-1"},
+        {"stop_words": ["the"], "ngram_range": (1, 2), "decode_error": "ignore"},
+    ],
+)
+def test_vectorizers_that_files_hold(parameters, tmp_path):
+    model = make_pipeline(CountVectorizer(**parameters), LogisticRegression())
+    cp = ConformalHMM(model, train_size=0.5, random_state=0).fit(TEXT[:70], X[:70])
+    check_same(cp, tmp_path, [TEXT[75:77]], (TEXT[70:75], X[70:75]))
+
+
+@pytest.mark.parametrize(("parameter", "value"), [("memory", "cache"), ("n_jobs", 10_000)])
+def test_caches_and_thousands_of_processes_are_refused(parameter, value, tmp_path):
+    model = columns(("n", StandardScaler(), ["heat"]))
+    owner = model if parameter == "memory" else model.steps[0][1]
+    cp = ConformalHMM(model, train_size=0.5).fit(FRAME, X)
+    setattr(owner, parameter, value)
+    with pytest.raises(SaveError, match=f"its {type(owner).__name__} has {parameter}="):
+        cp.save(tmp_path / "model.definetti")

@@ -23,7 +23,7 @@ def test_this_version_has_its_files():
 
 
 def test_it_goes_on_learning():
-    again, made = load(FOLDER / "chosen-1.definetti"), make()["chosen"]
+    again, made = load(FOLDER / f"chosen-{VERSION}.definetti"), make()["chosen"]
     for one in (again, made):
         one.partial_fit([[0.5, 2]], [("rain", 1)])  # under another law
     assert answer("chosen", again) == answer("chosen", made)

@@ -1,10 +1,11 @@
 """Sequences as they come: lists of them, a label per row, probabilities of others."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
-from definetti import ConformalSequences
+from definetti import ConformalHMM, ConformalSequences
 from definetti.simulate import weather
 
 WEEKS = [weather(4 + seed % 5, random_state=seed) for seed in range(30)]
@@ -99,3 +100,33 @@ def test_lists_that_do_not_go_together_are_refused():
         ConformalSequences().fit([["a"], ["b"]], [["x"], ["y"]], lengths=[1, 1])
     with pytest.raises(ValueError, match="groups is None; name these"):
         ConformalSequences().fit(["a", "b"], ["x", "y"], order=[1, 2])
+
+
+FORMS = {
+    "array": lambda rows: rows,
+    "list": lambda rows: rows.tolist(),
+    "frame": lambda rows: pd.DataFrame(rows, columns=STATES),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("given", ["function", "probabilities"])
+def test_probabilities_are_numbers_whatever_those_of_the_labelled_rows_are(given, form):
+    """Certain ones, 0 and 1, are no switches: others may come later."""
+    certain = np.eye(len(STATES))[[STATES.index(x) for x in SKIES]]
+    new = np.full((3, len(STATES)), 1 / len(STATES))
+    cp = ConformalSequences(
+        np.asarray if given == "function" else given, train_size=None, states=STATES
+    )
+    cp.fit(FORMS[form](certain), SKIES, LENGTHS)
+    assert cp.predict_set(FORMS[form](new)).marginals.tolist() == new.tolist()
+    assert cp.predict_sets([FORMS[form](new)])[0].marginals.tolist() == new.tolist()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("first", [np.eye(2), 3 * np.eye(2)])
+def test_a_function_reads_numbers_whatever_those_of_the_labelled_rows_are(form, first):
+    rows = first[[STATES.index(x) for x in SKIES]]
+    cp = ConformalHMM(lambda before, seen: np.full((*np.shape(seen)[:2], 2), 0.5), states=STATES)
+    cp.fit(FORMS[form](rows), SKIES)
+    assert cp.predict_set(FORMS[form](np.full((2, 2), 0.5))).horizon == 2

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
+from definetti.exceptions import HoleWarning
 from definetti.judging import SeriesWork, backtest_series
 from definetti.series import count_series
 from definetti.simulate import weather_series
@@ -155,3 +156,62 @@ def test_a_gap_is_what_lengths_say_it_is():
     covered = [*first.covered.tolist(), *second.covered.tolist()]
     assert found.evaluations["x"].covered.tolist() == covered
     assert found[0].windows == 19
+
+
+def later(rows, column):
+    """Return rows with a hole of nine days in two series, and times of another kind."""
+    jumps = pl.col("town").is_in(["town 1", "town 4"]) & (pl.col("day") >= 12)
+    day = pl.col("day") + 9 * jumps.cast(pl.Int64)
+    begin = pl.lit("2024-01-01").str.to_datetime()
+    times = {"number": day, "time": begin + pl.duration(hours=day)}
+    times |= {"date": (begin + pl.duration(days=day)).dt.date()}
+    return rows.with_columns(day=times[column])
+
+
+@pytest.mark.filterwarnings("ignore::definetti.exceptions.HoleWarning")
+@pytest.mark.parametrize("kind", ["number", "time", "date"])
+@pytest.mark.parametrize("hold", HOLDERS)
+def test_no_transition_is_counted_over_a_hole(hold, kind):
+    rows = later(MIXED, kind)
+    found = count_series(hold(rows), "sky", "town", "day", "thing")
+    cut = MIXED.with_columns(
+        town=pl.format(
+            "{} {}",
+            "town",
+            pl.col("town").is_in(["town 1", "town 4"]) & (pl.col("day") >= 12),
+        )
+    )
+    wanted = count_series(cut, "sky", "town", "day", "thing")
+    assert found.moves.tolist() == wanted.moves.tolist()
+    assert found.moves.sum() == 7 * 39 - 2
+    assert found.seen.tolist() == wanted.seen.tolist()
+
+
+def test_counting_over_a_hole_is_noted():
+    for rows in (later(MIXED, "time"), later(MIXED, "time").lazy()):
+        with pytest.warns(HoleWarning, match="hole"):
+            count_series(rows, "sky", "town", "day", "thing")
+
+
+@pytest.mark.filterwarnings("ignore::definetti.exceptions.HoleWarning")
+def test_irregular_times_are_counted_as_they_come():
+    days = np.random.default_rng(0).exponential(size=280).cumsum()
+    rows = ROWS.with_columns(day=pl.Series(days))
+    for one in (rows, rows.lazy()):
+        assert count_series(one, "sky", "town", "day", "thing").moves.sum() == 7 * 39
+
+
+@pytest.mark.filterwarnings("ignore::definetti.exceptions.HoleWarning")
+@pytest.mark.parametrize("series", ["own", "others"])
+def test_parts_with_holes_by_themselves_are_the_whole(series):
+    rows = later(ROWS, "time")
+    gaps = rows.with_columns(sky=pl.when(pl.col("thing").str.len_chars() != 3).then("sky"))
+    names = [f"town {k}" for k in range(7)]
+    for some in (rows, gaps):
+        totals = count_series(some, "sky", "town", "day", "thing")
+        more = {"totals": totals} if series == "others" else {}
+        whole = work(series)(some)
+        assert pl.concat(
+            work(series, **more)(some.filter(pl.col("town").is_in(part)))
+            for part in (names[:3], names[3:4], names[4:])
+        ).equals(whole)

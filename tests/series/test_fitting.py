@@ -1,8 +1,11 @@
 """Groups at the front door: who learns from whom, what is refused, what is kept."""
 
+import copy
+
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 
 import definetti
 from definetti import HMM, ConformalHMM, Monitor
@@ -143,6 +146,50 @@ def test_a_series_goes_on_with_labels_that_come_later():
         assert cp.present_ == "sun"
 
 
+@pytest.mark.parametrize(("how", "more"), [("own", {}), ("others", {}), ("all", {"train_size": 1})])
+def test_labels_that_a_series_learns_later_stay_learned(how, more, tmp_path):
+    cp = fit(how, **more)
+    held = fit(how, **more).series_["Rome"].partial_fit(["hat", "hat"], ["sun", "rain"])
+    cp.series_["Rome"].partial_fit(["hat"], ["sun"])
+    cp.series_["Rome"].partial_fit(["hat"], ["rain"])
+    assert cp.series_["Rome"].n_steps_ == held.n_steps_
+    assert same(cp.series_["Rome"], held)
+    assert cp.predict_set(["hat"], group="Rome") == held.predict_set(["hat"])
+    later = weather(20, random_state=9)
+    groups = ["Rome"] * 20
+    found = cp.evaluate(*later, horizon=1, groups=groups).evaluations["Rome"]
+    assert found == held.evaluate(*later, horizon=1)
+    assert cp.series_["Rome"].n_steps_ == held.n_steps_  # an evaluation learns nothing
+    assert same(cp.series_["Oslo"], fit(how, **more).series_["Oslo"])
+    cp.series_["Oslo"].break_off()
+    with pytest.raises(ValueError, match="nothing is labelled since the gap"):
+        cp.predict_set(["hat"], group="Oslo")
+    with pytest.raises(definetti.exceptions.SaveError, match="fit again with all rows"):
+        cp.save(tmp_path / "towns.definetti")
+    cp.series_["Rome"].save(tmp_path / "rome.definetti")
+    assert same(definetti.load(tmp_path / "rome.definetti"), held)
+
+
+def test_two_estimators_of_a_series_do_not_both_learn():
+    cp = fit("own")
+    one, other = cp.series_["Rome"], cp.series_["Rome"]
+    monitor, own = Monitor(one, random_state=0), copy.deepcopy(one)
+    one.partial_fit(["hat"], ["sun"])
+    with pytest.raises(ValueError, match="take series_"):
+        other.partial_fit(["hat"], ["rain"])
+    with pytest.raises(ValueError, match="take series_"):
+        other.break_off()
+    list(monitor.run(["hat"], ["rain"]))  # copies go their own way
+    own.partial_fit(["hat"], ["rain"])
+    clone(one).fit(["hat"], ["rain"])
+    assert cp.series_["Rome"] is one
+    with pytest.raises(ValueError, match="fit another"):
+        one.fit(["hat", "hat"], ["rain", "sun"])
+    free = cp.series_["Oslo"].fit(["hat", "hat"], ["rain", "sun"])
+    assert free.partial_fit(["hat"], ["rain"]).n_steps_ == 3
+    assert cp.series_["Oslo"].n_steps_ == 80
+
+
 def test_a_series_that_all_calibrate_may_have_a_gap(tmp_path):
     """What comes after it is as if it had come with the fit, and no window leads over it."""
     cp = fit("all", train_size=1).series_["Lima"].break_off()
@@ -252,15 +299,19 @@ def test_a_verdict_says_when_sets_say_nothing_and_when_it_may_be_chance():
 
 @pytest.mark.parametrize("covered", [43.0, 43.5, 44.0, 44.5])
 def test_shares_of_steps_are_no_counts_of_windows_even_if_they_add_up_to_one(covered):
-    """Fewer steps covered never look better; the bound is Hoeffding's, whatever the sum."""
-    few = SeriesRecord("Rome", 99, 50, covered, 0.9, 1.0, 1.0, 2, by_steps=True)
-    more = few._replace(series="Oslo", covered=49.5)
-    assert np.isnan(few.interval).all()
-    assert 0.05 < few.p_value < more.p_value == 1.0
+    """Fewer steps covered never look better."""
+
+    def record(name, covered):
+        ordered = np.clip(covered - np.arange(50), 0, 1)  # as many ones as there can be
+        shares = tuple(np.random.default_rng(0).permutation(ordered).tolist())
+        return SeriesRecord(name, 99, 50, covered, 0.9, 1.0, 1.0, 2, shares=shares)
+
+    few, more, short = record("Rome", covered), record("Oslo", 49.5), record("Bonn", covered - 20)
+    assert few.interval[0] < few.coverage < few.interval[1]
+    assert 0.05 < few.p_value <= more.p_value == 1.0
     found = SeriesEvaluation([more, few])
     assert found.worst is few
     assert SeriesEvaluation([few]).verdict().startswith("kept within chance")
-    short = few._replace(covered=covered - 20)
     assert SeriesEvaluation([more, short]).look_at == [short]
 
 

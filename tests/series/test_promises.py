@@ -1,5 +1,6 @@
 """What is promised for many series, by adding up the probability of all pairs of sequences."""
 
+import copy
 import itertools
 from math import fsum
 
@@ -11,6 +12,8 @@ from definetti.conformal._series import SERIES
 from definetti.data.series import read_series
 from definetti.departed import _history
 from definetti.levels.by_state import chances_by_state
+from definetti.ranks import Rank
+from definetti.ranks.pvalue import miscoverage
 from definetti.series import Promise
 from definetti.symmetry import Departures, TogetherDepartures
 
@@ -121,6 +124,111 @@ def test_all_windows_are_exact_counted_by_visits_over_all_series(present):
             for whole, chances in covered(cp, history, 1):
                 held.append(weight * leave[whole[-1]] * chances)
     assert fsum(total) == pytest.approx(1, abs=1e-12)
+    assert_exact(held)
+
+
+@pytest.mark.parametrize(
+    ("length", "trained"),
+    [
+        (2, ((0, 1), (1, 0), (0, 0))),
+        pytest.param(3, ((1, 1), (1, 1), (0, 0), (0, 1)), marks=pytest.mark.slow),
+        pytest.param(3, ((0, 0), (1, 1), (1, 0)), marks=pytest.mark.slow),
+    ],
+)
+def test_all_is_exact_by_visits_for_a_series_that_trained_the_model(length, trained):
+    """The last of `length` windows that depart from a state, in all rows that did not train.
+
+    Series 0 trains the model, series 1 calibrates it, and series 0 goes on after its training
+    rows. Given those rows, every sequence of the rest is weighted by its probability.
+    """
+    held, total = [], []
+    present = trained[-1][0]
+    leave = TRANSITION[present, :, None] * EMISSION
+    for other in paths(length):
+        there = sum(x == present for x, _ in other[:-1])
+        cp = fitted("all", trained, other, train_size=1)
+        for own in itertools.product(STEPS, repeat=length - 1 - there):
+            weight = law(other) * np.prod([leave[step] for step in own])
+            y, x = _history(present, tuple((step,) for step in own))
+            one = copy.deepcopy(cp.series_[0])  # which goes its own way
+            if own:
+                one.partial_fit(y[1:], x[1:])
+            total.append(weight)
+            for whole, chances in covered(one, trained, 1):
+                held.append(weight * leave[whole[-1]] * chances)
+    assert fsum(total) == pytest.approx(1, abs=1e-12)
+    assert_exact(held)
+
+
+@pytest.mark.parametrize("trained", [((0, 1), (1, 0), (0, 0)), ((1, 1), (1, 1), (1, 0), (1, 1))])
+@pytest.mark.parametrize("horizon", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_first_is_exact_at_any_time_for_a_series_that_trained_the_model(trained, horizon):
+    """Given the training rows, over all sequences of the calibrating series and the window."""
+    held, total = [], []
+    present = trained[-1][0]
+    for other in paths(3):
+        cp = fitted("first", trained, other, train_size=1).series_[0]
+        weight = law(other)
+        total.append(weight)
+        for whole, chances in covered(cp, trained, horizon):
+            held.append(weight * law(whole[-horizon:], TRANSITION[present]) * chances)
+    assert_exact(held, fsum(total))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("present", [0, 1])
+def test_all_is_exact_by_visits_with_a_model_trained_on_another_series(present):
+    """The third window that departs from a state in series 1; series 0 trains, 2 calibrates."""
+    trained = ((0, 1), (1, 0), (0, 0), (0, 0))
+    held, total = [], []
+    leave = TRANSITION[present, :, None] * EMISSION
+    for other in paths(3):
+        there = sum(x == present for x, _ in other[:-1])
+        for own in itertools.product(STEPS, repeat=2 - there):
+            weight = law(other) * np.prod([leave[step] for step in own])
+            y, x = _history(present, tuple((step,) for step in own))
+            history = tuple(zip(x, y, strict=True))
+            cp = fitted("all", trained, history, other, train_size=1).series_[1]
+            total.append(weight)
+            for whole, chances in covered(cp, history, 1):
+                held.append(weight * leave[whole[-1]] * chances)
+    assert fsum(total) == pytest.approx(1, abs=1e-12)
+    assert_exact(held)
+
+
+THREE = {
+    "transition": np.array([[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.6, 0.3, 0.1]]),
+    "emission": np.array([[0.7, 0.3], [0.3, 0.7], [0.5, 0.5]]),
+}
+
+
+@pytest.mark.parametrize(
+    ("horizon", "length"), [(1, 2), pytest.param(2, 3, marks=pytest.mark.slow)]
+)
+def test_states_that_only_calibrating_series_have_do_not_enter_the_model(horizon, length):
+    """Undeclared states: a model of states 0 and 1, and a third that may come up later.
+
+    Where it has not come up, its window is unlike all others, and no set lists it.
+    """
+    steps, start = list(itertools.product(range(3), range(2))), np.array([0.6, 0.3, 0.1])
+    trained, held = ((0, 1), (1, 0), (0, 0), (1, 1), (1, 1), (0, 0)), []
+    for other in itertools.product(steps, repeat=length):
+        rows = [(k, *step) for k, path in enumerate((trained, other)) for step in path]
+        groups, x, y = (list(column) for column in zip(*rows, strict=True))
+        cp = ConformalHMM(
+            series="first", train_size=1, smoothing=True, allow_empty=True, random_state=0
+        ).fit(y, x, groups=groups)
+        weight = law(other, start, **THREE)
+        for new in itertools.product(range(2), repeat=horizon):
+            ranks = cp.series_[0].predict_ranks(list(new))
+            total = next(iter(ranks.values())).total
+            for states in itertools.product(range(3), repeat=horizon):
+                rank = ranks.get(states, Rank(0, 1, total))
+                window = tuple(zip(states, new, strict=True))
+                chances = [float(rank.chance(miscoverage(level))) for level in LEVELS]
+                held.append(
+                    weight * law(window, THREE["transition"][0], **THREE) * np.array(chances)
+                )
     assert_exact(held)
 
 

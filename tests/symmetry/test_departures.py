@@ -8,14 +8,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from definetti import HMM, ConformalHMM, LatticeSet, StepSets, given_hmm
+from definetti import HMM, ConformalHMM, LatticeSet, StepSets, given_hmm, load
 from definetti.algorithm import rank
 from definetti.cli.verify import MODELS
 from definetti.data.history import Completion, History
 from definetti.exceptions import FewBlocksWarning
 from definetti.report.wording import promise
 from definetti.simulate import weather
-from definetti.symmetry import Departures
+from definetti.symmetry import Departures, TogetherDepartures
 from definetti.symmetry.departures import departure_ends
 from definetti.verify import enumerate_departures
 
@@ -337,7 +337,7 @@ def test_rolling_is_as_fitting_afresh(settings):
 
 def test_labels_never_seen_have_the_p_value_of_something_never_seen():
     y, x = drawn(200, seed=5)
-    cp = ConformalHMM(symmetry="departures", train_size=0.5).fit(y, x)
+    cp = ConformalHMM(symmetry="departures", train_size=100).fit(y, x)
     number = len(naive_ends(x[100:], 1))
     assert cp.p_value([0], ["never"]) == 1 / (number + 1)
     with warnings.catch_warnings():
@@ -403,10 +403,60 @@ def test_a_refitted_model_cannot_do_all(asked, told):
 def test_steps_need_a_fixed_model():
     y, x = weather(100, random_state=0)
     cp = ConformalHMM(symmetry="departures", guarantee="steps").fit(y[:98], x[:98])
-    with pytest.raises(ValueError, match=r"'departures' only; set train_size=0\.5"):
+    with pytest.raises(ValueError, match="'departures' only; set train_size to a number of rows"):
         cp.predict_set(y[98:])
 
 
 def test_an_unknown_name_is_told_with_those_there_are():
     with pytest.raises(ValueError, match="'departures'"):
         ConformalHMM(symmetry="departure").fit(["a"], ["b"])
+
+
+@dataclass(frozen=True)
+class Refusing(Departures):
+    """Departures that can do nothing with a history of fewer than 50 steps."""
+
+    def check(self, history):
+        if len(history) < 50:
+            raise ValueError(f"a history of {len(history)} steps is too short")
+
+
+@pytest.mark.parametrize("memory", [1, 2])
+def test_fit_calls_the_check_of_a_symmetry(memory):
+    y, x = drawn(60)
+    cp = ConformalHMM(symmetry=Refusing(), memory=memory)
+    cp.fit(y, x)
+    with pytest.raises(ValueError, match="a history of 49 steps is too short"):
+        cp.fit(y[:49], x[:49])
+
+
+@pytest.mark.parametrize("memory", [1, 2])
+@pytest.mark.parametrize(("begins", "owners"), [
+    ((0, 10**9), (0, 1)), ((0, 30, 20), (0, 1, 2)), ((0, 30), (0,)), ((5,), (0,)),
+    ((0.0, 7.5), (0, 1)),
+])  # fmt: skip
+def test_fit_refuses_series_that_do_not_cut_the_history(begins, owners, memory):
+    y, x = drawn(60)
+    cp = ConformalHMM(FIXED, symmetry=TogetherDepartures(begins, owners), memory=memory)
+    with pytest.raises(ValueError, match="begins does not cut a history of 60 steps"):
+        cp.fit(y, x)
+
+
+def test_load_refuses_series_that_do_not_cut_the_history(tmp_path):
+    y, x = drawn(60)
+    cp = ConformalHMM(FIXED, symmetry=TogetherDepartures((0, 30), (0, 1))).fit(y, x)
+    cp.save(tmp_path / "sound.definetti")
+    assert load(tmp_path / "sound.definetti").p_value([0], [0]) == cp.p_value([0], [0])
+    cp._remembering = TogetherDepartures((0, 10**9), (0, 1))
+    cp.save(tmp_path / "broken.definetti")
+    with pytest.raises(ValueError, match="begins does not cut a history of 60 steps"):
+        load(tmp_path / "broken.definetti")
+
+
+def test_several_series_need_a_fixed_model_and_states_alone():
+    y, x = drawn(60)
+    together = TogetherDepartures((0, 30), (0, 1))
+    with pytest.raises(ValueError, match="TogetherDepartures needs a fixed model"):
+        ConformalHMM(HMM(), symmetry=together).fit(y, x).p_value([0], [0])
+    with pytest.raises(ValueError, match="depend on the present state alone; use memory=1"):
+        ConformalHMM(FIXED, symmetry=together, memory=2).fit(y, x)

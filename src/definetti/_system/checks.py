@@ -4,24 +4,108 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import deepcopy
+from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from definetti._system.arrays import FloatArray
+
+SHAPES = "{} must be (n,), transition (n, n) and emission (n, m)"
+
+
+def shown(value: Any) -> str:
+    """Write a value for a message in one line: what is long by its type.
+
+    >>> shown("2"), shown(np.zeros(99))
+    ("'2'", 'a ndarray')
+    """
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
 
 
 def checked_number(value: Any, name: str) -> int:
     """Return a whole number of at least one."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+        raise ValueError(f"{name} must be a whole number ≥ 1, got {shown(value)}")
     return int(value)
+
+
+def checked_share(value: Any, name: str) -> float:
+    """Return a number between 0 and 1, both excluded."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < 1:
+        raise ValueError(
+            f"{name} must be a share between 0 and 1, both excluded, got {shown(value)}; try 0.5"
+        )
+    return float(value)
+
+
+def checked_jobs(n_jobs: Any, most: int) -> int | None:
+    """Return how many threads or processes to use, no more than there is work for.
+
+    >>> checked_jobs(10**30, 4), checked_jobs(-1, 4), checked_jobs(None, 4)
+    (4, -1, None)
+    """
+    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs):
+        raise ValueError(
+            f"n_jobs must be a whole number, such as 2, or −1 for one a core, got {shown(n_jobs)}"
+        )
+    return None if n_jobs is None else int(min(max(n_jobs, -1000), max(most, 1)))
+
+
+def checked_model(
+    initial: Any, transition: Any, emission: Any, first: str = "initial"
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the laws of a hidden Markov model: probabilities that sum to one and fit together.
+
+    Parameters
+    ----------
+    first : what the law of the first state is called in an error
+    """
+    found = {}
+    for name, law in ((first, initial), ("transition", transition), ("emission", emission)):
+        found[name] = np.asarray(law, dtype=np.float64)
+        if found[name].ndim != (1 if name == first else 2):
+            raise ValueError(f"{name} has the shape {found[name].shape}; {SHAPES.format(first)}")
+        sums = found[name].sum(axis=-1).reshape(-1)
+        odd = ~np.isclose(sums, 1.0, rtol=0, atol=1e-6)
+        if odd.any() or not (found[name] >= 0).all():
+            why = f"some sum to {sums[odd.argmax()]:g}" if odd.any() else "some are negative"
+            raise ValueError(
+                f"{name} must hold probabilities that sum to one along the last axis, and {why}; "
+                "divide them by their sums"
+            )
+    begin, steps, emitted = found.values()
+    if not len(begin) == len(steps) == steps.shape[1] == len(emitted):
+        raise ValueError(
+            f"{first} {begin.shape}, transition {steps.shape} and emission {emitted.shape} do not "
+            f"fit together; {SHAPES.format(first)}"
+        )
+    return begin, steps, emitted
+
+
+def check_scalar(value: Any, name: str, remedy: str) -> None:
+    """Refuse anything but one number, such as a list of them or a series of one.
+
+    >>> check_scalar([0.1, 0.2], "p_value", "give them one by one")
+    Traceback (most recent call last):
+    ValueError: p_value must be one number, got a list; give them one by one
+    """
+    if isinstance(value, (int, float, Real, Decimal, np.number)) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    ):
+        return
+    raise ValueError(f"{name} must be one number, got a {type(value).__name__}; {remedy}")
 
 
 def checked_limit(value: Any, name: str) -> None:
     """Refuse anything but a whole number of at least zero."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
         remedy = "; 0 always draws" if name == "max_windows" else ""
-        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}{remedy}")
+        raise ValueError(f"{name} must be a whole number ≥ 0, got {shown(value)}{remedy}")
 
 
 def checked_guarantee(guarantee: Any, max_errors: Any) -> None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import update_wrapper
+from glob import escape
+from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar, cast
 
@@ -77,9 +80,48 @@ def _hand_over(function: Callable[..., Any]) -> Callable[..., Any]:
 
     if not _made:
         _say_when_compiling()
-    made: Callable[..., Any] = numba.njit(cache=True, nogil=True)(function)
+    made: Any = numba.njit(cache=True, nogil=True)(function)
+    if hasattr(made, "_cache"):  # not where compiling is turned off
+        made._cache = _robust_cache(function)
     _made.add(id(made))
-    return made
+    return cast(Callable[..., Any], made)
+
+
+def _robust_cache(function: Callable[..., Any]) -> Any:
+    """Return a cache of compiled code that replaces damaged files, and can do without a disk."""
+    from numba.core import caching
+
+    Base: Any = caching.FunctionCache
+
+    class RobustCache(Base):
+        """Compiled code in files that may have been cut short, by a full disk or a kill."""
+
+        def load_overload(self, *arguments: Any) -> Any:
+            try:
+                return super().load_overload(*arguments)
+            except Exception:  # whatever reading half a pickle leads to; it is compiled anew
+                self._remove_files()
+                return None
+
+        def save_overload(self, *arguments: Any) -> None:
+            try:
+                # Numba writes the index before the code: a file of that name from an earlier
+                # version would be taken for the new code if the process ended in between.
+                self._remove_files(keep=set(self._cache_file._load_index().values()))
+                super().save_overload(*arguments)
+            except Exception:  # a disk that is full or not writable; the code is there all the same
+                self._remove_files()
+
+        def _remove_files(self, keep: set[str] | None = None) -> None:
+            index = Path(self._cache_file._index_path)
+            with suppress(OSError):
+                if keep is None:
+                    index.unlink(missing_ok=True)
+                for path in index.parent.glob(f"{escape(index.stem)}.*.nbc"):
+                    if path.name not in (keep or ()):
+                        path.unlink(missing_ok=True)
+
+    return RobustCache(function)
 
 
 def _say_when_compiling() -> None:

@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
+from definetti._system.locking import holding
+
 Self = TypeVar("Self", bound="Saved")
 
 
@@ -35,8 +37,16 @@ class Saved(ABC):
         Files come from anywhere: what is used as an index, a size or a class is looked at here.
         """
 
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        """Return how many bytes `_restored` allocates, at most, beside what was kept.
+
+        Called before `_restored` with what a file says, and with what `_saved` returned.
+        """
+        return 0
+
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to a file that `definetti.load` reads, on another machine or in a later version.
+        """Write it to a file that `definetti.load` reads, on another machine.
 
         The file is there whole or not at all, replaces one of that name, and holds no code:
         functions, networks and classes of your own are refused. Saved twice, it has the same bytes.
@@ -60,4 +70,5 @@ class Saved(ABC):
         """
         from definetti.saving import save
 
-        save(self, Path(path))
+        with holding(self):
+            save(self, Path(path))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
+from definetti._system.checks import check_scalar
 from definetti._system.registry import Named
 from definetti._system.saved import Saved
 from definetti.ranks.pvalue import miscoverage
@@ -111,6 +112,7 @@ class AdaptiveLevel(Named, Saved, ABC):
         missed : bool, optional
             Whether it had missed, where that was decided in whole numbers.
         """
+        check_scalar(p_value, "p_value", "give them one by one")
         if not 0 <= p_value <= 1:
             raise ValueError(f"p_value must be between 0 and 1, got {p_value!r}")
         if number is None:

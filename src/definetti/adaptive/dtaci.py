@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from definetti._system.checks import check_scalar
 from definetti.adaptive._steps import checked_step
 from definetti.adaptive.base import AdaptiveLevel, Number
 
@@ -52,6 +53,7 @@ class DtACI(AdaptiveLevel, name="dtaci"):
             raise ValueError("gammas has no size of a step; give one or more")
         for gamma in self.gammas:
             checked_step(gamma, "each of gammas")
+        check_scalar(self.memory, "memory", "try 500")
         if not 2 <= self.memory < np.inf:
             raise ValueError(f"memory must be a number of labels ≥ 2, got {self.memory!r}; try 500")
 

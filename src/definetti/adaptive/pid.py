@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from definetti._system.checks import check_scalar
 from definetti.adaptive._steps import checked_step
 from definetti.adaptive.base import AdaptiveLevel, Number
 
@@ -45,6 +46,7 @@ class QuantilePID(AdaptiveLevel, name="quantile_pid"):
 
     def check(self) -> None:
         checked_step(self.step, "step")
+        check_scalar(self.saturation, "saturation", "try 3")
         if not 0 < self.saturation < np.inf:
             raise ValueError(f"saturation must be a number above 0, got {self.saturation!r}; try 3")
 

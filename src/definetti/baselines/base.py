@@ -52,6 +52,8 @@ class Baseline(Named, FrontDoor):
     each_candidate : whether each candidate takes work of its own, that grows with the history
     needs_symbols : whether observations must be symbols
     learns_from_misses : whether `partial_fit` judges the sets, so that it takes some rounds
+    fills : whether an empty set gets its most plausible sequence, as with ``allow_empty=False`` of
+        `ConformalHMM`; no method of others does so by itself
     states_, model_, score_ : the labels of the states, and what is used
 
     Notes
@@ -66,6 +68,7 @@ class Baseline(Named, FrontDoor):
     each_candidate: ClassVar[bool] = False
     needs_symbols: ClassVar[bool] = False
     learns_from_misses: ClassVar[bool] = False
+    fills: bool = False
 
     def __init__(
         self,
@@ -141,6 +144,10 @@ class Baseline(Named, FrontDoor):
             new_observations, states, confidence_level, horizon, verbose=verbose
         )
         return found
+
+    @property
+    def _fills(self) -> bool:
+        return self.fills
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`."""
@@ -230,7 +237,11 @@ class Baseline(Named, FrontDoor):
         p_values = np.array([one.p_value() for one in found])
         order = np.lexsort((scores, -p_values)).tolist()
         kept = [k for k in order if alpha is None or found[k].exceeds(alpha)]
-        return self._name_members(question, candidates[kept], p_values[kept], level)
+        filled = self.fills and not kept
+        if filled:
+            kept = order[:1]
+        listed = self._name_members(question, candidates[kept], p_values[kept], level)
+        return replace(listed, filled=filled)
 
     def _name_members(
         self, question: Question, members: IntArray, p_values: FloatArray, level: float | None

@@ -22,6 +22,7 @@ from definetti.models.base import Model
 from definetti.question import Question
 from definetti.ranks.past import all_scores
 from definetti.ranks.pvalue import ranks
+from definetti.scores.rounding import round_scores
 
 
 class EnsembleSliding(Baseline, name="ensemblesliding"):
@@ -135,10 +136,10 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
         self, question: Question, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         question = replace(question, model=self.models_[0])  # fixed, and all scored alike
-        scores = self._scored(question, question.windows(candidates)).mean(axis=0)
+        scores = round_scores(self._scored(question, question.windows(candidates)).mean(axis=0))
         past = all_scores(question, "ensemble", lambda ends: self._residuals(question, ends))
         past = past[-max(self._kept - len(question.observations), 1) :]
-        past = past[~np.isnan(past)]
+        past = round_scores(past[~np.isnan(past)])
         return ranks(past, np.ones(len(past), dtype=np.int64), scores, joins=True), scores
 
     def _scored(self, question: Question, windows: Windows) -> FloatArray:

@@ -12,6 +12,7 @@ from definetti.models.estimate import at_states
 from definetti.question import Question
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Smoother
+from definetti.scores.rounding import round_scores
 
 
 class UnionMultiStep(UnionBaseline, name="unionmultistep"):
@@ -75,11 +76,11 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
         estimate = question.estimate(question.complete_with(0))
         smooth = isinstance(self.score_, Smoother)
         asked = estimate.smoothing if smooth else estimate.filtering
-        new = 1.0 - asked(question.hide_unseen(question.complete_with(0).window))[0]
+        new = round_scores(1.0 - asked(question.hide_unseen(question.complete_with(0).window))[0])
         ends = self._ends(question)
         past = np.zeros((0, len(new)))
         if len(ends):
             windows = question.hide_unseen(question.windows_ending(ends))
-            past = 1.0 - at_states(asked(windows), windows.states)
+            past = round_scores(1.0 - at_states(asked(windows), windows.states))
         ones = np.ones(len(past), dtype=np.int64)
         return [ranks(past[:, k], ones, new[k], joins=True) for k in range(len(new))]

@@ -16,6 +16,7 @@ from definetti.models.hmm import Parameters
 from definetti.question import Question
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Score
+from definetti.scores.rounding import round_scores
 
 
 class UnionOverSequences(UnionBaseline, name="unionoversequences"):
@@ -88,10 +89,10 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     def _steps(self, question: Question) -> list[list[Rank]]:
         estimate = question.estimate(question.complete_with(0))
         past, states = question.history, question.history.states
-        strange = strangeness(estimate, past.observations)
+        strange = round_scores(strangeness(estimate, past.observations))
         reference = strange[np.arange(len(states)), states]
         ones = np.ones(len(states), dtype=np.int64)
-        new = strangeness(estimate, question.observations)
+        new = round_scores(strangeness(estimate, question.observations))
         table = []
         for unseen, row in zip(question.unseen.tolist(), new, strict=True):
             if unseen:  # nothing tells one state from another

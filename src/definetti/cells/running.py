@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
+from definetti._system.checks import checked_jobs
 from definetti._system.progress import show_progress
 from definetti._system.stopping import block_interrupts
+from definetti._system.workers import end_with_parent
 from definetti.cells.cell import Cell
 from definetti.cells.store import Store
 
@@ -117,7 +120,10 @@ def _run_parts(
         return
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 
-    parallel = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator_unordered")
+    parallel = Parallel(
+        n_jobs=checked_jobs(n_jobs, len(tasks)), prefer="processes",
+        return_as="generator_unordered", initializer=end_with_parent, initargs=(os.getpid(),),
+    )  # fmt: skip
     with block_interrupts() if parallel.n_jobs != 1 else nullcontext():  # at their start
         results = parallel(delayed(_run_part)(work, cell, part) for cell, part in tasks)
     yield from results

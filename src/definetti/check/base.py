@@ -22,11 +22,13 @@ class Effect(NamedTuple):
     words : a sentence without its full stop
     size : the number in it
     row : how many rows come before the place in question, if there is one
+    short_of : the minimum effect for advice, in words, where this one is smaller; else empty
     """
 
     words: str
     size: float
     row: int | None = None
+    short_of: str = ""
 
 
 class Statistic(Named, ABC):
@@ -65,4 +67,8 @@ class Statistic(Named, ABC):
 
     @abstractmethod
     def remedy(self, sample: Sample, effect: Effect) -> str:
-        """Say what to do where it fails, in words that follow a colon."""
+        """Say what to do where it fails, in words that follow a colon.
+
+        Name only what is feasible for this sample: return an empty text if nothing is. It is not
+        called for an effect that is short of the minimum.
+        """

@@ -30,7 +30,10 @@ from definetti.check.residuals import find_residuals
 from definetti.check.sample import Origin, Sample, read_sample
 from definetti.data.labels import listed, readable
 from definetti.data.series import take_labelled
+from definetti.data.timing import read_rows
 from definetti.memory import Memory
+
+NOT_SIGNIFICANT = "not significant"
 
 Tests = Iterable[str | Statistic | Callable[..., float]] | Mapping[str, Any] | str | None
 
@@ -134,6 +137,10 @@ def check(
         origin = Origin(rows, whose)
     elif order is not None:
         raise ValueError("order sorts the rows of series, and groups is None; name the series")
+    else:
+        rows_read = read_rows(observations, states, lengths)
+        observations, states = rows_read.observations, rows_read.labels
+        lengths = rows_read.lengths if len(rows_read.lengths) > 1 else lengths
     if np.ndim(rows_before):
         if groups is not None:
             raise ValueError("rows_before has a number for each row, and groups names them already")
@@ -254,19 +261,26 @@ def _describe(
 ) -> Finding:
     effect = statistic.effect(sample, values, judged.part)
     told, drawn = not are_alike(values), values[:, judged.part]
-    verdict = f"No sign of it: {effect.words}."
+    material = told and judged.adjusted <= alpha and not effect.short_of
+    sentence = f"{effect.words[:1].upper()}{effect.words[1:]}"
     if not told:
-        effect = effect._replace(words="nothing: it is the same for every rearrangement")
-        verdict = "Nothing can be told: it is the same for every rearrangement."
-    elif judged.adjusted <= alpha:
-        verdict = f"{effect.words[:1].upper()}{effect.words[1:]}: " + (
-            f"{statistic.remedy(sample, effect)}."
+        effect = effect._replace(words="not testable: the same for every rearrangement")
+        verdict = "Not testable: it is the same for every rearrangement."
+    elif judged.adjusted > alpha:  # what was measured is chance, and no number of it is shown
+        effect = effect._replace(words=NOT_SIGNIFICANT)
+        verdict = f"{NOT_SIGNIFICANT.capitalize()}."
+    elif effect.short_of:
+        verdict = (
+            f"{sentence}: significant, but less than {effect.short_of}, so no advice is given."
         )
+    else:
+        remedy = statistic.remedy(sample, effect)
+        verdict = f"{sentence}: {remedy}." if remedy else f"{sentence}."
     return Finding(
         float(drawn[0]), judged.p_value, judged.adjusted, effect.words, effect.size,
         None if effect.row is None else sample.find_row(effect.row),
         parts[judged.part], statistic.asks, verdict, told, stand_out(drawn),
-        drawn=drawn[1:].copy(),
+        material=material, drawn=drawn[1:].copy(),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from definetti._system.arrays import FloatArray
 from definetti.check.residuals import Residuals
 from definetti.sets.listed import Backend, installed
 
-FOLLOWING = "What else fails may follow from that:"
+FOLLOWING = "The other failures may follow from it:"
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,16 @@ class Finding:
     statistic : of the sample, large where the assumption fails; of the part that is the strangest
     p_value : exact, of this test alone
     adjusted_p_value : so that the chance that any is below a level is at most the level
-    effect : what was found, in words
-    size : the number in them
+    effect : what was found, in words; "not significant" where the adjusted p-value is above alpha
+    size : the number in them, of the sample itself whatever the p-value
     row : how many rows come before the place in question, where there is one
     part : which part is the strangest: the name of a column, say
     asks : the question that was put
-    verdict : in words, with a remedy where the assumption fails
+    verdict : in words; with a remedy where the effect is material and one is feasible
     told : whether rearrangements differ in it at all; if not it says nothing, whatever is true
     stands_out : by how many standard deviations of rearrangements it is above them
     follows : the name of a failure from which this one follows, where that can be told
+    material : whether it fails by at least the minimum effect, so that its verdict has advice
     drawn : the same statistic of each rearrangement
     """
 
@@ -51,6 +52,7 @@ class Finding:
     told: bool = True
     stands_out: float = 0.0
     follows: str | None = None
+    material: bool = False
     drawn: FloatArray = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
 
 
@@ -96,7 +98,8 @@ class Diagnosis:
     def failures(self) -> tuple[str, ...]:
         """The names of the tests that fail at the level `alpha`, all taken together.
 
-        The most telling comes first: what stands out the most, but after what it follows from.
+        The most telling comes first: material effects before others, then what stands out the
+        most, but after what it follows from.
         """
         failing = {
             name: one
@@ -104,9 +107,14 @@ class Diagnosis:
             if one.told and one.adjusted_p_value <= self.alpha
         }
 
-        def tells(name: str) -> tuple[float, bool]:
+        def tells(name: str) -> tuple[bool, float, bool]:
+            finding = failing[name]
             also = (one.stands_out for one in failing.values() if one.follows == name)
-            return max(failing[name].stands_out, *also, -np.inf), not failing[name].follows
+            return (
+                finding.material,
+                max(finding.stands_out, *also, -np.inf),
+                not finding.follows,
+            )
 
         return tuple(sorted(failing, key=tells, reverse=True))
 
@@ -127,12 +135,18 @@ class Diagnosis:
                 f"draw {enough - 1:,} or more."
             )
         if not self.rejected:
-            return f"Nothing speaks against it that {self.assumption} (p = {self.p_value:.3g})."
+            return (
+                f"No evidence against the assumption that {self.assumption} "
+                f"(p = {self.p_value:.3g})."
+            )
         found = [self.tests[name].verdict for name in self.failures]
         if len(found) > 1:
             found.insert(1, FOLLOWING)
         return " ".join(
-            [f"It does not hold that {self.assumption} (p = {self.p_value:.3g}).", *found]
+            [
+                f"Evidence against the assumption that {self.assumption} (p = {self.p_value:.3g}).",
+                *found,
+            ]
         )
 
     def beyond_spaced(self) -> Diagnosis:
@@ -240,9 +254,10 @@ def _drop_spaced(words: str) -> str:
 
     >>> _drop_spaced("take memory='age', or symmetry='spaced'.")
     "take memory='age'."
-    >>> _drop_spaced("take symmetry='spaced', or a memory that holds more.")
-    'take a memory that holds more.'
+    >>> _drop_spaced("The state before tells 0.1 bits of the next: take symmetry='spaced'.")
+    'The state before tells 0.1 bits of the next.'
     """
     words = words.replace(", or symmetry='spaced'", "")
+    words = words.replace(": take symmetry='spaced'.", ".")
     words = words.replace("take symmetry='spaced', or name", "name")
     return words.replace("symmetry='spaced', or ", "")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore]
 
 from definetti._system.arrays import CodeArray, FloatArray
+from definetti._system.checks import checked_jobs
 from definetti.check._engine import draw_members, graph_of
 from definetti.check._tails import draw_tails, tails_of
 from definetti.check.sample import Draws, Sample
@@ -67,7 +68,7 @@ def measure_draws(
         return [np.concatenate(values) for values in zip(*found, strict=True)]
 
     begins = range(0, n_resamples, each)
-    jobs = _count_jobs(n_jobs)
+    jobs = int(effective_n_jobs(checked_jobs(n_jobs, n_resamples)))
     if jobs == 1:
         yield from map(measure, begins)
         return
@@ -79,10 +80,3 @@ def measure_draws(
         finally:
             for one in waiting:
                 one.cancel()
-
-
-def _count_jobs(n_jobs: Any) -> int:
-    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool) and n_jobs
-    if n_jobs is not None and not whole:
-        raise ValueError(f"n_jobs must be a whole number of threads, −1 for all, got {n_jobs!r}")
-    return int(effective_n_jobs(n_jobs))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti.check._cells import UNIT
 from definetti.check._splits import split_cells, split_scores
+from definetti.check.advice import MIN_BITS, MIN_SHIFT, MIN_SPREAD_CHANGE, below
 from definetti.check.base import Effect, Statistic
 from definetti.check.observed import ONE, Column
 from definetti.check.sample import Draws, Sample
@@ -53,20 +54,50 @@ class Drift(Statistic, name="drift"):
         if row == begin:
             return Effect(f"{which} is the same at all times, given the state", 0.0)
         if column.symbols is not None:
-            size = float(values[0, part] - values[1:, part].mean())
-            return Effect(f"{place} {which} gets other shares given the state", size, row)
-        scores = column.scores[side == "spread"] / ONE
-        there = column.seen == 1
-        before, after = scores[begin:row][there[begin:row]], scores[row:end][there[row:end]]
-        size = float(after.mean() - before.mean()) if len(before) and len(after) else 0.0
+            seen = max(int(column.seen.sum()), 1)
+            bits = float((values[0, part] - values[1:, part].mean()) / (2 * np.log(2) * seen))
+            words = (
+                f"{place} {which} gets other shares given the state, by {max(bits, 0.0):.3f} bits"
+            )
+            return Effect(words, bits, row, below(bits, MIN_BITS, "bits"))
+        size, mean = _shift(sample, column, column.scores[side == "spread"], begin, row, end)
+        if abs(mean) < size / 2:
+            by, state = f"{size:.2f}", "the state, up in some states and down in others"
+        else:
+            size = float(np.copysign(size, mean))
+            by, state = f"{size:+.2f}", "the state"
         if side == "spread":
-            how = "varies more" if size > 0 else "varies less"
-            return Effect(f"{place} {which} {how} given the state", size, row)
-        words = f"{place} {which} moves by {size:+.2f} standard deviations given the state"
-        return Effect(words, size, row)
+            words = f"{place} the variance of the scores of {which} moves by {by} given {state}"
+            return Effect(words, size, row, below(size, MIN_SPREAD_CHANGE, "in variance"))
+        words = f"{place} {which} moves by {by} standard deviations given {state}"
+        return Effect(words, size, row, below(size, MIN_SHIFT, "standard deviations"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
         return use_after(sample, effect.row)
+
+
+def _shift(
+    sample: Sample, column: Column, scores: CodeArray, begin: int, row: int, end: int
+) -> tuple[float, float]:
+    """Return by how much the means of states move at a row: root mean square, and average.
+
+    Each state counts by how well its move is known: ``n m / (n + m)``, with so many scores before
+    and after. The squares are those of the statistic, so that opposite moves do not cancel.
+    """
+    sides = []
+    for part in (slice(begin, row), slice(row, end)):
+        there = column.seen[part] == 1
+        tokens, own = sample.tokens[part][there], scores[part][there] / ONE
+        size = np.bincount(tokens, minlength=len(sample.rows))
+        sums = np.bincount(tokens, own, minlength=len(sample.rows))
+        sides.append((size, sums / np.maximum(size, 1)))
+    (n, old), (m, new) = sides
+    weights = n * m / np.maximum(n + m, 1)
+    if not weights.any():
+        return 0.0, 0.0
+    weights = weights / weights.sum()
+    moves = new - old
+    return float(np.sqrt((weights * moves**2).sum())), float((weights * moves).sum())
 
 
 def _sides(sample: Sample) -> list[tuple[Column, str]]:

@@ -6,8 +6,10 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.check.advice import MIN_RUN_RATIO, memory_is_feasible
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.sample import Draws, Sample
+from definetti.memory import Age
 
 FEW = 8  # states, up to which each is looked at by itself, too
 
@@ -44,10 +46,14 @@ class Durations(Statistic, name="durations"):
             f"a step{which} is in a run of {own:.1f} steps on average, "
             f"where the chain says {said:.1f}"
         )
-        return Effect(words, own / said)
+        alike = max(own / said, said / own) < MIN_RUN_RATIO
+        short = f"a ratio of {MIN_RUN_RATIO:g} of run lengths" if alike else ""
+        return Effect(words, own / said, short_of=short)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
-        return "take memory='age', or symmetry='spaced'"
+        if not isinstance(sample.memory, Age) and memory_is_feasible(sample, Age()):
+            return "take memory='age', or symmetry='spaced'"
+        return "take symmetry='spaced'"
 
 
 @kernel

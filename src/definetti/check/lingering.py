@@ -7,10 +7,12 @@ import numpy as np
 from definetti._system.arrays import CodeArray, FloatArray
 from definetti._system.compiled import kernel
 from definetti.check._cells import GONE, UNIT, hold_names, sum_cells
+from definetti.check.advice import MIN_BITS, MIN_CORRELATION, below, visits_suffice
 from definetti.check.base import Effect, Statistic
 from definetti.check.observed import Column
 from definetti.check.sample import Draws, Sample
 from definetti.check.saying import name_column, need_columns
+from definetti.memory import Observation
 
 
 class Lingering(Statistic, name="lingering"):
@@ -46,16 +48,21 @@ class Lingering(Statistic, name="lingering"):
         which = name_column(column)
         if column.symbols is None:
             size = float(_correlate(column.scores[0][None], sample.edges[None])[0])
-            return Effect(f"{which} and the one before correlate {size:.2f} given the state", size)
+            words = f"{which} and the one before correlate {size:.2f} given the state"
+            return Effect(words, size, short_of=below(size, MIN_CORRELATION, "in correlation"))
         bits = float((values[0, part] - values[1:, part].mean()) / (2 * np.log(2) * len(sample)))
-        return Effect(
-            f"{which} before tells {max(bits, 0.0):.3f} bits of the next given the state", bits
-        )
+        words = f"{which} before tells {max(bits, 0.0):.3f} bits of the next given the state"
+        return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
-        if len(sample.columns) == 1 and sample.columns[0].symbols is not None:
-            return "take memory='observation', or symmetry='spaced'"
-        return "take symmetry='spaced', or name bins and take memory='observation'"
+        if not isinstance(sample.memory, Observation):
+            column = sample.columns[0]
+            if len(sample.columns) == 1 and column.symbols is not None:
+                if visits_suffice(np.bincount(column.cells[column.cells >= 0])):
+                    return "take memory='observation', or symmetry='spaced'"
+            elif visits_suffice(np.bincount(sample.tokens) // 2):  # of two bins at least
+                return "take symmetry='spaced', or name bins and take memory='observation'"
+        return "take symmetry='spaced'"
 
 
 @kernel

@@ -31,6 +31,10 @@ from definetti.emissions._kinds import NUMBERS
 
 ONE = 2**16  # units of a score, which are whole numbers and add up in any order
 OFTEN = 5  # how often whole numbers come each, on average, to be symbols
+# Distinct values that an identifier has. By chance no column of so many values is monotone (2 of
+# 20! orders), and next to none has no value twice.
+IDENTIFIER_VALUES = 20
+IDENTIFIER_SHARE = 0.9  # distinct values over rows from which on symbols name the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +172,40 @@ def read_observations(observations: Any, length: int) -> tuple[list[Column], dic
         else:
             columns.append(column)
     return columns, others
+
+
+def name_identifier(column: Column, begins: IntArray) -> str:
+    """Say why a column is an identifier, of rows or of times, to be left out; else return "".
+
+    Parameters
+    ----------
+    begins : (S + 1,) where sequences begin, and the last ends
+
+    Examples
+    --------
+    >>> counter = Column("id", np.arange(30.0))
+    >>> name_identifier(counter, np.array([0, 30]))
+    'its values only rise or only fall, as those of a counter or a clock do; leave it out'
+    >>> name_identifier(Column("coin", symbols=np.arange(30) % 2), np.array([0, 30]))
+    ''
+    """
+    distinct, there = column.distinct, np.flatnonzero(column.seen)
+    if distinct < IDENTIFIER_VALUES:
+        return ""
+    if column.symbols is not None and distinct >= IDENTIFIER_SHARE * len(there):
+        return (
+            f"it has {distinct:,} distinct values in {len(there):,} rows, as an identifier has; "
+            "leave it out"
+        )
+    values = column.ranks if column.values is None else column.values
+    sequence = np.searchsorted(begins, there, side="right")
+    steps = np.diff(values[there])[np.diff(sequence) == 0]
+    moves = int((steps != 0).sum())
+    if moves >= IDENTIFIER_VALUES - 1 and ((steps >= 0).all() or (steps <= 0).all()):
+        return (
+            "its values only rise or only fall, as those of a counter or a clock do; leave it out"
+        )
+    return ""
 
 
 def _columns(observations: Any) -> dict[str, tuple[str, Any]]:

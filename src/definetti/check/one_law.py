@@ -7,6 +7,7 @@ import numpy as np
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.check._cells import UNIT, name_by_stretch, sum_cells
+from definetti.check.advice import MIN_BITS, MIN_SHIFT, below, rows_needed, sequences_suffice
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.observed import ONE, Column
 from definetti.check.sample import Draws, Sample
@@ -32,10 +33,11 @@ class OneChain(Statistic, name="one_chain"):
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         steps = max(int((sample.edges >= 0).sum()), 1)
         bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * steps))
-        return Effect(f"which sequence it is tells {max(bits, 0.0):.3f} bits of a step", bits)
+        words = f"which sequence it is tells {max(bits, 0.0):.3f} bits of a step"
+        return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
-        return "fit each sequence by itself"
+        return _fit_each(sample)
 
 
 class OneEmission(Statistic, name="one_emission"):
@@ -62,11 +64,29 @@ class OneEmission(Statistic, name="one_emission"):
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
-        size = float(values[0, part] - values[1:, part].mean()) / len(sample)
-        return Effect(f"{name_column(column)} goes by the sequence, given the state", size)
+        which, seen = name_column(column), max(int(column.seen.sum()), 1)
+        excess = max(float(values[0, part] - values[1:, part].mean()) / seen, 0.0)
+        if column.symbols is None:
+            size = float(np.sqrt(excess))
+            words = (
+                f"the mean of {which} given the state differs by {size:.2f} standard deviations "
+                "from one sequence to another"
+            )
+            return Effect(words, size, short_of=below(size, MIN_SHIFT, "standard deviations"))
+        bits = excess / (2 * np.log(2))
+        words = f"which sequence it is tells {bits:.3f} bits of {which} given the state"
+        return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
+        return _fit_each(sample)
+
+
+def _fit_each(sample: Sample) -> str:
+    if sequences_suffice(sample):
         return "fit each sequence by itself"
+    return (
+        f"no remedy, as a sequence would need {rows_needed(sample):,} rows to be fitted by itself"
+    )
 
 
 def _need_several(sample: Sample) -> None:

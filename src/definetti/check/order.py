@@ -7,6 +7,7 @@ import numpy as np
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.check._cells import UNIT, hold_names, sum_cells
+from definetti.check.advice import MIN_BITS, below, memory_is_feasible
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.sample import Draws, Sample
 from definetti.memory import Order as Memory
@@ -44,12 +45,15 @@ class Order(Statistic, name="order"):
         bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * triples))
         more = isinstance(sample.memory, Memory) and sample.memory.k > 1
         which = f"the state before {sample.memory.assumption}" if more else "the state before"
-        return Effect(f"{which} tells {max(bits, 0.0):.3f} bits of the next", bits)
+        words = f"{which} tells {max(bits, 0.0):.3f} bits of the next"
+        return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
         if isinstance(sample.memory, Memory):
-            return f"take memory={sample.memory.k + 1}, or symmetry='spaced'"
-        return "take symmetry='spaced', or a memory that holds more"
+            longer = sample.memory.k + 1
+            if memory_is_feasible(sample, Memory(longer)):
+                return f"take memory={longer}, or symmetry='spaced'"
+        return "take symmetry='spaced'"
 
 
 @kernel

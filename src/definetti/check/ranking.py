@@ -15,9 +15,10 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.ranks.pvalue import TIE, Rank
+from definetti.ranks.pvalue import Rank
 
 LARGE = 1e150
+TIE = 1e-9  # relative gap up to which values of a statistic are tied
 GRID = 30  # bits of a number that count where each is rounded by itself: as many as TIE has
 
 

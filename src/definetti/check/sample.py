@@ -12,11 +12,12 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, IntArray, as_codes, distinct_numbers, distinct_rows
 from definetti.check._cells import deal, entropy_table
-from definetti.check.observed import Column, read_observations
+from definetti.check.observed import Column, name_identifier, read_observations
 from definetti.data.history import History
 from definetti.data.labels import MISSING, Alphabet, checked_states, readable
 from definetti.data.splitting import read_lengths
 from definetti.memory import Memory, Order, resolve_memory
+from definetti.memory.tokens import checked_tokens
 
 
 class Draws(NamedTuple):
@@ -151,9 +152,12 @@ def read_sample(
     codes = alphabet.encode(labels, "states")
     del labels
     observations = readable(observations)
-    columns, others = read_observations(observations, len(codes))
+    given, others = read_observations(observations, len(codes))
+    names = {column.called: name_identifier(column, begins) for column in given}
+    columns = [column for column in given if not names[column.called]]
+    others |= {called: why for called, why in names.items() if why}
     chosen = resolve_memory(memory)
-    tokens, rows = trace_tokens(codes, columns, begins, chosen)
+    tokens, rows = trace_tokens(codes, given, begins, chosen)
     tokens = as_codes(tokens, len(codes))
     codes = tokens if chosen == Order(1) else as_codes(codes, len(codes))
     edges, sources, targets = _edges(tokens, begins)
@@ -179,7 +183,7 @@ def trace_tokens(
     history.append(codes, symbols)
     memory.check(history)
     parts = [
-        memory.trace(codes[begin:end], symbols[begin:end])
+        checked_tokens(memory.trace(codes[begin:end], symbols[begin:end]), codes[begin:end])
         for begin, end in pairwise(begins.tolist())
     ]
     traced = np.concatenate(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from definetti.check.advice import rows_needed
 from definetti.check.base import CannotTest
 from definetti.check.observed import Column
 from definetti.check.sample import Sample
@@ -42,9 +43,15 @@ def name_place(sample: Sample, row: int) -> str:
 
 def use_after(sample: Sample, row: int | None) -> str:
     """Say what to do where something changes after so many rows."""
-    if sample.stretches == 1 and sample.origin is None and row is not None:
-        return f"use the rows after {sample.find_row(row)}, or watch the stream with a monitor"
-    return "leave out what is before it, or watch the stream with a monitor"
+    watch = "watch the stream with a monitor"
+    if row is None:
+        return watch
+    _, _, end = find_stretch(sample, row)
+    if end - row < rows_needed(sample):
+        return f"{watch}, as the {end - row:,} rows that follow are too few to fit"
+    if sample.stretches == 1 and sample.origin is None:
+        return f"use the rows after {sample.find_row(row)}, or {watch}"
+    return f"leave out what is before it, or {watch}"
 
 
 def need_moves(sample: Sample) -> None:

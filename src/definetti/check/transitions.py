@@ -7,6 +7,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.check._cells import UNIT
 from definetti.check._splits import split_cells
+from definetti.check.advice import MIN_PROBABILITY_CHANGE, below
 from definetti.check.base import Effect, Statistic
 from definetti.check.sample import Draws, Sample
 from definetti.check.saying import find_stretch, name_place, need_moves, use_after
@@ -42,7 +43,7 @@ class Transitions(Statistic, name="transitions"):
         both = (sizes[0] > 0) & (sizes[1] > 0)
         if not both.any():
             words = f"after {name_place(sample, row)} the chain is in other states"
-            return Effect(words, 0.0, row)
+            return Effect(words, 1.0, row)
         n, m = (np.maximum(one, 1) for one in sizes)
         share = (sides[0] + sides[1]) / (n + m)
         off = np.abs(sides[0] / n - sides[1] / m) * both
@@ -54,7 +55,8 @@ class Transitions(Statistic, name="transitions"):
             f"near {name_place(sample, row)} the probability of {ends} after {begins} "
             f"goes from {old:.2f} to {new:.2f}"
         )
-        return Effect(words, new - old, row)
+        short = below(new - old, MIN_PROBABILITY_CHANGE, "in probability")
+        return Effect(words, new - old, row, short)
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
         return use_after(sample, effect.row)

@@ -45,8 +45,10 @@ def backtest(
 ) -> None:
     """Predict window after window of a labelled history, each from all rows before it.
 
-    Coverage with its exact 95 % interval, overall, by last state and over time; sizes; and the
-    same for classical conformal prediction, which ignores time. With --group-column every series
+    Coverage with its 95 % interval, overall, by last state and over time, by the p-values: before
+    empty sets are filled; sizes; and the same for what else could be done with the same predictor:
+    classical conformal prediction, which ignores time, without and with the previous state, and
+    the last state repeated. With --group-column every series
     by itself, and all of them: the worst, the spread, which to look at; data may be a folder of
     Parquet files then. Exit code 2: something is wrong with what was given.
 
@@ -64,7 +66,7 @@ def backtest(
                 json=json,
             )  # fmt: skip
             return
-        from definetti.cli.checking import check_rows, note_broken, say_choice
+        from definetti.cli.checking import check_rows, note_broken
         from definetti.cli.estimators import (
             check_grouping,
             check_lag,
@@ -106,7 +108,6 @@ def backtest(
         checked = check_rows(
             table, used.memory_, settings.seed, train_size=cp.train_size, skip=no_check
         )
-        chosen = say_choice(used.choice_)
         found = [test.evaluations(level) for level in levels]
         if output is not None:
             rows, places = [], []
@@ -123,18 +124,17 @@ def backtest(
         fixed_on = test.begin - test.predictor.n_steps_
         model = described(test.predictor.model_, list(table.columns), fixed_on)
         result = {
-            **each[0], "levels": each, "model": model,
+            **each[0], "levels": each, "model": model, "fixed": bool(used.model_.fixed),
             "horizon": steps, "lag": lag, "windows": test.windows,
             "guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
             "allow_empty": settings.allow_empty, "smoothing": settings.smoothing,
             "symmetry": settings.symmetry, "memory": settings.memory, "score": settings.score,
             "train_size": cp.train_size, "given": find_symmetry(settings.symmetry).given,
             "first_row": int(table.rows[test.begin]) + 1, "observed": table.columns,
-            "chosen": " ".join(chosen) or None,
             "check": None if checked is None else checked.to_dict(),
         }  # fmt: skip
         broken = note_broken(checked, settings.symmetry)
-        print_notes([*table.notes, *chosen, *test.notes, *broken])
+        print_notes([*table.notes, *test.notes, *broken])
         if json:
             print_json(result)
         else:
@@ -174,11 +174,14 @@ def describe_level(
     return {
         "confidence_level": name_levels(level, table.states),
         "verdict": str(found[OURS].verdict),
-        "methods": {name: summary(one, asked) for name, one in found.items()},
+        "methods": {
+            name: {**summary(one, asked), "guaranteed": test.guaranteed[name]}
+            for name, one in found.items()
+        },
     }
 
 
-OWN = ["row", "window", "confidence", "truth", "set", "size", "covered", "p_value"]
+OWN = ["row", "window", "confidence", "truth", "set", "size", "covered", "filled", "p_value"]
 
 
 def is_backtest_file(path: Path) -> bool:
@@ -207,34 +210,69 @@ def list_steps(found: Evaluation, level: Any, table: LabelledTable) -> list[dict
         states = [label for label, one in zip(found.states, there, strict=True) if one]
         values = (
             table.rows[place] + 1, window + 1, level, table.states[place], states, len(states),
-            bool(found.covered[window]), p_value if p_value == p_value else None,
+            bool(found.covered[window]), bool(found.filled[window]),
+            p_value if p_value == p_value else None,
         )  # fmt: skip
         rows.append(dict(zip(OWN, values, strict=True)))
     return rows
 
 
 def print_table(result: dict[str, Any]) -> None:
-    """Print what `definetti backtest` found, a column a method."""
+    """Print what `definetti backtest` found: a row a method, then its shares in detail."""
     from rich.table import Table
 
-    from definetti.cli.printing import format_label
-
-    table = Table(
-        title=f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
-        f"at {_write_level(result['confidence_level'], result['given'])}",
-        title_justify="left",
+    title = (
+        f"{result['windows']} windows of {result['horizon']}, each from all rows before it, "
+        f"at {_write_level(result['confidence_level'], result['given'])}"
     )
-    for column in ("", *result["methods"]):
-        table.add_column(column, justify="left" if not column else "right")
-    ways = list(result["methods"].values())
-    table.add_row("covered", *map(_write_share, ways))
-    table.add_row("sequences in a set", *(_write_number(way["mean_size"]) for way in ways))
-    if ways[0]["share_filled"]:
+    table, detail = (Table(title=one, title_justify="left") for one in (title, "in detail"))
+    for name in ("", "covered", "in a set", "states per step", "empty", "level guaranteed"):
+        table.add_column(name, justify="right" if name else "left", no_wrap=name == "covered")
+    for name, way in result["methods"].items():
         table.add_row(
-            "sets that were filled", f"{ways[0]['share_filled']:.3f}", *["–"] * len(ways[1:])
-        )
-    table.add_row("states per step", *(f"{way['mean_states_per_step']:.2f}" for way in ways))
-    table.add_section()
+            name, _write_share(way), _write_number(way["mean_size"]),
+            f"{way['mean_states_per_step']:.2f}", f"{way['share_empty']:.3f}",
+            "yes" if way["guaranteed"] else "no",
+        )  # fmt: skip
+    table.caption = _explain(result)
+    console().print(table)
+    _fill_details(detail, result)
+    console().print(detail)
+
+
+def _explain(result: dict[str, Any]) -> str:
+    """Return what stands below the table of methods."""
+    from definetti.judging.rivals import CLASSICAL
+
+    said = "shares covered, with 95 % intervals"
+    if result["guarantee"] == "steps":
+        said = "shares of steps covered, with 95 % intervals"
+    if any(way["share_empty"] for way in result["methods"].values()):
+        what = "steps" if result["guarantee"] == "steps" else "sets"
+        if result["allow_empty"]:
+            said += f"; empty: {what} in which nothing was plausible"
+        else:
+            said += (
+                f", before filling; empty: {what} in which nothing was plausible, which are "
+                "counted as misses, and were filled with the most plausible"
+            )
+    if CLASSICAL in result["methods"]:
+        said += "; classical: the same predictor"
+        if not result["fixed"]:
+            said += ", fixed on the first half of the rows before the first window"
+    return said
+
+
+def _fill_details(table: Any, result: dict[str, Any]) -> None:
+    """Add shares by last state and over time, ours and those of classical prediction."""
+    from definetti.cli.printing import format_label
+    from definetti.judging.backtest import OURS
+    from definetti.judging.rivals import CLASSICAL
+
+    shown = [name for name in (OURS, CLASSICAL) if name in result["methods"]]
+    for column in ("", *shown):
+        table.add_column(column, justify="left" if not column else "right")
+    ways = [result["methods"][name] for name in shown]
     own, present = ways[0].get("by_state", {}), result["given"] == "present state"
     for label in ways[0]["by_last_state"]:
         shares = (_write_share(way["by_last_state"][label]) for way in ways)
@@ -251,14 +289,6 @@ def print_table(result: dict[str, Any]) -> None:
     for k, part in enumerate(ways[0]["over_time"]):
         name = f"rows {part['first_row']:,} to {part['last_row']:,}"
         table.add_row(name, *(_write_share(way["over_time"][k]) for way in ways))
-    table.caption = "shares covered, with exact 95 % intervals"
-    if "classical" in result["methods"]:
-        table.caption += "; classical guarantees none of them"
-    if result["allow_empty"]:
-        table.caption += "; a set may be empty, and then covers nothing"
-    elif ways[0]["share_filled"]:
-        table.caption += "; filled: nothing was plausible, and the most plausible is alone in it"
-    console().print(table)
 
 
 def _write_level(level: float | dict[str, float], given: str) -> str:

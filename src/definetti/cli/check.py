@@ -15,8 +15,7 @@ from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import is_watched, print_json, print_notes
 
 if TYPE_CHECKING:
-    from definetti.cli.columns import LabelledTable
-    from definetti.memory import Memory
+    pass
 
 PICTURES = (".png", ".svg", ".pdf")
 MARK = "definetti check"  # what a picture is called inside
@@ -81,11 +80,6 @@ def check(
             grouping = replace(grouping, group_column=sequence_column)
         check_grouping(grouping)
         if grouping.group_column is not None:
-            if settings.memory == "auto":
-                raise BadTable(
-                    "--memory auto is chosen on the first rows of one series; leave out "
-                    "--group-column, or name a memory, such as --memory 2"
-                )
             rows, notes = take_groups(data, columns, grouping, settings.train_size)
         else:
             table = read_both(data, None, columns)
@@ -98,11 +92,7 @@ def check(
             "pictures": plot is not None, "smoothing": settings.smoothing,
             "tests": None if tests is None else [name.strip() for name in tests.split(",")],
         }  # fmt: skip
-        if settings.memory == "auto":
-            memory = choose_memory(table, settings)
-            rows = leave_training(table, settings.train_size or 0.5)
-        else:
-            memory = read_memory(settings.memory)
+        memory = read_memory(settings.memory)
         found = run(**rows, memory=memory, random_state=settings.seed, verbose=is_watched(), **how)
         if plot is not None:
             _draw(found, plot)
@@ -114,26 +104,6 @@ def check(
             print_table(found, plot)
     if fail and found.rejected:
         raise typer.Exit(1)
-
-
-def choose_memory(table: LabelledTable, settings: options.Settings) -> Memory:
-    """Let tests of the first rows choose what the future depends on, and say so."""
-    from definetti.cli.checking import say_choice
-    from definetti.cli.fields import BadTable
-    from definetti.conformal import ConformalHMM
-
-    if table.lengths is not None:
-        raise BadTable(
-            "--memory auto is chosen on the first rows of one sequence, and there are gaps; name "
-            "a memory, such as --memory 2"
-        )
-    cp = ConformalHMM(
-        symmetry="spaced", memory="auto", train_size=settings.train_size or 0.5,
-        random_state=settings.seed, verbose=is_watched(),
-    )  # fmt: skip
-    cp.fit(table.observations, table.states)
-    table.notes += say_choice(cp.choice_)
-    return cp.memory_
 
 
 def is_check_picture(path: Path) -> bool:

@@ -9,7 +9,6 @@ from definetti.cli.mistakes import write_options
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
-    from definetti.choosing import Choice
     from definetti.cli.columns import LabelledTable
     from definetti.cli.options import Columns, Grouping
 
@@ -66,7 +65,7 @@ def take_groups(
     assert grouping.group_column is not None
     labels, names = rows[SEEN].to_list(), rows[grouping.group_column].to_list()
     if train_size is not None:
-        series = read_series(names, len(labels), order)
+        series = read_series(names, len(labels), order, cut=False)
         for place in range(len(series)):
             own = [
                 row for row in series.rows[slice(*series.span(place))] if labels[row] is not None
@@ -104,22 +103,6 @@ def _asked(
     if rows:
         before = rows[begin] if lengths is None else list(rows[begin:])
     return {"observations": seen, "states": states, "lengths": lengths, "rows_before": before}
-
-
-def find_memory(cp: Any, data: LabelledTable) -> Any:
-    """Return what the future is taken to depend on, found by a fit where that is to be chosen."""
-    import copy
-
-    from definetti._system.checks import is_auto
-
-    if not is_auto(cp.memory):
-        return cp.memory
-    return copy.deepcopy(cp).fit(data.observations, data.states, data.lengths).memory_
-
-
-def say_choice(choice: Choice | None) -> list[str]:
-    """Say what was chosen by tests, in the words of commands; nothing that goes without saying."""
-    return [] if choice is None or not choice.worth_saying else [write_options(choice.words)]
 
 
 def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:

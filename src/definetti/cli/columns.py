@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.fields import BadTable, find_repeated
+from definetti.cli.fields import ROW_NAME, BadTable, find_repeated
 from definetti.cli.kinds import tidy_columns
 from definetti.cli.new_rows import match_new_rows
 from definetti.cli.telling import MANY, find_idle
+from definetti.cli.times import as_times, find_time_column, read_order_times
+from definetti.data.timing import Clock, Times, rows_until_hole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,10 +31,15 @@ class LabelledTable:
     new : the observations of the new rows
     columns : the observed columns, with what they hold
     notes : what a person should know of how the files were read
-    lengths : of the stretches between gaps, rows that have no state; None where that is one
+    lengths : of the stretches between gaps, rows that have no state or that are missing altogether;
+        None where that is one
     rows : the labelled rows' places in their file, from 0
     keys, new_keys : the columns of labelled and of new rows that are neither observed nor the
         state, as they are in the file
+    time, clock : the column that says when rows were taken, if there is one, and the time of the
+        last labelled row
+    new_until, hole : how many new rows follow the last labelled one step by step, and what to say
+        of the others; all do where there is nothing to say
     """
 
     observations: Any
@@ -45,6 +52,15 @@ class LabelledTable:
     rows: Sequence[int] = ()
     keys: pl.DataFrame | None = None
     new_keys: pl.DataFrame | None = None
+    time: str | None = None
+    clock: Clock | None = None
+    new_until: int = 0
+    hole: str = ""
+
+    def check_new(self, steps: int) -> None:
+        """Refuse to predict new rows that come after a hole in time."""
+        if self.hole and min(steps, self.new_rows) > self.new_until:
+            raise BadTable(self.hole)
 
 
 def split_labelled_rows(
@@ -55,6 +71,7 @@ def split_labelled_rows(
     observed: str | None,
     new: pl.DataFrame | None = None,
     new_name: str = "the file of new rows",
+    order: pl.Series | None = None,
 ) -> LabelledTable:
     """Tell labelled rows from new ones, and take the columns asked for.
 
@@ -65,6 +82,7 @@ def split_labelled_rows(
     observed : names of the observed columns, with commas between; if left out all others, but for
         those that cannot tell anything of the state
     new, new_name : further new rows, and their file
+    order : what the rows were sorted by; a column of dates if left out
     """
     check_columns(table, name, [state], "--state-column")
     notes: list[str] = []
@@ -82,7 +100,13 @@ def split_labelled_rows(
     if not columns:
         notes.append("no column is observed, so the states are taken as a plain Markov chain")
     rest, known = table[end:], table[:end] if len(rows) == end else table[rows]
-    lengths = _find_stretches(rows)
+    left = [column for column in table.columns if column not in {state, *columns}]
+    timed, told = find_time_column(table, left)
+    if order is not None:
+        timed, told = read_order_times(order), []
+        told += [timed.holes.note] if timed is not None and timed.holes.note else []
+    notes += told
+    lengths = _find_stretches(rows, None if timed is None else timed.holes.after)
     if len(rows) < end:
         notes.append(_note_gaps(rows, lengths or [], name, state))
     if new is not None:
@@ -94,6 +118,14 @@ def split_labelled_rows(
         check_columns(new, new_name, columns)
         rest, found = match_new_rows(new, new_name, table, name, columns=columns, state=state)
         notes += found
+    clock = None if timed is None else timed.clock(rows[-1])
+    until, hole = len(rest), ""
+    if timed is not None and len(rest):
+        later: Times | None = timed.times._replace(values=timed.times.values[end:])
+        if new is not None:
+            later = as_times(new[timed.name]) if timed.name in new.columns else None
+        if later is not None and len(later.values):
+            until, hole = rows_until_hole(later, clock, name if new is None else new_name)
     states = [labels[row] for row in rows]
     notes += _note_states(len(rows), state, len(set(states)))
     kinds = table.select(columns).schema
@@ -108,6 +140,10 @@ def split_labelled_rows(
         rows=rows,
         keys=known.drop(state, *columns),
         new_keys=rest.drop(state, *columns, strict=False),
+        time=None if timed is None else timed.name,
+        clock=clock,
+        new_until=until,
+        hole=hole,
     )
 
 
@@ -134,6 +170,12 @@ def _choose_columns(
         columns = [column for column in kinds if column != state and column not in dated]
         if dated:
             notes.append(f"left out, being dates: {', '.join(dated)}")
+        if ROW_NAME in columns:
+            columns.remove(ROW_NAME)
+            notes.append(
+                f"{name}: the header has one name fewer than the rows have fields, so that the "
+                "first field is taken as the name of its row and left out"
+            )
     else:
         columns = [column.strip() for column in observed.split(",") if column.strip()]
     check_columns(table, name, columns, "--observation-columns")
@@ -214,11 +256,20 @@ def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
     return known if len(known) <= known[-1] else range(len(known))
 
 
-def _find_stretches(rows: Sequence[int]) -> list[int] | None:
-    """Return the lengths of stretches of rows that follow each other; None where that is one."""
-    if len(rows) > rows[-1]:
+def _find_stretches(rows: Sequence[int], holes: Any = None) -> list[int] | None:
+    """Return the lengths of stretches of rows that follow each other; None where that is one.
+
+    Parameters
+    ----------
+    holes : of all rows of the table, whether some are missing just before each
+    """
+    if len(rows) > rows[-1] and holes is None:
         return None
-    begins = [k for k in range(1, len(rows)) if rows[k] > rows[k - 1] + 1]
+    begins = [
+        k
+        for k in range(1, len(rows))
+        if rows[k] > rows[k - 1] + 1 or (holes is not None and holes[rows[k]])
+    ]
     found = [late - early for early, late in pairwise([0, *begins, len(rows)])]
     return found if len(found) > 1 else None
 

@@ -23,7 +23,7 @@ def complete_memories(incomplete: str) -> list[str]:
     """Complete the name of a memory; that of a number of states is the number."""
     from definetti.memory import Memory, Order
 
-    names = ["1", "2", "auto", *(name for name in Memory.named if name != Order.known_as)]
+    names = ["1", "2", *(name for name in Memory.named if name != Order.known_as)]
     return [name for name in names if name.startswith(incomplete)]
 
 

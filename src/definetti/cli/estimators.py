@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
     from definetti.cli.options import Columns, Grouping, Settings
 
+LONGEST = 100  # characters of --memory; Python itself reads no number of thousands of digits
 MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
@@ -29,11 +30,21 @@ def read_both(labelled: str, new: str | None, columns: Columns) -> LabelledTable
 
 
 def make_estimator(
-    settings: Settings, data: LabelledTable, steps: int, *, lag: int = 0, verbose: bool = True
+    settings: Settings,
+    data: LabelledTable,
+    steps: int,
+    *,
+    lag: int = 0,
+    verbose: bool = True,
+    many: bool = False,
 ) -> Any:
     """Return the estimator that was asked for, not fitted yet, for so many steps at most.
 
     A model is fixed on the first half where nobody said otherwise and it has to be.
+
+    Parameters
+    ----------
+    many : whether it is for many series; whether refitting would be slow each decides by itself
     """
     from definetti.cli.levels import read_confidence
     from definetti.conformal import ConformalHMM
@@ -41,7 +52,7 @@ def make_estimator(
     check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
     forecast = 0 < data.new_rows < steps
     needed = (
-        settings.guarantee.value != "all" or forecast or settings.memory == "auto" or lag > 0
+        settings.guarantee.value != "all" or forecast or lag > 0
         or settings.classifier is not None
     )  # fmt: skip
     return ConformalHMM(
@@ -51,7 +62,8 @@ def make_estimator(
         guarantee=settings.guarantee.value, max_errors=settings.max_errors,
         states=read_labels(settings.states, data.states),
         train_size=choose_share(
-            data, steps, settings.train_size, needed, settings.symmetry, settings.memory
+            data, steps, settings.train_size, needed, "" if many else settings.symmetry,
+            settings.memory,
         ),
         smoothing=settings.smoothing, allow_empty=settings.allow_empty,
         random_state=settings.seed, verbose=verbose,
@@ -106,6 +118,8 @@ def read_memory(text: str) -> Any:
     """
     from definetti.memory import Age
 
+    if len(text) > LONGEST:
+        raise ValueError(f"--memory {text[:LONGEST]}… is too long; name a memory, such as 2 or age")
     if text.isdecimal():
         return int(text)
     name, colon, most = text.partition(":")
@@ -128,12 +142,13 @@ def write_memory(memory: Any) -> str:
 
 
 def check_share(train_size: float | None) -> None:
-    """Refuse what is no share; a number of rows would be mistaken for one."""
-    if train_size is not None and not 0 < train_size < 1:
-        raise ValueError(
-            f"--train-size must be a share between 0 and 1, both excluded, got {train_size:g}; 0.5 "
-            "fixes the model on the first half of the rows"
-        )
+    """Refuse what is neither a share nor a number of rows."""
+    if train_size is None or isinstance(train_size, int) or 0 < train_size < 1:
+        return
+    raise ValueError(
+        f"--train-size must be a share between 0 and 1, both excluded, or a whole number of rows, "
+        f"got {train_size:g}; 0.5 fixes the model on the first half of the rows"
+    )
 
 
 def choose_share(
@@ -147,7 +162,8 @@ def choose_share(
     """Return the share of rows to fix the model on, and note it where nobody asked for it.
 
     It goes by what all rearrangements share: how many states, steps and rows there are, and what
-    is observed; never by a clock.
+    is observed; never by a clock. With "departures" nothing of that is fixed in advance, and
+    whoever needs a fixed model says on how many rows.
 
     Parameters
     ----------
@@ -156,14 +172,13 @@ def choose_share(
     """
     from definetti.data.candidates import is_long, is_slow
 
-    if train_size is not None:
+    if train_size is not None or symmetry == "departures":
         return train_size
     n, rows = len(set(data.states)), len(data.states)
     if needed or is_long(n, steps, MOST):
         data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
         return 0.5
-    listless = symmetry == "departures" or (symmetry in ("auto", "spaced") and memory == "1")
-    if listless and is_slow(n, steps, rows, _shares(data)):
+    if symmetry in ("auto", "spaced") and memory == "1" and is_slow(n, steps, rows, _shares(data)):
         data.notes.append(
             "the model is fixed on the first half of the rows (--train-size 0.5): to refit it for "
             f"each of {n**steps:,} sequences would take seconds"

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 SEPARATORS = ",;\t"
+ROW_NAME = "(row name)"  # the column of names of rows, for which a header has no name
 # What a spreadsheet takes for a formula; the same after apostrophes that keep it from that; and
 # numbers, with bars between, which are none.
 FORMULA, ESCAPED = r"^[=+\-@\t\r\n]", r"^'+[=+\-@\t\r\n]"
@@ -52,18 +53,20 @@ def _name_row(row: int) -> str:
     return f"row {row}" if row else "the header"
 
 
-def clean_lines(text: str, name: str) -> tuple[str, str]:
-    r"""Return text with one line end and without blank lines, and what separates its fields.
+def clean_lines(text: str, name: str) -> tuple[str, str, list[str]]:
+    r"""Return text with one line end and without blank lines, its separator, and its columns.
 
-    >>> clean_lines("a;b\r\n\r\n1;2\r\n\r\n", "x.csv")
-    ('a;b\n1;2\n', ';')
+    The columns of the text itself are numbered: the reader of CSV leaves quotes in names doubled.
+
+    >>> clean_lines('"a ""raw"" x";b\r\n\r\n1;2\r\n\r\n', "x.csv")
+    ('0;1\n1;2\n', ';', ['a "raw" x', 'b'])
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
-    header = text.split("\n", 1)[0]
-    separator = max(SEPARATORS, key=header.count)  # the first of those that are as frequent
-    columns = next(_read_rows(text, name, separator))
+    columns, body, separator = _split_header(text, name)
+    if _has_row_names(columns, body, separator, name):
+        columns = [ROW_NAME, *columns]
     if twice := find_repeated(columns):
         raise BadTable(f"{name}: the header has {twice[0]!r} twice; rename one")
+    text = f"{separator.join(map(str, range(len(columns))))}\n{body}"
     if len(columns) > 1 and BLANK.search(text):  # else it is a value that is missing
         kept = io.StringIO()
         filled = (
@@ -71,7 +74,77 @@ def clean_lines(text: str, name: str) -> tuple[str, str]:
         )
         csv.writer(kept, delimiter=separator, lineterminator="\n").writerows(filled)
         text = kept.getvalue()
-    return text, separator
+    return text, separator, columns
+
+
+def _split_header(text: str, name: str) -> tuple[list[str], str, str]:
+    """Return the names in the header of a text, the lines below it, and what separates fields."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    header = text.split("\n", 1)[0]
+    separator = max(SEPARATORS, key=header.count)  # the first of those that are as frequent
+    rows = csv.reader(_iterate_lines(text), delimiter=separator)
+    try:
+        columns = next(rows)
+    except csv.Error as error:
+        raise BadTable(f"{name}: the header: {error}; is a quote left open?") from None
+    return columns, text.split("\n", rows.line_num)[-1], separator
+
+
+def _iterate_lines(text: str) -> Iterator[str]:
+    """Yield one line after the other, for those who look at a few: no copy is made of all."""
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin) + 1 or len(text)
+        yield text[begin:end]
+        begin = end
+
+
+def name_first_field(text: str, name: str) -> str:
+    r"""Return what a header lacks where rows have names, which is to be put before it.
+
+    >>> name_first_field('"x","state"\n"1",5,"a"\n"2",7,"b"\n', "x.csv")
+    '(row name),'
+    >>> name_first_field('"x","state"\n5,"a"\n7,"b"\n', "x.csv")
+    ''
+    """
+    columns, body, separator = _split_header(text, name)
+    return ROW_NAME + separator if _has_row_names(columns, body, separator, name) else ""
+
+
+def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> bool:
+    """Tell whether the first field of each row is its name, and the header has no name for it.
+
+    So R writes tables. The names of rows differ from each other; rows of which each ends with a
+    separator have one field more than the header, too.
+    """
+    width = len(columns) + 1
+    try:
+        first = next(
+            (row for row in csv.reader(_iterate_lines(body), delimiter=separator) if row), []
+        )
+    except csv.Error:
+        return False  # of which whoever reads it all tells
+    if len(first) != width:
+        return False
+    rows = (row for row in _read_rows(body, name, separator, 1) if row)
+    next(rows)
+    names, number, ended = [first[0]], 1, first[-1].strip() == ""
+    for row in rows:
+        number += 1
+        if len(row) == width:
+            names.append(row[0])
+            ended = ended and not row[-1].strip()
+    if len(names) < 2 or 2 * len(names) <= number:
+        return False  # rows that are too long, of which `check_widths` tells
+    wide = f"{name}: rows have {width} fields and the header has {len(columns)}"
+    if ended:
+        raise BadTable(f"{wide}, since they end with {separator!r}; take that out")
+    if twice := find_repeated(names):
+        raise BadTable(
+            f"{wide}, and the first is no name of its row, being {twice[0]!r} twice; name all "
+            "columns in the header, or quote fields with a separator in them"
+        )
+    return True
 
 
 def find_repeated(names: list[str]) -> list[str]:
@@ -120,9 +193,8 @@ def check_inner_quotes(text: str, name: str, separator: str) -> None:
             )
 
 
-def _read_rows(text: str, name: str, separator: str) -> Iterator[list[str]]:
+def _read_rows(text: str, name: str, separator: str, number: int = 0) -> Iterator[list[str]]:
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    number = 0
     try:
         for row in rows:
             yield row

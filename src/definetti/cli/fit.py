@@ -30,7 +30,7 @@ def fit(
     Example: definetti fit history.csv -o model.definetti --state-column stage
     """
     with report_mistakes():
-        from definetti.cli.checking import check_rows, note_broken, say_choice
+        from definetti.cli.checking import check_rows, note_broken
         from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.saved import ENDING, is_model_file, note_columns
         from definetti.cli.writing import check_output
@@ -53,6 +53,7 @@ def fit(
             table.new, table.new_rows = None, 0
         cp = make_estimator(settings, table, settings.max_errors + 1)
         cp.fit(table.observations, table.states, table.lengths)
+        cp._data.clock = table.clock
         # Slow to load, so not before the rows are read.
         from definetti.models.describing import described
         from definetti.saving import save
@@ -63,13 +64,11 @@ def fit(
         checked = check_rows(
             table, cp.memory_, settings.seed, train_size=cp.train_size, skip=no_check
         )
-        chosen = say_choice(cp.choice_)
-        print_notes([*table.notes, *chosen, *note_broken(checked, settings.symmetry)])
+        print_notes([*table.notes, *note_broken(checked, settings.symmetry)])
         if json:
             print_json({"output": str(output), "labelled_rows": len(table.states),
                         "states": list(cp.states_), "observed": table.columns,
                         "model": repr(cp.model_), "bytes": output.stat().st_size,
-                        "chosen": " ".join(chosen) or None,
                         "check": None if checked is None else checked.to_dict()})  # fmt: skip
         else:
             from definetti.cli.printing import console

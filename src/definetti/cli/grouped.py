@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -33,6 +34,9 @@ from definetti.cli.parts import Part, PartedTable, open_parts
 from definetti.cli.pieces import write_pieces
 from definetti.cli.reading import import_polars, name_source
 from definetti.cli.writing import say_escaped
+from definetti.data.labels import Alphabet
+from definetti.data.timing import HOLE
+from definetti.exceptions import HoleWarning
 from definetti.judging.series import BARE, SeriesEvaluation, SeriesRecord
 from definetti.judging.work import SeriesWork
 from definetti.series.totals import SeriesTotals, count_series
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
 WHOLE = 5_000_000  # rows, up to which series that need all the others are worked out in one piece
 DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|$)"
 SEEN = "_state"  # the labels as they were read
+ROWS = "_rows"  # how many rows a state has
 
 
 @dataclass(frozen=True)
@@ -70,16 +75,22 @@ class PartWork:
         names = sorted(dict.fromkeys(rows[self.table.group].to_list()))
         import narwhals as nw
 
-        found = self.work.judge(nw.from_native(rows, eager_only=True))
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", HoleWarning)
+            found = self.work.judge(nw.from_native(rows, eager_only=True))
+        told = [str(one.message) for one in heard if issubclass(one.category, HoleWarning)]
+        for one in heard:
+            if not issubclass(one.category, HoleWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         nothing = [SeriesRecord(name, 0, note=BARE) for name in names]
         records = []
         for level in found:
             there = {one.series: one for one in level}
             records.append([list(there.get(one.series, one)) for one in nothing])
         if self.steps is None:
-            return [[records, None]]
+            return [[records, None, told]]
         steps = list_series_steps(found, self.steps, rows, self.table.group, self.work.order, SEEN)
-        return [[records, pack_steps(steps)]]
+        return [[records, pack_steps(steps), told]]
 
 
 def read_part(table: PartedTable, part: Part, how: PartWork) -> pl.DataFrame:
@@ -119,10 +130,14 @@ def read_one(
     assert group is not None
     with open_parts(data, group, state) as table:
         rows = table.read(Part(name, name, 1, 0), [state, *observed, *([order] if order else [])])
-    rows = rows if order is None else rows.sort(order).drop(order)
+    by = None
+    if order is not None:
+        rows = rows.sort(order)
+        by, rows = rows[order], rows.drop(order)
     return split_labelled_rows(
-        rows, f"{name_source(data)}, series {name!r}", state=state, observed=",".join(observed)
-    )
+        rows, f"{name_source(data)}, series {name!r}", state=state, observed=",".join(observed),
+        order=by,
+    )  # fmt: skip
 
 
 def judge_groups(
@@ -165,6 +180,8 @@ def judge_groups(
         how = PartWork(table, work, state, wanted)
         if cp.series != "own":
             parts, how = _share(how, parts)
+        else:  # a series knows the states that others have, whatever the part that they are in
+            how = replace(how, work=replace(work, totals=count_states(table, state)))
         folder = spreading.cells
         if folder is None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="definetti-")))
@@ -178,27 +195,33 @@ def judge_groups(
             what="parts of the table",
         )  # fmt: skip
         records: list[list[SeriesRecord]] = [[] for _ in levels]
-        pieces = _take_pieces(found, records)
+        told: list[str] = []
+        pieces = _take_pieces(found, records, told)
         if output is None:
             deque(pieces, maxlen=0)
         elif write_pieces(pieces, output):
             notes.append(say_escaped(output))
-    from definetti.series import say_promise
+    if told:
+        more = f" (and in {len(told) - 1:,} more parts of the table)" if told[1:] else ""
+        notes.append(f"{told[0]}{more}")
+    from definetti.series import Promise, say_promise
 
     promise = say_promise(grouping.series, cp.symmetry)
     said = {
         "series": grouping.series, "promise": promise, "observed": head.columns,
         "model": repr(cp.model), "levels": levels, "states": list(dict.fromkeys(head.states)),
     }  # fmt: skip
-    each = [SeriesEvaluation(one, says=promise) for one in records]
+    source = Promise.named[cp.series].source
+    each = [SeriesEvaluation(one, says=promise, source=source) for one in records]
     return each, said, [*notes, *head.notes]
 
 
 def _take_pieces(
-    found: Iterator[list[Any]], records: list[list[SeriesRecord]]
+    found: Iterator[list[Any]], records: list[list[SeriesRecord]], told: list[str]
 ) -> Iterator[pl.DataFrame]:
-    """Put the records of each part where they belong, and go through the steps of all parts."""
-    for [[each, steps]] in found:
+    """Put records and notes of each part where they belong; go through the steps of all parts."""
+    for [[each, steps, notes]] in found:
+        told += notes
         for there, new in zip(records, each, strict=True):
             there += [SeriesRecord(*one) for one in new]
         if steps is not None:
@@ -210,10 +233,8 @@ def make_for_series(
 ) -> Any:
     """Return the estimator that was asked for, for many series."""
     told = len(head.notes)
-    cp = make_estimator(settings, head, steps, lag=lag, **how)
+    cp = make_estimator(settings, head, steps, lag=lag, many=True, **how)
     cp.series = str(grouping.series)
-    if cp.states is None:  # all that the table has, whatever the part of it that a series is in
-        cp.states = list(dict.fromkeys(head.states))
     if cp.series != "own":  # a model of others is fixed as it is: there is no half to note
         cp.train_size = settings.train_size
         del head.notes[told:]
@@ -266,6 +287,21 @@ def look_at_head(
         columns={one: str(kind).lower() for one, kind in kinds.items()}, notes=[*said, *more],
     )  # fmt: skip
     return head, [*notes, *odd]
+
+
+def count_states(table: PartedTable, state: str) -> SeriesTotals:
+    """Count the rows of each state of a table, and nothing else of it."""
+    pl = import_polars()
+    found = table.collect(table.scan().group_by(state).agg(pl.len().alias(ROWS)))
+    labels, _ = read_states(found, table.name, state)
+    rows = found.with_columns(pl.Series(SEEN, labels, strict=False)).drop_nulls(SEEN)
+    rows = rows.group_by(SEEN).agg(pl.col(ROWS).sum()).sort(SEEN)
+    n = len(rows)
+    nothing = np.zeros((n, 0), dtype=np.int64)
+    return SeriesTotals(
+        Alphabet(rows[SEEN].to_list()), Alphabet(), np.zeros((n, n), dtype=np.int64), nothing,
+        rows[ROWS].to_numpy().astype(np.int64),
+    )  # fmt: skip
 
 
 def check_order(table: PartedTable, order: str) -> list[str]:
@@ -334,7 +370,9 @@ def _symbol(how: PartWork, part: Part) -> str | None:
 
 def _count(how: PartWork, part: Part, symbol: str) -> SeriesTotals:
     rows = read_part(how.table, part, how)
-    return count_series(rows, SEEN, how.table.group, how.work.order, symbol or None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HoleWarning)  # which the backtest of the part tells of
+        return count_series(rows, SEEN, how.table.group, how.work.order, symbol or None)
 
 
 def _cell(how: PartWork, part: Part, seed: int) -> Cell:
@@ -350,7 +388,7 @@ def _cell(how: PartWork, part: Part, seed: int) -> Cell:
         ("predictor", repr(sorted(work.predictor.get_params(deep=False).items(), key=str))),
         ("horizon", work.horizon), ("start", work.start), ("windows", work.windows),
         ("totals", counts), ("lag", work.lag), ("levels", list(work.levels)),
-        ("steps", None if how.steps is None else list(how.steps)),
+        ("steps", None if how.steps is None else list(how.steps)), ("cut at holes", HOLE),
     )  # fmt: skip
     return Cell("series", point, method, 1, seed)
 
@@ -358,4 +396,4 @@ def _cell(how: PartWork, part: Part, seed: int) -> Cell:
 def _digest(totals: SeriesTotals) -> str:
     labels = repr((totals.states.labels, totals.symbols.labels)).encode()
     numbers = np.ascontiguousarray(totals.moves).tobytes() + totals.seen.tobytes()
-    return hashlib.sha256(labels + numbers).hexdigest()
+    return hashlib.sha256(labels + numbers + totals.rows.tobytes()).hexdigest()

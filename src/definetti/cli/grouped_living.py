@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.columns import check_columns
-from definetti.cli.fields import BadTable
+from definetti.cli.fields import BadTable, name_first_field
 from definetti.cli.growing import Interrupts, follow_lines
-from definetti.cli.living import Living, Told
+from definetti.cli.living import Living, Told, check_one_line_rows, decode_lines, name_rows
 from definetti.cli.reading import import_polars, name_source, parse_table
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class LivingSeries:
     def run(self, follow: bool, interrupts: Interrupts) -> Iterator[list[tuple[str, Told, Any]]]:
         """Take rows in as they come; tell of each its series, what came of it, and whose label."""
         import_polars()
-        for lines, offset in follow_lines(self.source, 0, follow, interrupts):
-            if told := self._take(lines, offset):
+        for lines, _ in follow_lines(self.source, 0, follow, interrupts):
+            if told := self._take(lines):
                 yield told
 
     @property
@@ -62,37 +63,40 @@ class LivingSeries:
                 told.setdefault(note, []).append(name)
         return [f"{_list_series(names)}: {note}" for note, names in told.items()]
 
-    def _take(self, lines: list[bytes], offset: int) -> list[tuple[str, Told, Any]]:
+    def _take(self, lines: list[bytes]) -> list[tuple[str, Told, Any]]:
         if not self._header and lines and not lines[0].lstrip().startswith(b"{"):
             self._header, *lines = lines
         lines = [line for line in lines if line.strip()]
         if not lines:
             return []
         places: dict[str, list[int]] = {}
-        for place, name in enumerate(self._name(lines)):
+        with name_rows(self.source, range(self.rows + 1, self.rows + len(lines) + 1)):
+            names = self._name(lines)
+        for place, name in enumerate(names):
             places.setdefault(name, []).append(place)
         told: list[tuple[str, Told, Any]] = []
         for name, own in places.items():
             one = self.each.get(name) or self._open(name)
-            found = one.take([lines[place] for place in own], offset)
+            numbers = [self.rows + place + 1 for place in own]
+            found = list(one.take([(0, lines[place]) for place in own], numbers))
             late, early = self._late[name], len(own) - len(found)
-            for k, place in enumerate(own):
-                late.append(self.rows + place + 1)
+            for k, number in enumerate(numbers):
+                late.append(number)
                 if k >= early:
-                    _, sets, learned = found[k - early]
                     labelled = late[0] if len(late) > self.lag else None
-                    told.append((name, (self.rows + place + 1, sets, learned), labelled))
+                    told.append((name, found[k - early], labelled))
         self.rows += len(lines)
         return sorted(told, key=lambda one: one[1][0])
 
     def _name(self, lines: list[bytes]) -> list[str]:
         """Return the series of each row."""
         pl, name = import_polars(), name_source(self.source)
-        try:
-            text = b"\n".join([self._header, *lines] if self._header else lines).decode("utf-8")
-        except UnicodeDecodeError:
-            raise BadTable(f"{name} is not UTF-8; write it so") from None
+        if self._header and not self.each:
+            first = name_first_field(decode_lines([self._header, *lines], name), name)
+            self._header = first.encode() + self._header.removeprefix(codecs.BOM_UTF8)
+        text = decode_lines([self._header, *lines] if self._header else lines, name)
         table = parse_table(text, name, self.columns.state_column, self.group)
+        check_one_line_rows(table, name, lines)
         check_columns(table, name, [self.group], "--group-column")
         if self.group == self.columns.state_column:
             raise BadTable(f"column {self.group!r} is the state and cannot tell series apart")

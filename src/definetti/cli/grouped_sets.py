@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from definetti.cli.columns import as_frame, take_columns
-from definetti.cli.estimators import check_lag, check_share
+from definetti.cli.estimators import check_errors, check_lag, check_share
 from definetti.cli.fields import BadTable
 from definetti.cli.grouped import SEEN, make_for_series, read_whole
 from definetti.cli.levels import read_confidences
@@ -51,14 +51,20 @@ def predict_groups(
             f"{name_source(data)}: series {bare[0]!r} has no row with a state, so that there "
             "is nothing to go on from; leave it out, or label its first rows"
         )
-    new = {name: series.rows[end:last] for name, (_, last), end in zip(
-        series.names, spans, ends, strict=True)}  # fmt: skip
+    new, holes = {}, []
+    for name, (_, last), end in zip(series.names, spans, ends, strict=True):
+        after = np.flatnonzero(series.begins[end:last])
+        new[name] = series.rows[end : end + int(after[0]) if len(after) else last]
+        holes += [name] * bool(len(after))
+    if holes:
+        notes = [*notes, _note_holes(holes)]
     steps = horizon or max(map(len, new.values()))
+    if holes and not any(len(new[name]) or (horizon and name not in holes) for name in new):
+        raise BadTable(f"{name_source(data)}: {_note_holes(holes)}")
     if not steps:
         raise BadTable("there are no new rows; give some without a state, or --horizon to forecast")
     check_lag(lag, steps)
-    head.new_rows = min((len(one) for one in new.values() if 0 < len(one) < steps), default=0)
-    cp = make_for_series(settings, head, steps, lag, grouping)
+    check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
     levels = read_confidences(settings.confidence, head.states)
     seen = take_columns(rows, observed)
     seen = seen if settings.classifier is None else as_frame(seen)
@@ -66,15 +72,30 @@ def predict_groups(
     stretch = (series.begins | ~known).cumsum()[known]
     lengths = np.unique(stretch, return_counts=True)[1]
     labelled = series.rows[known]
-    cp.fit(
+    past = (
         None if seen is None else at_rows(seen, labelled), [labels[row] for row in labelled],
-        lengths=lengths, groups=[names[row] for row in labelled],
+        lengths, [names[row] for row in labelled],
     )  # fmt: skip
+    fitted: dict[Any, Any] = {}  # by the share of rows that a model is fixed on
+    fixed, few = [], []
     found: list[dict[str, Any]] = []
     for name, places in new.items():
         number = horizon or len(places)
-        if number <= lag:
+        if number <= lag or (name in holes and not len(places)):
             continue
+        if number - lag <= settings.max_errors:  # all of its steps may be wrong
+            few.append(name)
+            continue
+        # Each series is decided by itself: what one needs is no business of the others.
+        told, head.new_rows = len(head.notes), len(places)
+        cp = make_for_series(settings, head, number, lag, grouping)
+        fixed += [name] * (len(head.notes) > told)
+        del head.notes[told:]
+        if cp.train_size not in fitted:
+            if cp.states is None:  # a series may come to a state that only another has
+                cp.states = list(dict.fromkeys(head.states))
+            fitted[cp.train_size] = cp.fit(*past)
+        cp = fitted[cp.train_size]
         some = places[:number]
         fresh = None if seen is None or not len(some) else at_rows(seen, some)
         asked = {"horizon": number if fresh is None or len(some) < number else None, "lag": lag}
@@ -90,6 +111,14 @@ def predict_groups(
     if output is not None:
         write_rows(found, output)
         notes = [*notes, *note_formulas(found, output)]
+    if fixed:
+        several = f"{fixed[0]!r} and {len(fixed) - 1:,} others" if fixed[1:] else repr(fixed[0])
+        notes = [
+            *notes,
+            f"the model is fixed on the first half of the rows (--train-size 0.5) of {several}",
+        ]
+    if few:
+        notes = [*notes, _note_few(few, settings.max_errors)]
     print_notes([*notes, *head.notes])
     from definetti.series import say_promise
 
@@ -98,6 +127,24 @@ def predict_groups(
         print_json({"series": grouping.series.value, "promise": promise, "steps": found})
         return
     _show(found, group, promise, len(series), output)
+
+
+def _note_holes(names: list[Any]) -> str:
+    """Say which series have new rows that follow no label."""
+    some = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+    return (
+        f"new rows after a hole in time have no set, in {some}: no state is known to go on from; "
+        "label a row after the hole"
+    )
+
+
+def _note_few(names: list[Any], max_errors: int) -> str:
+    """Say which series have so few new rows that all of them may be wrong."""
+    some = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+    return (
+        f"series with no more new rows than may be wrong (--max-errors {max_errors}) have no set: "
+        f"{some}"
+    )
 
 
 def _name_key(name: str, row: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KINDS: dict[str, Any] = {
     "place": np.int64, "window": np.int64, "confidence": np.int64, "set": np.int64,
-    "size": np.int64, "covered": np.bool_, "p_value": np.float64,
+    "size": np.int64, "covered": np.bool_, "filled": np.bool_, "p_value": np.float64,
 }  # fmt: skip
 
 
@@ -66,6 +66,7 @@ def list_series_steps(
         "set": listed.gather(whole["set"]),
         "size": whole["size"],
         "covered": whole["covered"],
+        "filled": whole["filled"],
         "p_value": pl.Series(whole["p_value"]).fill_nan(None),
     }
     return table[whole["place"]].with_columns(**told).select(*table.columns[: len(keys)], *OWN)
@@ -87,6 +88,7 @@ def _steps_of(found: Evaluation, places: IntArray, sets: list[list[Any]]) -> dic
         "set": begin + which.ravel(),
         "size": found.nodes.sum(axis=1),
         "covered": np.repeat(found.covered, steps),
+        "filled": np.repeat(found.filled, steps),
         "p_value": np.repeat(found.p_values, steps).astype(np.float64),
     }
 

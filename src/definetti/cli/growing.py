@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from definetti.cli.fields import BadTable
-from definetti.cli.reading import name_source
+from definetti.cli.reading import LONGEST, name_source
 
 PIECE = 2**20  # bytes read at once
 MOST = 500  # lines that are handed on together
@@ -75,7 +75,16 @@ def follow_lines(
                 return
             if not offset:
                 _check_lines(source, rest + piece)
+            if b"\0" in piece:
+                raise BadTable(
+                    f"{name_source(source)} has a zero byte, so it is no text; write it as UTF-8"
+                )
             *lines, rest = (rest + piece).split(b"\n")
+            if len(rest) > LONGEST:
+                raise BadTable(
+                    f"{name_source(source)}: a line has more than {LONGEST / 1e6:.0f} MB and no "
+                    "end yet; a stream has one row a line"
+                )
             ended = not piece and (source == "-" or not follow)
             if ended and rest and not whole:
                 lines, rest = [*lines, rest], b""
@@ -118,5 +127,6 @@ def _open(source: str, offset: int) -> Any:
             f"{source} is shorter than what was read of it before; it is another file, or was "
             "written anew: begin with another --save"
         )
-    file.seek(offset)
+    if offset:  # a pipe has no places to go to
+        file.seek(offset)
     return file

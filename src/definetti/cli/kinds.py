@@ -12,6 +12,7 @@ from definetti.cli.fields import BadTable
 if TYPE_CHECKING:
     import polars as pl
 
+FEWEST_DIGITS = 3  # of a date or a time of day: 9:05 has as many
 FIRST = 100  # values that tell whether a column is worth a closer look for dates
 ABSENT = ("", "na", "n/a", "nan", "null", "none")
 LARGEST = 1e150  # its square is a machine number, too
@@ -31,6 +32,7 @@ def tidy_columns(
     import polars as pl
 
     notes: list[str] = []
+    odd = _find_odd_text(table.select(columns))
     found = []  # for what is done to all at once: one at a time, each costs as much as all
     for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
         if series.dtype.is_nested() or series.dtype in (
@@ -44,7 +46,7 @@ def tidy_columns(
             )
         if series.dtype in (pl.Int128, pl.UInt128) or series.dtype.is_decimal():
             series = series.cast(pl.Float64)
-        if series.dtype == pl.String:
+        if column in odd:
             series = _tidy_text(series, name, column, notes)
         found.append(series.alias(column))
     tidy = pl.DataFrame(found).fill_nan(None)
@@ -52,6 +54,20 @@ def tidy_columns(
         if series.dtype.is_float():
             _check_finite(series, name, series.name)
     return table.with_columns(tidy.get_columns()), notes
+
+
+def _find_odd_text(table: pl.DataFrame) -> set[str]:
+    """Return the columns of text in which some is blank, or a number; all others stay as they are.
+
+    All columns are looked at together: one at a time, each costs as much as all.
+    """
+    import polars as pl
+
+    text = pl.selectors.string()
+    bare = text.str.strip_chars()
+    number = bare.cast(pl.Float64, strict=False).is_not_null()
+    found = table.select(((bare == "") | number | bare.str.contains(DECIMAL_COMMA)).any())
+    return {column for column, is_odd in zip(found.columns, *found.rows(), strict=True) if is_odd}
 
 
 def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
@@ -115,11 +131,19 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
     found = {}
     for series in table.get_columns():
-        if series.dtype == pl.String and series.name not in labels and series.count():
+        if series.dtype == pl.String and series.name not in labels and _may_be_dates(series):
             looked = _infer_column(series.drop_nulls().head(FIRST))
             if looked.dtype.is_temporal():
                 found[series.name] = _parse_column(series, looked.dtype)
     return table.with_columns(**found)
+
+
+def _may_be_dates(series: pl.Series) -> bool:
+    """Tell whether the first text that is there has digits enough for a date or a time."""
+    if not series.count():
+        return False
+    first = next(value for value in series if value is not None)
+    return sum(map(str.isdigit, first)) >= FEWEST_DIGITS
 
 
 def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:

@@ -45,7 +45,8 @@ def monitor(
     label taken never to come once a later row has one. With --lag a row's label comes so many rows
     after it, and what is observed until then tells of it all the same. With --json a line is
     printed for every row. Ctrl-C and the end of the rows end it; with --save the next call goes on
-    where this one ended, with no row lost or counted twice. With --group-column each row goes to
+    where this one ended; killed, it goes on with the first row that was not reported, and the last
+    one printed may be printed again. With --group-column each row goes to
     the monitor of its series, which begins with the first rows of that series; a false alarm of any
     comes with the probability --alpha at most, however many there are. Exit code 2: something is
     wrong with what was given.
@@ -78,9 +79,8 @@ def monitor(
             return
         stream = Living(data, save, columns, settings, first, lag, watching)
         with Interrupts() as interrupts:
-            for steps in stream.run(follow, interrupts):
-                for step in steps:
-                    _tell_step(step, json, lag, step[0] - lag)
+            for step in stream.run(follow, interrupts):
+                _tell_step(step, json, lag, step[0] - lag)
         print_notes(stream.notes)
         if stream.monitor is None:
             raise ValueError(

@@ -56,7 +56,7 @@ Windows = Annotated[
     typer.Option(min=1, help="windows at most, spread over the rows; all that are cheap, or 500"),
 ]
 TrainSize = Annotated[
-    float | None, typer.Option(help="share of rows to fix the model on; for long horizons")
+    float | None, typer.Option(help="share, or number, of rows to fix the model on")
 ]
 States = Annotated[
     str | None, typer.Option(help="all states there can be, with commas between, seen or not")
@@ -75,7 +75,7 @@ Symmetry = Annotated[
 Memory = Annotated[
     str,
     typer.Option(
-        help="what the future depends on: 1, 2, … states, a name, such as age, age:20; or auto",
+        help="what the future depends on: 1, 2, … states, a name, such as age, age:20",
         autocompletion=complete_memories,
     ),
 ]
@@ -156,6 +156,11 @@ class Settings:
     smoothing: Smoothing = False
     allow_empty: AllowEmpty = False
     seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        size = self.train_size
+        if size is not None and size > 1 and size.is_integer():  # rows, and no share of them
+            object.__setattr__(self, "train_size", int(size))
 
 
 def only(*names: str) -> Any:

@@ -96,6 +96,7 @@ def predict(
         if not steps:
             raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
         check_lag(lag, steps)
+        data.check_new(steps)
         if model is None:
             cp = make_estimator(settings, data, steps, lag=lag)
             levels = read_confidences(settings.confidence, data.states)
@@ -145,7 +146,6 @@ def _predict(
     cp: Any, data: LabelledTable, steps: int, lag: int, levels: list[Any]
 ) -> tuple[list[Any], dict[str, Any], str]:
     """Return a set for each level, what they were asked for with, and the model in words."""
-    from definetti.cli.checking import say_choice
     from definetti.cli.estimators import check_errors, cut_new, write_memory
     from definetti.cli.levels import name_levels
     from definetti.models.describing import described
@@ -168,9 +168,6 @@ def _predict(
         "filled": [one.filled for one in found] if len(found) > 1 else first.filled,
         "train_size": cp.train_size, "seed": cp.random_state,
     }  # fmt: skip
-    chosen = say_choice(cp.choice_)
-    data.notes += chosen
-    told["chosen"] = " ".join(chosen) or None
     fixed_on = len(data.states) - cp.n_steps_
     return found, told, described(cp.model_, list(data.columns), fixed_on)
 

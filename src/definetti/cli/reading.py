@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import sys
 import zlib
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.fields import (
     ESCAPED,
     FORMULA,
+    MARKS,
     NUMBERS,
     BadTable,
     check_inner_quotes,
@@ -24,11 +27,19 @@ from definetti.cli.fields import (
 )
 from definetti.cli.kinds import parse_dates
 from definetti.cli.objects import read_lines, read_list
+from definetti.cli.room import find_memory
 
 if TYPE_CHECKING:
     import polars as pl
 
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+BINARY = (GZIP, PARQUET, ZIP, *MARKS)  # what may have zero bytes, and no line ends
+PIECE = 2**20  # bytes read at once
+LONGEST = 2**24  # bytes of a line of what may go on for ever
+# What a gzip file may hold: so many bytes in any case, and so many times its size beyond. A table
+# of recorded sleep is packed to a third, and one of few symbols to a twentieth.
+FLOOR, RATIO = 2**27, 100
+TIMES = 4  # how often what was read is in memory, at least, while it becomes a table
 LIST = re.compile(r"\s*\[\s*[{\]]")  # a header may begin with a bracket, too
 VALUE = 32  # bytes that a value takes while it is read, at most but for long text
 
@@ -62,10 +73,7 @@ def read_table(source: str, state: str | None = None, group: str | None = None) 
     name = name_source(source)
     content = _read_bytes(source)
     if content[:2] == GZIP:
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise BadTable(f"{name}: broken gzip file ({error}); pack it again") from None
+        content = _unpack(content, name)
     if not content.strip():
         raise BadTable(f"{name} is empty; give a file with a header and rows")
     if content[:4] == ZIP:
@@ -85,6 +93,7 @@ def parse_table(
 ) -> pl.DataFrame:
     """Read a table from text: JSON lines, a JSON list, or CSV."""
     labels = [one for one in (state, group) if one is not None]
+    text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "{":
         return read_lines(text, name, labels)
     if LIST.match(text):
@@ -114,11 +123,14 @@ def _read_bytes(source: str) -> bytes:
     if source == "-":
         if sys.stdin is None:  # closed by whoever started the process
             raise BadTable("standard input is closed; pipe rows into it, or name a file")
-        return sys.stdin.buffer.read()
+        return _read_all(sys.stdin.buffer, name_source(source))
     if not source:
         raise BadTable("the name of a file is empty; name a file, or give - for standard input")
     try:
-        return Path(source).read_bytes()
+        with Path(source).open("rb") as file:
+            return _read_all(file, source)
+    except BadTable:
+        raise
     except FileNotFoundError:
         raise BadTable(f"{source}: no such file") from None
     except IsADirectoryError:
@@ -126,6 +138,65 @@ def _read_bytes(source: str) -> bytes:
     except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise BadTable(f"{source} cannot be read: {reason}") from None
+
+
+def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
+    """Read a file to its end, as far as there may be one.
+
+    A pipe or a device may go on for ever. What is no text and no table, and a line that has no end,
+    are refused as soon as that is seen; what takes more memory than there is, when it is read.
+
+    Parameters
+    ----------
+    most : bytes that what is unpacked may have
+    """
+    memory = find_memory()
+    room = None if memory is None else memory // TIMES
+    content = bytearray()
+    bounded = most is not None or _is_regular(file)  # or a table that may be one long line
+    while piece := file.read(PIECE):
+        if not content:
+            bounded = (
+                bounded or piece.startswith(BINARY) or bool(LIST.match(piece.decode("latin-1")))
+            )
+        content += piece
+        if most is not None and len(content) > most:
+            raise BadTable(
+                f"{name} is a gzip file that holds more than {most / 1e6:,.0f} MB, {RATIO} times "
+                "its size; if that is right, unpack it and give the file"
+            )
+        if room is not None and len(content) > room:
+            raise BadTable(
+                f"{name} has more than {room / 1e9:.1f} GB, and to read it takes {TIMES} times as "
+                "much memory, which is more than there is; give fewer rows"
+            )
+        if bounded:
+            continue
+        if b"\0" in piece:
+            break  # no text: whoever decodes it says so
+        if len(content) - content.rfind(b"\n") > LONGEST:
+            raise BadTable(
+                f"{name}: a line has more than {LONGEST / 1e6:.0f} MB and no end yet; give a table "
+                "with a header and a row a line"
+            )
+    return bytes(content)
+
+
+def _is_regular(file: Any) -> bool:
+    """Tell whether a file has a size that is known."""
+    try:
+        return S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (OSError, ValueError, AttributeError):  # none of the system's
+        return False
+
+
+def _unpack(content: bytes, name: str) -> bytes:
+    """Return what a gzip file holds, unless it is out of all proportion."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            return _read_all(file, name, max(FLOOR, RATIO * len(content)))
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadTable(f"{name}: broken gzip file ({error}); pack it again") from None
 
 
 def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
@@ -159,19 +230,21 @@ def _check_room(content: bytes) -> None:
 def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
     import polars as pl
 
-    text, separator = clean_lines(text, name)
+    text, separator, columns = clean_lines(text, name)
+    places = {column: str(place) for place, column in enumerate(columns)}
     try:
         found = pl.read_csv(
             io.BytesIO(text.encode()),
             separator=separator,
             infer_schema_length=None,
             encoding="utf8",
-            schema_overrides=dict.fromkeys(labels, pl.String),
+            schema_overrides={places[one]: pl.String for one in labels if one in places},
         )
     except Exception as error:  # look for the row, which the reader does not tell
         for complain in (check_open_quotes, check_widths, check_inner_quotes):
             complain(text, name, separator)
         raise BadTable(f"{name}: {take_first_line(error)}") from None
+    found.columns = columns
     if len(found) and found.width > 1 and found[:, -1].null_count():
         check_widths(text, name, separator)  # rows that are too short have been filled up
     return parse_dates(read_formulas(found), labels)
@@ -184,7 +257,9 @@ def read_formulas(table: pl.DataFrame) -> pl.DataFrame:
     """
     import polars as pl
 
-    for series in table.select(pl.selectors.string()).get_columns():
+    text = table.select(pl.selectors.string())
+    some = text.select(pl.all().str.contains(ESCAPED).any())  # at once: there are none in most
+    for series in text.select([one.name for one in some if one.any()]).get_columns():
         escaped = series.str.contains(ESCAPED).fill_null(False)
         formulas = series.str.contains(FORMULA) & ~series.str.contains(NUMBERS)
         if escaped.any() and not formulas.any():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes, write_options
+from definetti.cli.mistakes import report_mistakes
 from definetti.judging import START
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Asked:
 
 def report_one(asked: Asked, found: LabelledTable) -> tuple[Report, list[str]]:
     """Return the report of one series, and notes."""
-    from definetti.cli.checking import check_rows, find_memory, note_broken
+    from definetti.cli.checking import check_rows, note_broken
     from definetti.cli.estimators import check_lag, cut_new, make_estimator
     from definetti.cli.levels import read_numbers
     from definetti.report import make_report
@@ -110,11 +110,12 @@ def report_one(asked: Asked, found: LabelledTable) -> tuple[Report, list[str]]:
     most = max(steps, lag + 1)  # of a window of the backtest
     if steps:
         check_lag(lag, steps)
+        found.check_new(steps)
     seen, ahead = cut_new(found, most)
     levels = read_numbers(settings.confidence, found.states)
     cp = make_estimator(settings, found, most, lag=lag)
     checked = check_rows(
-        found, find_memory(cp, found), settings.seed,
+        found, cp.memory, settings.seed,
         train_size=cp.train_size, skip=asked.no_check, pictures=True,
     )  # fmt: skip
     made = make_report(
@@ -130,9 +131,7 @@ def report_one(asked: Asked, found: LabelledTable) -> tuple[Report, list[str]]:
             "observed": _write_columns(found.columns),
         },
     )  # fmt: skip
-    chosen = made.contents["settings"].get("chosen by tests")
-    notes = [*found.notes, *([write_options(chosen)] if chosen else [])]
-    return made, [*notes, *note_broken(checked, settings.symmetry)]
+    return made, [*found.notes, *note_broken(checked, settings.symmetry)]
 
 
 def is_report_file(path: Path) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from definetti.cli.fields import BadTable
@@ -28,6 +30,19 @@ def find_limit() -> int | None:
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else limit
+
+
+def find_memory() -> int | None:
+    """Return how many bytes of memory this process can have at most; None where that is not known.
+
+    The machine's, or what its control group (a container, say) or `ulimit -v` allows of it.
+    """
+    found = [find_limit()]
+    with suppress(AttributeError, ValueError, OSError):  # which Windows has not
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # where there is none, or it says "max"
+        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min((one for one in found if one), default=None)
 
 
 def check_room(name: str, paths: Iterable[Path]) -> None:

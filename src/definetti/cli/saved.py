@@ -67,7 +67,9 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
     from definetti.cli.fields import BadTable
     from definetti.cli.new_rows import match_new_rows
     from definetti.cli.reading import name_source, read_table
+    from definetti.cli.times import find_time_column
     from definetti.conformal import ConformalHMM
+    from definetti.data.timing import rows_until_hole
     from definetti.saving.files import load_with_notes
 
     check_there(model)
@@ -103,6 +105,10 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
         table.notes += found
         table.new_keys = rows.drop(str(state), *columns, strict=False)
         table.new, table.new_rows = take_observed(cp, rows, list(columns)), len(rows)
+        left = [column for column in rows.columns if column not in columns]
+        timed, _ = find_time_column(rows, left)
+        if timed is not None:
+            table.new_until, table.hole = rows_until_hole(timed.times, data.clock, name)
     return cp, table
 
 

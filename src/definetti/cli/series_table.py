@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
-
-from definetti.judging.intervals import exact_interval
 
 if TYPE_CHECKING:
     from definetti.judging.series import SeriesEvaluation, SeriesRecord
@@ -15,11 +12,12 @@ SHOWN = 10  # series that are listed, the worst first
 
 def describe_series(found: SeriesEvaluation) -> dict[str, Any]:
     """Return overall numbers, the worst, the spread and whom to look at, as plain values."""
-    worst = found.worst
+    worst, (low, high) = found.worst, found.interval
     return {
         "verdict": found.verdict(), "number": len(found), "judged": len(found.judged),
+        "trained": found.trained, "source": found.source,
         "windows": found.windows, "unseen": found.unknown, "coverage": found.coverage,
-        "promised": found.promised,
+        "low": low, "high": high, "promised": found.promised, "share_empty": found.empty,
         "mean_size": found.mean_size, "mean_states_per_step": found.states_per_step,
         "spread": found.spread, "spread_by_chance": found.spread_by_chance,
         "worst": None if worst is None else _describe(worst),
@@ -32,13 +30,14 @@ def _describe(one: SeriesRecord) -> dict[str, Any]:
     return {
         "series": one.series, "windows": one.windows, "coverage": one.coverage,
         "low": low, "high": high, "mean_size": one.mean_size,
+        "share_empty": one.empty / one.judged if one.judged else None,
     }  # fmt: skip
 
 
 def _share(coverage: float, interval: tuple[float, float]) -> str:
-    """Write a share with its interval, which shares of steps do not have."""
+    """Write a share with its interval."""
     low, high = interval
-    return f"{coverage:.3f}" if math.isnan(low) else f"{coverage:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{coverage:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def print_series(found: SeriesEvaluation, said: dict[str, Any], horizon: int) -> None:
@@ -52,29 +51,28 @@ def print_series(found: SeriesEvaluation, said: dict[str, Any], horizon: int) ->
     judged = found.judged
     if not judged:
         return
+    source = f", each from {found.source}" if found.source else ""
+    trained = f"; {found.trained:,} series trained the model" if found.trained else ""
     table = Table(
-        title=f"{found.windows:,} windows of {horizon} in {len(judged):,} series, each from all "
-        f"rows of its series before it; promised {found.promised:g}",
+        title=f"{found.windows:,} windows of {horizon} in {len(judged):,} series{source}{trained}; "
+        f"promised {found.promised:g}",
         title_justify="left",
     )
-    for column in ("series", "windows", "covered", "size", "states a step"):
+    for column in ("series", "windows", "covered", "size", "states a step", "empty"):
         table.add_column(column, justify="left" if column == "series" else "right")
-    interval = (math.nan, math.nan)
-    if not any(one.by_steps for one in judged):
-        covered = sum(one.covered for one in judged)
-        interval = exact_interval(int(covered), found.windows - found.unknown)
     table.add_row(
-        "all", f"{found.windows:,}", _share(found.coverage, interval), f"{found.mean_size:.2f}",
-        f"{found.states_per_step:.2f}",
+        "all", f"{found.windows:,}", _share(found.coverage, found.interval),
+        f"{found.mean_size:.2f}", f"{found.states_per_step:.2f}", f"{found.empty:.3f}",
     )  # fmt: skip
     table.add_section()
     for one in sorted(judged, key=lambda one: (one.p_value, one.coverage))[:SHOWN]:
         table.add_row(
             format_label(str(one.series)), f"{one.windows:,}",
             _share(one.coverage, one.interval), f"{one.mean_size:.2f}",
-            f"{one.states_per_step:.2f}",
+            f"{one.states_per_step:.2f}", f"{one.empty / one.judged:.3f}",
         )  # fmt: skip
     hidden = len(judged) - SHOWN
     left = f"; {hidden:,} more fared better" if hidden > 0 else ""
-    table.caption = f"worst first{left}; {said['promise']}"
+    before = ", before empty sets are filled" if found.empty else ""
+    table.caption = f"shares covered{before}; worst first{left}; {said['promise']}"
     screen.print(table)

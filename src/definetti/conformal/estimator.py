@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -19,10 +20,10 @@ from definetti._system.checks import (
     checked_limit,
     checked_number,
     is_auto,
+    shown,
 )
 from definetti._system.saved import Saved
 from definetti.algorithm import rank
-from definetti.conformal._choice import Used, choose_for, use_choice
 from definetti.conformal._many import rank_many
 from definetti.conformal._series import SERIES, each_series, fit_series, settle
 from definetti.data.candidates import (
@@ -31,7 +32,6 @@ from definetti.data.candidates import (
     is_long,
     is_slow,
 )
-from definetti.data.history import History
 from definetti.data.labelled import Labelled
 from definetti.data.labels import array_of, readable
 from definetti.data.sound import require
@@ -47,10 +47,10 @@ from definetti.ranks.pvalue import Rank
 from definetti.scores import Score, StepScore
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets, StepSets
 from definetti.sets._wording import LAST
+from definetti.sets.listed import installed
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
 from definetti.sets.windows import sets_of
 from definetti.symmetry import (
-    Full,
     Remembering,
     Symmetry,
     TogetherDepartures,
@@ -61,8 +61,8 @@ from definetti.symmetry.base import name_way
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
-    from definetti.choosing import Choice
     from definetti.series import EachSeries
+    from definetti.series.each import Home
 
 HALF = 0.5  # a level for what has none
 
@@ -86,21 +86,21 @@ class ConformalHMM(FrontDoor, Saved):
         calibrates on the rest, as ``train_size=0.5`` does, under the law that all observations
         choose; the set says so. That goes by how many
         states, steps and rows there are and by what is observed, never by a clock, so that the
-        sets are as exact as those of either; "spaced" blocks without a memory and "departures"
-        alone can do so. Name a model, ``HMM()``, to have it refitted at any price. A
+        sets are as exact as those of either; "spaced" blocks without a memory alone can do so.
+        Name a model, ``HMM()``, to have it refitted at any price. With "departures", "auto" goes
+        by the windows that are compared and the rows before the first of them, and by the new
+        observations; rows that the law cannot read then count as missing. A
         function or a matrix of likelihoods has columns in the order of `states`, to be declared.
     score : name in `definetti.scores.Score.named`, or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets. A function must
         look at the window alone and keep nothing between calls.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "departures", "shifts", \
 "published"} or object
-        What a candidate is compared with. "auto" is "spaced", which keeps its level on recorded
-        data, too; "full" has smaller sets where they are a hidden Markov model. With `train_size`
-        "auto" takes "full" over a few steps if exact tests of the training stretch find nothing
-        against it, and ``choice_`` tells. "departures"
-        promises coverage given the *present* state, each time it is in it, counted by visits; the
-        others given the last, whatever state it ends in. "shifts" is valid only approximately,
-        "published" is not valid; both warn.
+        What a candidate is compared with. "auto" is "spaced", which suffers less than "full"
+        where recorded data are not quite a hidden Markov model; "full" has smaller sets where
+        they are. "departures" promises coverage conditional on the *current* state, averaged over
+        its visits; the others conditional on the last state of the window. "shifts" is valid only
+        approximately, "published" is not valid; both warn.
     confidence_level : float or dict, default 0.9
         The probability with which the set is to hold the truth. A dict gives each last state a
         level of its own, ``{"N1": 0.99, None: 0.8}``, with None for all that are not named; with
@@ -112,18 +112,17 @@ class ConformalHMM(FrontDoor, Saved):
         How many rearrangements are drawn where they are too many to be counted.
     train_size : float or int, optional
         Fix the model on the first stretch, a share or a number of steps, and calibrate on the
-        rest: nothing is refitted. The way to use anything expensive.
+        rest: nothing is refitted. The way to use anything expensive. With "departures" it must be
+        a number, fixed in advance: the length of a history up to some visit, and so a share of
+        it, depends on the windows that calibrate.
     states : list of labels, optional
         The state space, if it is larger than what the history shows: a state that was never seen
         and is not declared cannot be in a set. A model that has labels of its own comes first in
         their order.
-    memory : int, {"age", "observation", "auto"} or Memory, default 1
+    memory : int, {"age", "observation"} or Memory, default 1
         What the future depends on: the last so many states, 1 for a hidden Markov model; the
         present state and how long it has lasted; or it and the present observation, a symbol. The
         sets are exact under that assumption; a larger memory assumes less and compares with less.
-        "auto", which needs `train_size`, is the least that exact tests of the training stretch do
-        not speak against, of those that the guarantee can use. Where it cannot be used for what is
-        asked later, a lag say, the present state stands in for it, with a warning.
         With "departures" the visits that count are those to the state with its memory.
         ``memory_`` is what is used.
     guarantee : {"all", "steps", "errors"}, default "all"
@@ -158,13 +157,16 @@ class ConformalHMM(FrontDoor, Saved):
     states_ : the labels of the states, in the order in which they were declared or first met
     symbols_ : the observations there are, where they are symbols
     present_ : the last of the labels, from which what is predicted goes on
-    symmetry_, score_, model_, memory_ : what is used; over more than a few steps, and where it
-        must be, "spaced" in the place of a "full" that was chosen
-    choice_ : `definetti.choosing.Choice`, what was chosen by tests of the training stretch and
-        why; None where nothing was to be chosen
+    symmetry_, score_, model_, memory_ : what is used
     n_steps_ : the length of the labelled history, without what the model was fixed on
     series_ : with `groups`, a mapping from the name of each series to its fitted `ConformalHMM`;
         else None
+
+    Notes
+    -----
+    Several threads may use one estimator: calls are taken one after the other, and each sees what
+    `partial_fit` adds as a whole or not at all. Copy it, with `copy.deepcopy`, to ask twice about
+    the same history while another thread learns.
 
     Examples
     --------
@@ -177,13 +179,13 @@ class ConformalHMM(FrontDoor, Saved):
     True
     """
 
-    choice_: Choice | None
     series_: EachSeries | None
-    _over_few: Symmetry | None
     _remembering: Symmetry
     _known: tuple[Hashable, ...] = ()  # states that other series have
     _together = False  # whether all stretches calibrate
+    _omits_first = False  # whether the first observation chose where the history begins
     _half: ConformalHMM | None = None  # itself with a fixed model, once one was needed
+    _home: Home | None = None  # where it is kept, if it is that of one series of many
 
     def __init__(
         self,
@@ -267,8 +269,10 @@ class ConformalHMM(FrontDoor, Saved):
             return fit_series(self, observations, states, lengths, groups, order)
         if order is not None:
             raise ValueError("order sorts the rows of series, and groups is None; name the series")
+        if self._home is not None:
+            self._home.check_fit(self)
         super().fit(observations, states, lengths)
-        self.series_ = None
+        self.series_ = self._home = None
         if not self.symmetry_.exact:
             warn_caller(
                 f"symmetry={self.symmetry!r} does not guarantee the confidence level; use "
@@ -283,11 +287,15 @@ class ConformalHMM(FrontDoor, Saved):
         As with `lengths` of `fit`: of what came before the model learns, but states are
         rearranged after the gap alone. The first label after it is needed before a prediction.
         """
+        if self._home is not None:
+            self._home.check(self)
         super().break_off()
         if isinstance(self._remembering, TogetherDepartures):
             self._remembering = self._remembering.broken_off(len(self._data.history))
         if self._half is not None:
             self._half.break_off()
+        if self._home is not None:
+            self._home.keep(self)
         return self
 
     @property
@@ -468,7 +476,7 @@ class ConformalHMM(FrontDoor, Saved):
         >>> cp = ConformalHMM(train_size=0.5, random_state=0).fit(*weather(400, random_state=0))
         >>> cp.p_values([["hat"], ["umbrella"]], [["sun"]]).round(3)
         array([[1.   ],
-               [0.081]])
+               [0.082]])
         """
         return rank_many(self, windows, candidates, lag)[1].p_values
 
@@ -584,6 +592,8 @@ class ConformalHMM(FrontDoor, Saved):
                 settle=partial(settle, self), n_jobs=n_jobs, confidence_level=confidence_level,
                 horizon=horizon, lag=lag,
             )  # fmt: skip
+        if order is not None:
+            raise ValueError("order sorts the rows of series, and groups is None; name the series")
         return self._judge_windows(
             new_observations, states, confidence_level, horizon, lag, bool(self.verbose)
         )
@@ -619,14 +629,13 @@ class ConformalHMM(FrontDoor, Saved):
         False
         """
         from definetti.check import check
-        from definetti.choosing import decode_named
 
         self._check_fitted()
         self._check_parameters()
         data = self._data
         history = data.history.pool
         return check(
-            decode_named(data, history.observations),
+            _decode_observations(data, history.observations),
             data.alphabet.decode(history.states.tolist()),
             lengths=data.lengths,
             rows_before=0 if data.training is None else len(data.training.states),
@@ -645,11 +654,10 @@ class ConformalHMM(FrontDoor, Saved):
     def _saved(self) -> dict[str, Any]:
         if self.__dict__.get("series_") is not None:
             return {"params": self.get_params(deep=False), **each_series(self).kept()}
-        return self._saved_with("score_", "symmetry_", "choice_", "_over_few", "_remembering")
+        return self._saved_with("score_", "symmetry_", "_remembering")
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> ConformalHMM:
-        from definetti.choosing import Choice
         from definetti.series import EachSeries
 
         if "groups" in kept:
@@ -657,19 +665,26 @@ class ConformalHMM(FrontDoor, Saved):
             made._check_parameters()
             made.series_ = EachSeries(made, **kept)
             return made
-        kept = {"choice_": None, "_over_few": None, **kept}  # files from before there was a choice
         made = cls._restored_with(
-            kept, _data=Labelled, score_=Score, symmetry_=Symmetry, _remembering=Symmetry,
-            choice_=Choice | None, _over_few=Symmetry | None,
-        )  # fmt: skip
+            kept, _data=Labelled, score_=Score, symmetry_=Symmetry, _remembering=Symmetry
+        )
         data = made._data
+        data.narrowed(made._remembering.given != LAST)
         require(isinstance(data.rule, Model), "a model")
         require(data.kinds is None or isinstance(data.kinds, Kinds), "what is observed")
         if isinstance(made.score_, StepScore):
             require(type(made.score_.lag) is int and made.score_.lag >= 0, "a lag")
+        found = made._remembering
+        (found.symmetry if isinstance(found, Remembering) else found).check(data.history)
         if len(data.history):
-            made._check_tokens(data.history)
+            made._remembering.check_more(data.history.observations, data.history.symbols)
         return made
+
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        from definetti.series import EachSeries
+
+        return EachSeries.memory(kept) if "groups" in kept else 0
 
     @property
     def symbols_(self) -> tuple[Hashable, ...]:
@@ -690,48 +705,29 @@ class ConformalHMM(FrontDoor, Saved):
     def _take_in(
         self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
-        if is_auto(self.memory) and self.train_size is None:
-            raise ValueError(
-                "memory='auto' is chosen by tests of a training stretch, and train_size is None; "
-                "set train_size=0.5, or name a memory, such as 2 or 'age'"
-            )
+        symmetry = find_symmetry(self.symmetry)
         data = Labelled(
             model, observations, states, self.states, self.train_size, lengths,
-            known=self._known, together=self._together,
+            known=self._known, together=self._together, omits_first=self._omits_first,
+            narrow=symmetry.given != LAST,
         )  # fmt: skip
-        choice = None
-        if self.train_size is not None and (is_auto(self.symmetry) or is_auto(self.memory)):
-            choice = choose_for(self, data, entropy)
-        symmetry = find_symmetry(self.symmetry)
-        memory = self.memory if choice is None else choice.memory or self.memory
-        markov = type(memory) is int and memory == 1  # the state is all there is to remember
-        how = memory, data.history, choice is not None and choice.memory is not None
+        share = isinstance(self.train_size, (float, np.floating))
+        if share and data.training is not None and symmetry.given != LAST:
+            raise ValueError(
+                f"train_size={self.train_size!r} is a share of the history's length, which depends "
+                f"on the windows that calibrate symmetry={symmetry.known_as!r}; give a number of "
+                f"rows that is fixed in advance, such as train_size={len(data.training.states)}"
+            )
         found = {
-            "_data": data, "symmetry_": symmetry, "choice_": choice, "_over_few": None,
-            "_half": None,
-            "_remembering": symmetry if markov else remember(symmetry, *how),
+            "_data": data, "symmetry_": symmetry, "_half": None,
+            "_remembering": remember(symmetry, self.memory, data.history),
         }  # fmt: skip
-        if choice is not None and choice.symmetry == Full.known_as:
-            found |= {"symmetry_": Full(), "_over_few": remember(Full(), *how)}
         if isinstance(self.confidence_level, Mapping):
             read_levels(self.confidence_level).check(data.alphabet.labels)
         return found
 
-    @property
-    def _spare(self) -> Symmetry | None:
-        """The symmetry of states that stands in for one of tokens, where these were chosen."""
-        found = self._remembering
-        chosen = self.choice_ is not None and self.choice_.memory is not None
-        return found.symmetry if chosen and isinstance(found, Remembering) else None
-
-    def _check_tokens(self, history: History) -> None:
-        """Refuse what tokens cannot be made of; after a gap there may be few of them."""
-        if self._spare is None or not self._remembering.lacks(history.gaps):
-            self._remembering.check_more(history.observations, history.symbols)
-
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
-        if self._spare is None:
-            self._remembering.check_more(observations, symbols)
+        self._remembering.check_more(observations, symbols)
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`.
@@ -740,9 +736,10 @@ class ConformalHMM(FrontDoor, Saved):
         ``score_`` and ``symmetry_``: a change of theirs waits for the next one.
         """
         read_levels(self.confidence_level)
-        if self.series not in SERIES:
+        if not isinstance(self.series, str) or self.series not in SERIES:
             raise ValueError(
-                f"series must be one of {', '.join(map(repr, SERIES))}, got {self.series!r}"
+                f"series must be one of {', '.join(map(repr, SERIES))}, got {shown(self.series)}; "
+                "the series that rows belong to are fit(..., groups=)"
             )
         checked_flag(self.smoothing, "smoothing")
         checked_flag(self.allow_empty, "allow_empty")
@@ -761,7 +758,11 @@ class ConformalHMM(FrontDoor, Saved):
         """
         observations, states = readable(observations), readable(states, "states")
         half, data = self._half, self.__dict__.get("_data")
+        if self._home is not None:
+            self._home.check(self)
         super().partial_fit(observations, states)
+        if self._home is not None:
+            self._home.keep(self)
         self._half = None  # in so far as that fails
         if half is not None and self._data is data:  # under the law that it was made by
             half.partial_fit(observations, states)
@@ -784,9 +785,10 @@ class ConformalHMM(FrontDoor, Saved):
         cost = max(data.history.n_states, n_states), int(horizon), data.begun
         if not is_slow(*cost, False) or not is_auto(self.model) or data.model.fixed:
             return self
-        if data.begun < 2 or not data.history.length or not self._remembering.by_last_state:
+        symmetry = self._remembering
+        if data.begun < 2 or not data.history.length or not symmetry.by_last_state:
             return self
-        if data.together:  # other series calibrate, too: no half of it is the first
+        if symmetry.given != LAST:  # by visits, half of a length is no cut fixed in advance
             return self
         if not is_slow(*cost, data.shares):
             return self
@@ -799,11 +801,9 @@ class ConformalHMM(FrontDoor, Saved):
     def _halve(self, whole: Labelled) -> ConformalHMM:
         """Return itself with the model fixed on the first half of what it was fitted on."""
         made, data = copy(self), whole.fixed(whole.begun // 2)
-        memory = self.memory_
+        made._home = None
         made.model, made.train_size = data.model, whole.begun // 2
         made._data, made.model_, made._half = data, data.model, None
-        if isinstance(self._remembering, Remembering):
-            made._remembering = remember(self.symmetry_, memory, data.history)
         return made
 
     def _question(
@@ -828,35 +828,34 @@ class ConformalHMM(FrontDoor, Saved):
                 new_observations, horizon, lag, listing=listing, ranking=ranking, n_states=n_states
             )
             return replace(found, settled=True)
-        symmetry, spare = self._remembering, self._spare
-        if data is not self._data:
-            self._check_tokens(data.history)  # taken in anew, under another law
-        n, most, limits = data.history.n_states, self.max_candidates, spare or symmetry
-        fixed = data.model.fixed
-        way = lambda: name_way(limits, fixed)  # noqa: E731
-        check_size(n, horizon, lag, fixed and limits.by_last_state, most, listing, way)
+        symmetry = self._remembering
+        if data is not self._data:  # taken in anew, under another law
+            symmetry.check_more(data.history.observations, data.history.symbols)
+        n, most, fixed = data.history.n_states, self.max_candidates, data.model.fixed
+        way = lambda: name_way(symmetry, fixed)  # noqa: E731
+        check_size(n, horizon, lag, fixed and symmetry.by_last_state, most, listing, way)
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), most, way)
         if new is None:  # what is so long is refused before it is made
             new = data.read_new(new_observations, horizon)
-        used = Used(symmetry)
-        if self.choice_ is not None:
-            size, gaps = max(n, n_states), data.history.gaps  # of what is completed, as above
-            used = use_choice(self, self.choice_, spare, new, lag=lag, n_states=size, gaps=gaps)
-        question = Question.about(
-            data,
-            new,
+        ask = partial(
+            Question.about,
             score=self.score_.late(lag) if lag else self.score_,
-            symmetry=used.symmetry,
+            symmetry=symmetry,
             n_resamples=int(self.n_resamples),
             entropy=self._entropy,
             smoothing=bool(self.smoothing),
             lag=int(lag),
-            chosen=used.chosen,
-            unused=used.unused,
         )
+        question = ask(data, new)
         question.check_exact()
-        return question
+        if symmetry.given == LAST or fixed:
+            return question
+        common = data.choose_by(question.common_rows(), new_observations)
+        if common is data:
+            return question
+        symmetry.check_more(common.history.observations, common.history.symbols)
+        return ask(common, common.read_new(new_observations, horizon))
 
     def _rolls_at_once(self, horizon: int) -> bool:
         if type(self) is not ConformalHMM or self.guarantee != "all":
@@ -875,12 +874,6 @@ class ConformalHMM(FrontDoor, Saved):
         if not self._data.settled(observations):
             return self
         return self._asked(self._data.choose_again(first), horizon)
-
-    def _compares_alike(self, fewest: int, most: int, gaps: bool) -> bool:
-        several = self._over_few is not None or self._spare is not None
-        if several and fewest != most:
-            return False  # how it compares may depend on how many candidates there are
-        return self._spare is None or not self._remembering.lacks(gaps)
 
     @property
     def _fills(self) -> bool:
@@ -925,3 +918,18 @@ class ConformalHMM(FrontDoor, Saved):
             if found is not None:
                 return found
         return listed_set(question, levels, self.max_candidates, self.verbose, allow_empty, ranked)
+
+
+def _decode_observations(data: Labelled, codes: IntArray) -> Any:
+    """Return observations as they were given, with the names of their columns if they had any."""
+    if data.plain:
+        return None
+    values, names = data.emission.decode(data.table, codes), data.emission.columns_of(data.table)
+    if names is None or values.ndim != 2:
+        return values
+    try:
+        backend = installed()
+    except ImportError:
+        return values  # columns are then known by position
+    columns = {str(name): column for name, column in zip(names, values.T, strict=True)}
+    return nw.from_dict(columns, backend=backend).to_native()

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
+from definetti.data.sound import check_shape
 
 if TYPE_CHECKING:
     from definetti.emissions.base import Emission
@@ -37,6 +38,7 @@ def digest(
     if not len(observations):
         return start
     marks = _marks_of(emission, table, observations)
+    check_shape(marks, states.shape, "what the emission decodes")
     return int(_chained(np.uint64(start), marks, states))
 
 
@@ -54,6 +56,7 @@ def running_digests(
     True
     """
     marks = _marks_of(emission, table, observations)
+    check_shape(marks, states.shape, "what the emission decodes")
     return np.asarray(_each_chained(np.uint64(start), marks, states))
 
 

@@ -11,11 +11,13 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING
 from definetti.data.notes import Notes
+from definetti.data.sound import ANY, check_indices, check_shape
 from definetti.data.windows import Windows
 
 Array = TypeVar("Array", IntArray, FloatArray)
@@ -65,8 +67,13 @@ class History:
         self._states: IntArray = np.zeros(16, dtype=np.int64)
         self._observations: IntArray = np.zeros(16, dtype=np.int64)
         self.shelves = Shelves(np.zeros(0, dtype=np.int64), n_states)
+        # Whether the first observation is neither dealt out nor learned from: it chose the step
+        # that the history begins with.
+        self.omits_first = False
         self.pool = self  # all stretches, where the history is the last of several
         self.stretches = 1  # how many there were, those that a model was fixed on included
+        # How many states, the first, a model is to know though it never met them; None for all.
+        self.known: int | None = None
         self.digest = 0, 0  # up to which step it was taken, and what it is
         # States, prior and transition matrix of the last estimate from its counts alone.
         self.estimate: tuple[int, float, FloatArray] | None = None
@@ -120,6 +127,9 @@ class History:
 
         After a gap, no transition leads from what was there to what comes.
         """
+        check_indices(states, 0, max(self.n_states, n_states), "states")
+        check_indices(observations, MISSING, ANY, "observations")
+        check_shape(observations, states.shape, "observations")
         if self.pool is not self:
             self.pool.append(states, observations, n_states, gap)
         joined = states if gap else np.concatenate([self.states[-1:], states])
@@ -139,7 +149,8 @@ class History:
         self.gaps = self.gaps or bool((observations == MISSING).any())
         if self.symbols:
             self.emissions = padded(self.emissions, n, observations.max(initial=MISSING) + 2)
-            np.add.at(self.emissions, (states, observations + 1), 1)
+            begin = int(self.omits_first and not self.length)
+            np.add.at(self.emissions, (states[begin:], observations[begin:] + 1), 1)
         times = np.arange(self.length, end)
         self.length = end
         if not self.shelves.add(states, times, n):
@@ -147,9 +158,27 @@ class History:
         self.estimate = None
         self._present = None
 
+    @property
+    def met(self) -> npt.NDArray[np.bool_]:
+        """The states that a model of this history gives a probability: ``(n_states,)``."""
+        if self.known is None:
+            return np.ones(self.n_states, dtype=np.bool_)
+        found = np.bincount(self.states, minlength=self.n_states) > 0
+        found[: self.known] = found[self.first] = True
+        return found
+
     def visits(self, state: int) -> IntArray:
         """Times at which the chain was in a state, in order."""
         return self.shelves.of(state)
+
+    @property
+    def dealt(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The times whose observations may be dealt out, by state: as `Shelves` has them."""
+        shelves = self.shelves
+        if not (self.omits_first and self.length):
+            return shelves.times, shelves.begins, shelves.sizes
+        own = np.arange(len(shelves.sizes)) == self.first  # its first time is 0
+        return shelves.times, shelves.begins + own, shelves.sizes - own
 
 
 class Shelves:
@@ -166,9 +195,10 @@ class Shelves:
         self.room = 2 * self.sizes + 8
         self.begins = np.concatenate([[0], self.room.cumsum()])[:-1]
         self.times = np.zeros(self.room.sum(), dtype=np.int64)
-        order = np.argsort(states, kind="stable")
-        place = np.arange(len(states)) - np.repeat(self.sizes.cumsum() - self.sizes, self.sizes)
-        self.times[self.begins[states[order]] + place] = order
+        order, ends = np.argsort(states, kind="stable"), self.sizes.cumsum()
+        for state in np.flatnonzero(self.sizes).tolist():
+            begin, size, end = self.begins[state], self.sizes[state], ends[state]
+            self.times[begin : begin + size] = order[end - size : end]
 
     def add(self, states: IntArray, times: IntArray, n_states: int) -> bool:
         """Put new times on their shelves; False, and nothing done, where there is no room."""
@@ -252,6 +282,7 @@ class Completion(NamedTuple):
     def transitions(self) -> IntArray:
         """Transition counts ``F`` of the completed sequence."""
         counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
+        check_indices(self.states, 0, len(counts), "states")
         _count(counts, self.history.last, self.states)
         return counts
 
@@ -262,6 +293,9 @@ class Completion(NamedTuple):
         No other counts are changed by it.
         """
         counts = self.history.pool.transitions
+        check_indices(self.states, 0, self.n_states, "states")
+        if len(counts) > self.n_states:
+            raise ValueError(f"n_states={self.n_states}, and the history has {len(counts)}")
         return _left(counts, self.history.last, self.states, self.n_states)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,14 +24,25 @@ from definetti.data.labels import (
     piece,
     read_declared,
 )
-from definetti.data.sound import check_codes, check_statistics, check_table, require
+from definetti.data.series import at_rows
+from definetti.data.sound import (
+    check_codes,
+    check_encoded,
+    check_statistics,
+    check_table,
+    require,
+)
 from definetti.data.splitting import read_lengths, training_cut
+from definetti.data.timing import Clock, check_following, read_clock
 from definetti.data.windows import Windows, stacked
 from definetti.exceptions import GapWarning
 
 if TYPE_CHECKING:
     from definetti.emissions._choice import Kinds
     from definetti.models.base import Model
+
+
+FEW_ROWS = 16  # that are looked at first, for what all others hold as well
 
 
 class New(NamedTuple):
@@ -82,10 +93,17 @@ class Labelled(Saved):
     alphabet, table : labels and observations, in the order of their codes
     known : states that are known from elsewhere, though there may be others
     together : whether all stretches are the history, and not the last alone
+    omits_first : whether the first observation is neither dealt out nor learned from, because it
+        chose the step that the history begins with
+    narrow : whether a model is to know no states but those that are declared, known from elsewhere
+        or met in what it learns from; else it knows all that were met anywhere
     history : the sequence, without the stretch that the model was fixed on
     training : that stretch, if there is one
     statistics : what the model needs to know of its observations
+    clock : the time of the last row, where rows had times
     """
+
+    clock: Clock | None = None
 
     def __init__(
         self,
@@ -98,8 +116,11 @@ class Labelled(Saved):
         kinds: Kinds | None = None,
         known: tuple[Hashable, ...] = (),
         together: bool = False,
+        omits_first: bool = False,
+        narrow: bool = False,
     ) -> None:
-        self.known, self.together = known, together
+        self.known, self.together, self.omits_first = known, together, omits_first
+        self.narrow = narrow
         self._broken = False  # whether a gap comes before what goes on with all stretches
         labels = checked_states(states)
         if not labels:
@@ -162,7 +183,10 @@ class Labelled(Saved):
             model.check_ready()
         self.history = self._history(codes, observed, begins)
         self.history.stretches = len(each)
-        self.statistics = self._statistics(self.table, codes, observed, len(self.alphabet.codes))
+        begin = int(omits_first)
+        self.statistics = self._statistics(
+            self.table, codes[begin:], observed[begin:], len(self.alphabet.codes)
+        )
 
     def _saved(self) -> dict[str, Any]:
         pool = self.history.pool
@@ -174,10 +198,12 @@ class Labelled(Saved):
             "closed": self.closed,
             "known": self.known,
             "together": self.together,
+            "omits_first": self.omits_first,
             "alphabet": self.alphabet,
             "lengths": self._lengths,
             "stretches": self.history.stretches,
             "begun": self.begun,
+            "clock": None if self.clock is None else tuple(self.clock),
             "parts": self._parts,
             "table": self.table,
             "training": self.training,
@@ -191,8 +217,11 @@ class Labelled(Saved):
         made = cls.__new__(cls)
         made.rule, made.model, made.kinds = kept["rule"], kept["model"], kept["kinds"]
         made.plain, made.closed = bool(kept["plain"]), bool(kept["closed"])
-        made.known = tuple(kept.get("known", ()))  # files from before there were series
+        require(isinstance(kept["known"], tuple), "states that are known")
+        made.known = kept["known"]
+        made.narrow = False  # for whoever knows what it is for to say
         made.together = bool(kept.get("together", False))
+        made.omits_first = bool(kept.get("omits_first", False))
         made.alphabet, made.table = kept["alphabet"], kept["table"]
         made.training, made.statistics = kept["training"], kept["statistics"]
         made._lengths, made._parts = widened(kept["lengths"]), list(kept["parts"])
@@ -203,12 +232,19 @@ class Labelled(Saved):
         made.history = made._history(states, observations, begins.tolist())
         made._broken = made.together and begins[-1] == len(states)
         if begins[-1] == len(states) and not made.together:  # broken off, and nothing since
-            past, made.history = made.history, History(len(made.alphabet), made.emission.symbols)
+            past, made.history = made.history, made._new_history()
             made.history.pool = past.pool
         made.history.stretches = int(kept["stretches"])
         made.begun = int(kept.get("begun", len(states)))  # files from before it was kept
         require(made.begun > 0, "a length")
+        made.clock = read_clock(kept.get("clock"))
         return made
+
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        n, symbols = len(kept["alphabet"]), int(np.max(kept["observations"], initial=-1)) + 2
+        rows = len(kept["states"])
+        return 24 * n * (n + symbols) + (72 if len(kept["lengths"]) == 1 else 96) * rows
 
     def _check_restored(self, states: IntArray, observations: IntArray) -> None:
         """Refuse what was read from a file and is no labelled sequence."""
@@ -270,6 +306,73 @@ class Labelled(Saved):
         self.emission.encode(observations, self.table, name)
         raise refused
 
+    def choose_by(self, rows: npt.NDArray[np.bool_], observations: Any) -> Labelled:
+        """Return the data under the model that some rows and the new observations choose.
+
+        Of the other rows those count as missing that its law cannot read.
+
+        Parameters
+        ----------
+        rows : (T,) which of all stretches
+        """
+        if self.kinds is None or self.model.fixed or observations is None or self.plain:
+            return self
+        kinds = self.rule.look(observations)
+        assert kinds is not None  # what went by observations does so still
+        every, chosen, size = self.kinds.join(kinds), np.flatnonzero(rows), FEW_ROWS
+        # Kinds only ever join: where the latest rows hold all that there is, so do more of them.
+        while len(chosen) and kinds != every:
+            kinds, chosen, size = self._join_kinds(kinds, chosen[-size:]), chosen[:-size], 4 * size
+        model = self.rule.choose(kinds)
+        if model.emission_ == self.emission:
+            return self
+        again = copy.copy(self)
+        again.kinds, again.model, again.emission = kinds, model, model.emission_
+        again.table = model.table
+        codes = np.full(len(rows), MISSING)
+        for part, places in reversed(list(self._raw(np.flatnonzero(rows)))):
+            again.table, codes[places] = again._encoded(part, again.table, len(places))
+        for part, places in reversed(list(self._raw(np.flatnonzero(~rows)))):
+            again._encode_readable(part, codes, places)
+        pool, each = self.history.pool, self.lengths
+        again.history = again._history(pool.states, codes, (each.cumsum() - each).tolist())
+        again.history.stretches = self.history.stretches
+        learned = slice(int(self.omits_first), None)
+        again.statistics = again._statistics(
+            again.table, pool.states[learned], codes[learned], len(self.alphabet)
+        )
+        return again
+
+    def _join_kinds(self, kinds: Kinds, rows: IntArray) -> Kinds:
+        """Return what some rows hold, together with what is known already."""
+        for part, _ in self._raw(rows):
+            found = self.rule.look(part)
+            assert found is not None
+            kinds = kinds.join(found)
+        return kinds
+
+    def _raw(self, rows: IntArray) -> Iterator[tuple[Any, IntArray]]:
+        """Yield the observations of some rows, in rising order, as they came; the latest first."""
+        parts, end = self._parts, len(self.history.pool)
+        for part in reversed(parts):
+            begin = end - len(part.labels)
+            own = rows[np.searchsorted(rows, begin) : np.searchsorted(rows, end)]
+            if len(own):
+                yield at_rows(part.observations, own - begin), own
+            if begin <= rows.min(initial=end):
+                break
+            end = begin
+
+    def _encode_readable(self, observations: Any, codes: IntArray, places: IntArray) -> None:
+        """Code the observations that can be read, each at its place; leave the others out."""
+        try:
+            self.table, codes[places] = self._encoded(observations, self.table, len(places))
+        except (TypeError, ValueError):
+            if len(places) > 1:
+                for k in range(len(places)):
+                    one = slice(k, k + 1)
+                    self._encode_readable(piece(observations, k, k + 1), codes, places[one])
+
     def settled(self, observations: Any) -> bool:
         """Tell whether no part of what comes could lead to the choice of another model."""
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
@@ -303,9 +406,10 @@ class Labelled(Saved):
         each = self._lengths_of(len(first.labels))
         again = Labelled(
             self.rule, first.observations, first.labels, declared, train_size, each, kinds,
-            known=self.known, together=self.together,
+            known=self.known, together=self.together, omits_first=self.omits_first,
+            narrow=self.narrow,
         )  # fmt: skip
-        again.begun = self.begun
+        again.begun, again.clock = self.begun, self.clock
         cuts = set(self._lengths.cumsum()[:-1].tolist())
         begin, size = 0, len(first.labels)
         for part in later:
@@ -333,7 +437,7 @@ class Labelled(Saved):
                 self.history.stretches += 1
             return
         self._lengths, past = np.append(self.lengths, 0), self.history
-        self.history = History(len(self.alphabet), self.emission.symbols)
+        self.history = self._new_history()
         self.history.pool, self.history.stretches = past.pool, past.stretches + 1
 
     def append(
@@ -389,7 +493,9 @@ class Labelled(Saved):
             table, codes = self.table, np.zeros(0, dtype=np.int64)
         else:
             self.check_plain(observations, "new_observations")
+            check_following(observations, self.clock, "new_observations")
             table, codes = self.emission.encode(observations, self.table, "new_observations")
+            check_encoded(self.emission, table, codes)
             if not len(codes):
                 raise ValueError("new_observations is empty; give at least one, or use horizon=")
             if horizon is not None and horizon < len(codes):
@@ -403,11 +509,30 @@ class Labelled(Saved):
         unseen = np.arange(len(codes) + len(ahead)) >= len(codes)
         return New(table, np.concatenate([codes, ahead]), unseen)
 
+    def _new_history(self) -> History:
+        """Return a history without any steps."""
+        made = History(len(self.alphabet), self.emission.symbols)
+        made.known = self._n_known
+        return made
+
+    @property
+    def _n_known(self) -> int | None:
+        """How many states, the first, a model knows without having met them; None for all."""
+        if self.closed or not self.narrow:
+            return None
+        return len(Alphabet((*(self.rule.states or ()), *self.known)))
+
+    def narrowed(self, narrow: bool) -> None:
+        """Set which states a model is to know, where it is refitted."""
+        self.narrow = narrow
+        self.history.known = self.history.pool.known = self._n_known
+
     def _history(self, codes: IntArray, observed: IntArray, begins: list[int]) -> History:
         """Return the last stretch, with all stretches for its pool."""
 
         def part(begins: list[int]) -> History:
-            history = History(len(self.alphabet.codes), self.emission.symbols)
+            history = self._new_history()
+            history.omits_first = self.omits_first and begins[:1] == [0]
             for begin, end in zip(begins, [*begins[1:], len(codes)], strict=True):
                 history.append(codes[begin:end], observed[begin:end], gap=True)
             return history
@@ -432,6 +557,7 @@ class Labelled(Saved):
         if observations is None:
             observations = [None] * length
         table, codes = self.emission.encode(observations, table, "observations")
+        check_encoded(self.emission, table, codes)
         check_pairs(len(codes), length)
         return table, codes
 

@@ -7,7 +7,7 @@ Everything below this module speaks of codes ``0, 1, 2, …``; a missing observa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sized
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -42,6 +42,28 @@ def plain(values: Any) -> Any:
     if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach"):
         return values.detach().cpu().numpy()
     return values
+
+
+def plain_label(label: Any) -> Any:
+    """Return a label of NumPy's as the Python value that it equals, and any other as it is.
+
+    >>> plain_label(np.str_("sun")), plain_label((np.int64(1), "a"))
+    ('sun', (1, 'a'))
+    """
+    if isinstance(label, (np.str_, np.bytes_, np.number, np.bool_)) and not isinstance(
+        label, np.timedelta64
+    ):
+        return label.item()
+    if type(label) is tuple:
+        return tuple(map(plain_label, label))
+    return label
+
+
+def plain_labels(labels: list[Any]) -> list[Any]:
+    """Return labels as `plain_label` does each, those that are plain already at no cost."""
+    if any(issubclass(kind, (np.generic, tuple)) for kind in set(map(type, labels))):
+        return list(map(plain_label, labels))
+    return labels
 
 
 def array_of(labels: Iterable[Hashable]) -> npt.NDArray[Any]:
@@ -80,7 +102,7 @@ def listed(values: Any, name: str) -> list[Any]:
     ['sun', 'rain']
     """
     if type(values) in (list, tuple):  # what most are; to ask what else they may be takes longer
-        return list(values)
+        return plain_labels(list(values))
     values = plain(values)
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
@@ -92,17 +114,18 @@ def listed(values: Any, name: str) -> list[Any]:
             coarser = values.astype("datetime64[us]") if values.dtype != "M8[D]" else values
             exact = (coarser == values) | np.isnat(values)
             return list(coarser.tolist() if exact.all() else values)
-        return list(values.tolist())
+        found: list[Any] = values.tolist()
+        return plain_labels(found) if values.dtype == object else found
     native = nw.from_native(values, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series):
-        return list(native.to_list())
+        return plain_labels(list(native.to_list()))
     refused = (str, bytes, dict, set, frozenset, type, nw.DataFrame, nw.LazyFrame)
     if isinstance(native, refused) or not isinstance(values, Iterable):
         raise TypeError(
             f"{name} must be a sequence with one label per step, got {type(values).__name__}; "
             "pass a list, a NumPy array or a series"
         )
-    return list(values)
+    return plain_labels(list(values))
 
 
 def all_hashable(labels: list[Any]) -> bool:
@@ -171,7 +194,7 @@ class Alphabet:
     def __init__(self, labels: Iterable[Hashable] = ()) -> None:
         self.codes: dict[Hashable, int] = {}
         for label in labels:
-            self.codes.setdefault(label, len(self.codes))
+            self.codes.setdefault(plain_label(label), len(self.codes))
         self.labels: tuple[Hashable, ...] = tuple(self.codes)
 
     def __len__(self) -> int:
@@ -273,10 +296,22 @@ def read_declared(states: Any, known: Iterable[Hashable]) -> Alphabet:
     return alphabet.joined(declared)
 
 
-def check_pairs(found: int, wanted: int) -> None:
+def count_rows(values: Any, name: str) -> int:
+    """Return how many rows a sequence, an array or a frame has."""
+    if getattr(values, "shape", ()):
+        return int(values.shape[0])
+    if isinstance(values, Sized) and not isinstance(values, (str, bytes, dict, set)):
+        return len(values)
+    raise TypeError(
+        f"{name} must have one row per step, got {type(values).__name__}; pass a list, an array "
+        "or a data frame that is in memory"
+    )
+
+
+def check_pairs(found: int, wanted: int, name: str = "observations") -> None:
     """Refuse observations that are not as many as the states."""
     if found != wanted:
         raise ValueError(
-            f"observations has {found} elements and states has {wanted}; they must be of equal "
+            f"{name} has {found} elements and states has {wanted}; they must be of equal "
             "length, one pair per step"
         )

@@ -7,6 +7,7 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History, padded
+from definetti.data.sound import check_indices
 
 
 def part_of(completion: Completion, times: IntArray) -> History:
@@ -17,20 +18,27 @@ def part_of(completion: Completion, times: IntArray) -> History:
     times : (K,) the steps, each with the transition that led to it
     """
     past, n = completion.history, completion.n_states
+    check_indices(times, 0, len(past), "steps to learn from")
+    check_indices(completion.states, 0, n, "states")
     before = len(past.pool) - len(past)  # where earlier stretches end
+    begin = int(past.pool.omits_first)
+    if begin and not before:
+        times = times[times > 0]
     earlier = padded(past.pool.transitions - past.transitions, n, n)
-    return History.of(
+    found = History.of(
         *_gather(
             past.states,
             past.observations,
             times,
             completion.states,
             completion.observations,
-            past.pool.states[:before],
-            past.pool.observations[:before],
+            past.pool.states[begin:before],
+            past.pool.observations[begin:before],
             earlier,
         )
     )
+    found.known, found.first = past.known, past.pool.first
+    return found
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,16 +12,33 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
+from definetti._system.caller import warn_caller
 from definetti.data.labels import (
     Alphabet,
+    check_pairs,
     checked_states,
+    count_rows,
     hashable,
     is_missing,
     kind_name,
     listed,
+    plain_label,
     readable,
 )
 from definetti.data.splitting import read_lengths
+from definetti.data.timing import (
+    BY_INDEX,
+    BY_ORDER,
+    Clock,
+    Times,
+    check_aligned,
+    check_forward,
+    find_holes,
+    read_index,
+    read_times,
+    without_index,
+)
+from definetti.exceptions import HoleWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +51,16 @@ class SeriesRows:
     rows : (T,) the rows of the table, series after series, each in its own order
     lengths : (S,) how many rows each series has
     begins : (T,) of `rows`, whether a row begins a stretch: that of a series, or one after a gap
+    clocks : (S,) the time at the end of each series, where rows have times
+    times : (T,) the times of `rows`, where they have any
     """
 
     names: tuple[Hashable, ...]
     rows: IntArray
     lengths: IntArray
     begins: npt.NDArray[np.bool_]
+    clocks: tuple[Clock | None, ...] = ()
+    times: Times | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -60,9 +81,18 @@ class SeriesRows:
             return self.places[name]
         known = ", ".join(map(repr, self.names[:6])) + (", …" if len(self) > 6 else "")
         raise ValueError(
-            f"group {name!r} is not among the {len(self):,} series ({known}); for a series "
-            "without labels see ConformalSequences"
+            f"group {plain_label(name)!r} is not among the {len(self):,} series ({known}); for a "
+            "series without labels see ConformalSequences"
         )
+
+    def clock(self, place: int, length: int | None = None) -> Clock | None:
+        """Return the time at the end of a series, or of its first so many rows."""
+        if not self.clocks:
+            return None
+        found = self.clocks[place]
+        if found is None or length is None or self.times is None:
+            return found
+        return found._replace(last=self.times.values[self.span(place)[0] + length - 1].item())
 
     def span(self, place: int) -> tuple[int, int]:
         """Return where a series begins and ends, in the order of `rows`."""
@@ -82,8 +112,16 @@ class SeriesRows:
         return np.asarray(np.diff(np.flatnonzero(self.begins), append=len(self.rows)))
 
 
-def read_series(groups: Any, rows: int, order: Any = None, lengths: Any = None) -> SeriesRows:
-    """Read which series each row belongs to.
+def read_series(
+    groups: Any,
+    rows: int,
+    order: Any = None,
+    lengths: Any = None,
+    index: Times | None = None,
+    cut: bool = True,
+    clocks: Mapping[Hashable, Clock | None] | None = None,
+) -> SeriesRows:
+    """Read which series each row belongs to, and cut each where its times have a hole.
 
     Parameters
     ----------
@@ -91,6 +129,9 @@ def read_series(groups: Any, rows: int, order: Any = None, lengths: Any = None) 
     rows : T, how many there must be
     order : (T,) what the rows of each series are sorted by, a time say; as they come if left out
     lengths : how long the stretches are, one after the other, between which there are gaps
+    index : the times of rows, if there is an index of them; those of `order` come first
+    cut : whether series are cut at holes, with a warning
+    clocks : the time at the end of the rows that each series follows, where there are such rows
 
     Examples
     --------
@@ -108,12 +149,15 @@ def read_series(groups: Any, rows: int, order: Any = None, lengths: Any = None) 
     codes = np.fromiter(map(names.codes.__getitem__, labels), np.int64, len(labels))
     each = read_lengths(lengths, rows, "states")
     stretch = np.repeat(np.arange(len(each)), each)
+    times, remedy = index, BY_INDEX
     if order is None:
         found = np.argsort(codes, kind="stable")
     else:
-        times = _ranks(order, rows)
-        found = np.lexsort((times, codes))
-        tied = (np.diff(codes[found]) == 0) & (np.diff(times[found]) == 0)
+        entries = listed(order, "order")
+        ranks = _ranks(order, entries, rows)
+        times, remedy = read_times(entries), BY_ORDER
+        found = np.lexsort((ranks, codes))
+        tied = (np.diff(codes[found]) == 0) & (np.diff(ranks[found]) == 0)
         if tied.any():
             one, other = sorted(found[int(tied.argmax()) :][:2].tolist())
             raise ValueError(
@@ -123,7 +167,21 @@ def read_series(groups: Any, rows: int, order: Any = None, lengths: Any = None) 
     series, parts = codes[found], stretch[found]
     begins = np.ones(rows, dtype=np.bool_)
     begins[1:] = (np.diff(series) != 0) | (np.diff(parts) != 0)
-    return SeriesRows(names.labels, found, np.bincount(codes, minlength=len(names)), begins)
+    sizes = np.bincount(codes, minlength=len(names))
+    if times is None or not cut or not rows:
+        return SeriesRows(names.labels, found, sizes, begins)
+    times = times._replace(values=times.values[found])
+    check_forward(times, begins, "name what sorts them in order=")
+    before = [None if clocks is None else clocks.get(name) for name in names.labels]
+    usual = [one.usual if one is not None and one.kind == times.kind else 0.0 for one in before]
+    holes = find_holes(
+        times, begins, remedy, owners=series, names=names.labels, usual=np.array(usual)
+    )
+    if holes.note:
+        warn_caller(holes.note, HoleWarning)
+    last = times.values[sizes.cumsum() - 1].tolist()
+    after = tuple(map(Clock, [times.kind] * len(names), last, holes.usual.tolist()))
+    return SeriesRows(names.labels, found, sizes, begins | holes.after, after, times)
 
 
 def take_series(
@@ -135,9 +193,11 @@ def take_series(
     (['a', 'c', 'b'], ['x', 'z', 'y'], array([2, 1]))
     """
     labels = checked_states(states)
-    series = read_series(groups, len(labels), order, lengths)
-    seen = readable(observations)
-    seen = None if seen is None else at_rows(seen, series.rows)
+    check_aligned(
+        {"observations": observations, "states": states, "groups": groups, "order": order}
+    )
+    series = read_series(groups, len(labels), order, lengths, cut=False)
+    seen = sort_rows(observations, series.rows, len(labels))
     return seen, [labels[row] for row in series.rows.tolist()], series.all_stretches
 
 
@@ -152,11 +212,13 @@ def take_labelled(
     (['a', 'd', 'c'], ['x', 'z', 'y'], array([1, 1, 1]), array([0, 3, 2]))
     """
     labels = listed(states, "states")
-    series = read_series(groups, len(labels), order, lengths)
+    check_aligned(
+        {"observations": observations, "states": states, "groups": groups, "order": order}
+    )
+    series = read_series(groups, len(labels), order, lengths, read_index(observations, states))
     known = ~np.array([is_missing(label) for label in labels], dtype=np.bool_)[series.rows]
     stretch, rows = (series.begins | ~known).cumsum()[known], series.rows[known]
-    seen = readable(observations)
-    seen = None if seen is None else at_rows(seen, rows)
+    seen = sort_rows(observations, rows, len(labels))
     sizes = np.unique(stretch, return_counts=True)[1]
     return seen, [labels[row] for row in rows.tolist()], sizes, rows
 
@@ -175,11 +237,32 @@ def drop_unlabelled(
     missing = np.array([is_missing(label) for label in listed(states, "states")], dtype=np.bool_)
     if not missing.any():
         return None, None
+    check_aligned({"states": states, "groups": groups, "order": order})
     series = read_series(groups, len(missing), order)
     known = ~missing[series.rows]
     stretch = (series.begins | ~known).cumsum()[known]
     begins = np.flatnonzero(np.diff(stretch, prepend=-1))
     return series.rows[known], np.asarray(np.diff(begins, append=len(stretch)))
+
+
+def sort_rows(observations: Any, rows: IntArray, total: int, name: str = "observations") -> Any:
+    """Return the observations of some rows, in their order; None for plain chains.
+
+    Parameters
+    ----------
+    total : how many observations there must be: one for each state
+    name : what the observations are called in an error
+
+    Examples
+    --------
+    >>> sort_rows(["a", "b", "c"], np.array([2, 0]), 3)
+    ['c', 'a']
+    """
+    seen = readable(observations, name)
+    if seen is None:
+        return None
+    check_pairs(count_rows(seen, name), total, name)
+    return at_rows(without_index(seen), rows)
 
 
 def at_rows(values: Any, rows: IntArray) -> Any:
@@ -221,9 +304,8 @@ def _checked_names(labels: list[Any]) -> list[Any]:
     return distinct
 
 
-def _ranks(order: Any, rows: int) -> IntArray:
+def _ranks(order: Any, times: list[Any], rows: int) -> IntArray:
     """Return the place of each row in its order, equal ones with equal places."""
-    times = listed(order, "order")
     if len(times) != rows:
         raise ValueError(f"order has {len(times):,} entries for {rows:,} rows; give one per row")
     for row, time in enumerate(times):

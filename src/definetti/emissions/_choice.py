@@ -86,7 +86,7 @@ def kinds_of(observations: Any) -> Kinds:
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         columns: dict[Hashable, str] = {
-            series.name: kind(series.to_native()) for series in native.iter_columns()
+            series.name: kind(series) for series in native.iter_columns()
         }
         return Kinds("columns", columns)
     if isinstance(native, nw.Series):

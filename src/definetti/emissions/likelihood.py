@@ -51,7 +51,8 @@ class LogLikelihood(CodedRows, name="loglikelihood"):
     ) -> FloatArray:
         # Row 0 came with the fit, where each state must have its column; others may come up later.
         width = table.width or 0
-        if not (width == n_states if (codes == 0).any() else width <= n_states):
+        # With no states, the shape alone is asked for.
+        if n_states and not (width == n_states if (codes == 0).any() else width <= n_states):
             raise ValueError(
                 f"observations has {width} columns for {n_states} states; give one column per "
                 "state, and declare states=[…] in their order"

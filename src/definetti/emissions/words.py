@@ -65,6 +65,10 @@ class Lexicon(Saved):
     def _restored(cls, kept: dict[str, Any]) -> Lexicon:
         return EMPTY._grown(kept["words"])
 
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        return 512 * len(kept["words"])
+
     def encoded(self, observations: Any, name: str) -> tuple[Lexicon, IntArray]:
         """Return a lexicon that also holds a text, and the codes of its words."""
         found = listed(observations, name)

@@ -21,7 +21,7 @@ from definetti.data.history import Completion, windows_at
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
 from definetti.judging.stretch import Stretch
-from definetti.memory.tokens import MOST
+from definetti.memory.tokens import MOST, trace_tokens
 from definetti.models.estimate import Estimate
 from definetti.ranks.growing import latest_ends, rank_growing, sort_by_root
 from definetti.symmetry import Remembering
@@ -43,7 +43,6 @@ class Ranked(NamedTuple):
     greater, equal : (W, C) as in `Rank`
     total : (W, G) those of candidate ``c`` are in column ``c % G``
     scores : (W, C) how strange each is
-    rounded : whether the scores are those of a single prediction but for the last digits
     """
 
     first: int
@@ -54,7 +53,6 @@ class Ranked(NamedTuple):
     equal: npt.NDArray[Any]
     total: npt.NDArray[Any]
     scores: FloatArray
-    rounded: bool = False
 
 
 class Ways(NamedTuple):
@@ -76,13 +74,16 @@ def find_ways(stretch: Stretch) -> Ways | None:
     """Return what windows are compared with; None where it must be asked for one by one."""
     symmetry, rows, tokens = stretch.question.symmetry, None, stretch.states
     if isinstance(symmetry, Remembering):
-        rows = symmetry.memory.trace(stretch.states, stretch.codes)
+        rows = trace_tokens(symmetry.memory, stretch.states, stretch.codes)
         _, tokens, number = distinct_rows(rows)
         if len(number) > MOST:
             return None  # it is refused, at its window
         symmetry = symmetry.symmetry
     chains = symmetry.chains(tokens, stretch.horizon)
-    return None if chains is None else Ways(chains, rows, tokens)
+    if chains is None:
+        return None
+    chains.check(len(stretch.states), stretch.horizon)
+    return Ways(chains, rows, tokens)
 
 
 def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[Ranked]:

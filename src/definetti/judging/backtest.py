@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_limit, checked_number, checked_share
 from definetti.data.candidates import PER_WINDOW, is_long, powered
-from definetti.data.labels import piece
+from definetti.data.labels import check_pairs, count_rows, piece
+from definetti.data.timing import read_rows
 from definetti.judging import START, WINDOWS
-from definetti.judging.rolling import JudgedLevels, count_windows, roll_stretches
+from definetti.judging.rivals import CLASSICAL, REPEAT, fit_rivals, repeat_last
+from definetti.judging.rolling import JudgedLevels, count_windows, rising_levels, roll_stretches
 from definetti.levels import ConfidenceLevel, read_levels
 from definetti.sets import Evaluation
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
 
-OURS, THEIRS = "definetti", "classical"
+OURS = "definetti"
 FEWEST = 1  # rows before the first window
 
 
@@ -32,7 +35,9 @@ class Backtest(NamedTuple):
     horizon, observed : the steps of a window, and how many of them were observed when predicted
     lag : how many of its first steps were not asked about
     guarantee : what was promised
-    methods : how each method fared, "definetti" and, where it can be had, "classical"
+    methods : how each method fared: "definetti" first, then, where they can be had, what else could
+        be done with the same predictor, as `definetti.judging.rivals` has it
+    guaranteed : by method, whether its level is guaranteed for every hidden Markov model
     asked : the place of the estimator's own level among all levels
     notes : what is to be said of it
     predictor : the copy of the estimator that was fitted and judged
@@ -47,6 +52,7 @@ class Backtest(NamedTuple):
     asked: int
     notes: list[str]
     predictor: ConformalHMM
+    guaranteed: dict[str, bool]
 
     @property
     def windows(self) -> int:
@@ -55,9 +61,15 @@ class Backtest(NamedTuple):
 
     def evaluations(self, level: ConfidenceLevel | None = None) -> dict[str, Evaluation]:
         """Return how the sets of each method fared at one of the levels: the predictor's own."""
-        place = self.asked
-        if level is not None and len(self.methods[OURS].levels) > 1:
-            place = self.methods[OURS].levels.index(level)
+        place, levels = self.asked, self.methods[OURS].levels
+        if level is not None:
+            written = read_levels(level).written
+            if written not in levels:
+                raise ValueError(
+                    f"level {level!r} was not judged, only {', '.join(map(str, levels))}; give it "
+                    "to run_backtest(levels=[…])"
+                )
+            place = levels.index(written)
         return {name: one.evaluation(place) for name, one in self.methods.items()}
 
 
@@ -100,7 +112,8 @@ def run_backtest(
     Parameters
     ----------
     predictor : ConformalHMM
-        Its settings; a copy of it is fitted, and classical prediction beside it.
+        Its settings; a copy of it is fitted, and beside it what else could be done with the same
+        predictor: `definetti.judging.rivals`.
     observations, states : the labelled rows
     horizon : int, default 1
         The steps of a window.
@@ -109,8 +122,8 @@ def run_backtest(
     observed : int, optional
         How many of them are observed when a window is predicted; all if left out.
     levels : list of float, optional
-        Several levels in rising order, the predictor's own among them; that alone if left out, and
-        where it is a dict of levels by state.
+        Several levels, in any order; the predictor's own is judged beside them. The results have
+        them in rising order. A dict of levels by state is judged alone.
     start : float, default 0.5
         The share of the rows before the first window.
     windows : int, optional
@@ -136,8 +149,18 @@ def run_backtest(
     >>> print(found.evaluations()["definetti"].verdict)
     kept: 0.933 of 120 windows, promised 0.9
     """
+    checked_number(horizon, "horizon")
+    checked_share(start, "start")
+    checked_limit(lag, "lag")
+    if windows is not None:
+        checked_number(windows, "windows")
+    if observed is not None:
+        checked_limit(observed, "observed")
+    rows = read_rows(observations, states, lengths)
+    observations, states, stretches = rows.observations, rows.labels, rows.lengths.tolist()
+    if observations is not None:
+        check_pairs(count_rows(observations, "observations"), len(states))
     begin = find_begin(len(states), horizon, start)
-    stretches = [len(states)] if lengths is None else list(lengths)
     ahead = [] if begin is None else stretches_after(begin, stretches)
     number = count_windows(ahead, horizon)
     if begin is None or not number:
@@ -153,8 +176,10 @@ def run_backtest(
     ours = copy.deepcopy(predictor)
     # The decimal that was written: a level in single precision is no other level.
     level = read_levels(predictor.confidence_level).written
-    levels = [level] if levels is None else list(levels)
-    asked, notes = levels.index(level), []
+    several = [] if levels is None else list(levels)
+    given = [read_levels(one).written for one in several if one != level]
+    levels = rising_levels([level, *given]) if given else [level]
+    asked, notes = levels.index(level), [rows.note] if rows.note else []
     late = set(level) - {None, *states[:begin]} if isinstance(level, dict) else set()
     if ours.states is None and late:
         ours.states = list(dict.fromkeys([*states, *late]))
@@ -162,41 +187,49 @@ def run_backtest(
             "all states are known from the first window on: a level names one that is late"
         )
     n_states = len({*states, *(ours.states or ())})
-    ways: dict[str, Any] = {OURS: ours}
-    if (
-        predictor.guarantee == "all" and not lag
-    ):  # what the classical way promises, or would like to
+    known = horizon if observed is None else min(observed, horizon)
+    past, rest = _split(observations, begin, len(states))
+    before = None if len(stretches) == 1 else _stretches_before(begin, stretches)
+    places, every = spread_windows(number, windows or WINDOWS), windows is None
+    found: dict[str, JudgedLevels] = {}
+
+    def judge(way: Any) -> JudgedLevels:
+        judged = roll_stretches(
+            way, rest, states[begin:], ahead, horizon, places, every, levels=levels, lag=lag,
+            observed=known, asked=asked, verbose=bool(predictor.verbose),
+            by_p_values=len(levels) > 1 and predictor.guarantee == "all",
+            filling=not ours.allow_empty,
+        )  # fmt: skip
+        return judged._replace(begins=judged.begins + begin)
+
+    found[OURS] = judge(ours.fit(past, states[:begin], before))
+    every = every and len(found[OURS].covers) == number  # all are judged by the same windows
+    rivals: dict[str, Any] = {}
+    if predictor.guarantee == "all" and not lag:  # what the classical way would like to promise
         if isinstance(level, dict):
-            notes.append(f"{THEIRS} prediction is left out: it has one level for all states")
+            notes.append(f"{CLASSICAL} prediction is left out: it has one level for all states")
         elif is_long(n_states, horizon, PER_WINDOW):
             notes.append(
-                f"{THEIRS} prediction is left out: it lists {powered(n_states, horizon)} "
+                f"{CLASSICAL} prediction is left out: it lists {powered(n_states, horizon)} "
                 f"sequences for each window of {horizon:,}; shorten the horizon to see it"
             )
         else:
-            ways[THEIRS] = _classical(ours, level)
-    known = horizon if observed is None else min(observed, horizon)
-    past, rest = _split(observations, begin, len(states))
-    before = None if lengths is None else _stretches_before(begin, stretches)
-    places, every, found = spread_windows(number, windows or WINDOWS), windows is None, {}
-    for name, way in ways.items():
+            rivals, more = fit_rivals(ours, past, states[:begin], before)
+            notes += more
+    for name, way in rivals.items():
+        way.confidence_level = level
         try:
-            way.fit(past, states[:begin], before)
-            judged = roll_stretches(
-                way, rest, states[begin:], ahead, horizon, places, every, levels=levels,
-                lag=lag, observed=known, asked=asked, verbose=bool(predictor.verbose),
-                by_p_values=len(levels) > 1 and predictor.guarantee == "all",
-                filling=name == OURS and not ours.allow_empty,
-            )  # fmt: skip
-            found[name] = judged._replace(begins=judged.begins + begin)
-            every = every and len(judged.covers) == number  # all are judged by the same windows
+            found[name] = judge(way)
         except ValueError as error:
-            if name == OURS:
-                raise
             notes.append(f"{name} prediction is left out: {error}")
-    if THEIRS in found and len(found[THEIRS].covers) < len(found[OURS].covers):
-        notes.append(f"{THEIRS} prediction is judged by {len(found[THEIRS].covers)} of the windows")
-    return Backtest(begin, horizon, known, lag, predictor.guarantee, found, asked, notes, ours)
+            continue
+        if len(found[name].covers) < len(found[OURS].covers):
+            notes.append(f"{name} prediction is judged by {len(found[name].covers)} of the windows")
+    found[REPEAT] = repeat_last(found[OURS], states, lag, predictor.max_errors)
+    guaranteed = {name: name == OURS and bool(ours.symmetry_.exact) for name in found}
+    return Backtest(
+        begin, horizon, known, lag, predictor.guarantee, found, asked, notes, ours, guaranteed
+    )
 
 
 def _stretches_before(begin: int, lengths: Sequence[int]) -> list[int]:
@@ -217,13 +250,6 @@ def stretches_after(begin: int, lengths: Sequence[int]) -> list[int]:
     ends = np.maximum(np.cumsum(lengths) - begin, 0)
     found = [one for one in np.diff(ends, prepend=0).tolist() if one]
     return [0, *found] if begin in np.cumsum(lengths) and begin < sum(lengths) else found
-
-
-def _classical(ours: ConformalHMM, level: float) -> Any:
-    """Return conformal prediction that ignores time, at the same level for the same states."""
-    from definetti.baselines import Classical
-
-    return Classical(confidence_level=level, states=ours.states, random_state=0)
 
 
 def _split(observations: Any, begin: int, end: int) -> tuple[Any, Any]:

@@ -57,9 +57,6 @@ def roll_at_once(
     stretch = Stretch.of(predictor, question, observations, states)
     if stretch is None or is_long(len(stretch.names), question.steps, predictor.max_candidates):
         return None
-    gaps = bool((stretch.codes == MISSING).any())
-    if not predictor._compares_alike(int(stretch.sizes[0]), int(stretch.sizes[-1]), gaps):
-        return None
     found = rank_windows(stretch)
     if found is None:
         return None

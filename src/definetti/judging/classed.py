@@ -18,7 +18,6 @@ from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
 from definetti.judging.along import Ranked
 from definetti.judging.stretch import Stretch
-from definetti.ranks._step import tied_with
 from definetti.ranks.stream import Stream
 
 CELLS = 2**22  # scores that a table may have
@@ -86,23 +85,16 @@ def _place(
     """
     n, width = emissions.shape
     placed = np.zeros((n, n, 3), dtype=np.int64)
-    room = np.empty(n * width)
     for state in range(n):
         emissions[state, code + 1] += 1
-        there = 0
-        for u in range(n):
-            for k in range(width):
-                if sources[state, u] and emissions[state, k]:
-                    room[there] = table[u, state, k]
-                    there += 1
-        low, high = tied_with(table[last, state, code + 1], room[:there])
+        own = table[last, state, code + 1]
         for u in range(n):
             for k in range(width):
                 count = emissions[state, k]
                 if sources[state, u] and count:
                     score = table[u, state, k]
-                    placed[state, u, 0] += count * (score > high)
-                    placed[state, u, 1] += count * (low <= score <= high)
+                    placed[state, u, 0] += count * (score > own)
+                    placed[state, u, 1] += count * (score == own)
                     placed[state, u, 2] += count
         emissions[state, code + 1] -= 1
     return placed

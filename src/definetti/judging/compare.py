@@ -11,9 +11,10 @@ import narwhals as nw
 
 from definetti._system.progress import show_progress
 from definetti.conformal import ConformalHMM
-from definetti.data.labels import checked_states, piece, readable
+from definetti.data.labels import check_pairs, checked_states, count_rows, piece, readable
 from definetti.data.splitting import training_length
-from definetti.judging.intervals import exact_interval
+from definetti.data.timing import check_aligned
+from definetti.judging.summing import share
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets.listed import Backend, installed
 
@@ -24,9 +25,11 @@ class Row(NamedTuple):
     Attributes
     ----------
     predictor : its name
-    coverage, low, high : the share of windows whose set held the truth, and its exact interval
+    coverage, low, high : the share of windows whose set held the truth, before empty ones were
+        filled, or of their steps where these are promised; and its 95 % interval
     size, scaled_size : how many sequences a set held on average, and which share of all
     singletons, full : the share of sets with one sequence, and with all
+    empty : the share of sets, or of steps where these are promised, that were empty before filling
     seconds : time per prediction
     exact : whether its symmetry guarantees the level
     """
@@ -39,6 +42,7 @@ class Row(NamedTuple):
     scaled_size: float
     singletons: float
     full: float
+    empty: float
     seconds: float
     exact: bool
 
@@ -73,15 +77,19 @@ class Comparison(NamedTuple):
         width = max([9, *(len(row.label) for row in self.rows)])
         lines = [
             f"{self.windows} windows at level {self.confidence_level}, smallest sets first",
-            f"{'predictor':<{width}}  coverage  [95 % interval]    size  scaled  single   full",
+            f"{'predictor':<{width}}  coverage  [95 % interval]    size  scaled  single   full"
+            "  empty",
         ]
         lines += [
             f"{r.label:<{width}}  {r.coverage:8.3f}  [{r.low:.3f}, {r.high:.3f}]  {r.size:7.2f}"
             f"  {r.scaled_size:6.3f}  {r.singletons:6.3f}  {r.full:5.3f}"
+            f"  {r.empty:5.3f}"
             for r in self.rows
         ]
         if not all(row.exact for row in self.rows):
             lines.append("* not guaranteed to reach the level, and last for it")
+        if any(row.empty for row in self.rows):
+            lines.append("coverage is that of the sets before empty ones were filled")
         return "\n".join(lines)
 
 
@@ -133,6 +141,9 @@ def compare_predictors(
         )
     miscoverage(confidence_level)
     truth, observations = checked_states(states), readable(observations)
+    check_aligned({"observations": observations, "states": states})
+    if observations is not None:
+        check_pairs(count_rows(observations, "observations"), len(truth))
     declared = None if labels is None else checked_states(labels, "labels")
     try:
         cut = len(truth) - training_length(test_size, len(truth))
@@ -141,6 +152,7 @@ def compare_predictors(
             f"test_size must be a share between 0 and 1, or a number of steps fewer than the "
             f"{len(truth)} there are, got {test_size!r}; 0.5 predicts the second half"
         ) from None
+    ConformalHMM("auto", states=declared, **params)  # which refuses what it has no parameter for
     if not predictors:
         raise ValueError("predictors is empty; give a dict from names to models")
     rows = []
@@ -155,10 +167,12 @@ def compare_predictors(
         found = cp.evaluate(rest, truth[cut:], confidence_level, horizon=horizon)
         seconds = time.perf_counter() - began
         number = len(found.covered)
-        low, high = exact_interval(int(found.covered.sum()), number)
+        covered = share(found.kept_shares)
         singletons = float((found.sizes == 1).mean())
         full = float((found.scaled_sizes == 1).mean())
-        means = (found.size, found.scaled_size, singletons, full, seconds / number)
-        rows.append(Row(str(name), found.coverage, low, high, *means, bool(cp.symmetry_.exact)))
+        empty = float(found.empty_shares.mean())
+        means = (found.size, found.scaled_size, singletons, full, empty, seconds / number)
+        bounds = (covered["coverage"], covered["low"], covered["high"])
+        rows.append(Row(str(name), *bounds, *means, bool(cp.symmetry_.exact)))
     rows.sort(key=lambda row: (not row.exact, row.size))
     return Comparison(rows, confidence_level, number)

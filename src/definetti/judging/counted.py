@@ -46,7 +46,7 @@ def rank_counted_windows(stretch: Stretch, way: str) -> Iterator[Ranked]:
         rank = _rank_past if way == "past" else _rank_class
         ranks = rank(stream, stretch, learned, first, last)
         learned = int(stretch.lengths[last - 1])
-        yield Ranked(first, last, size, all_candidates(size, 1), *ranks, True)
+        yield Ranked(first, last, size, all_candidates(size, 1), *ranks)
 
 
 def _symbols(stretch: Stretch) -> IntArray:

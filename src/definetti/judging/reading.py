@@ -16,7 +16,6 @@ from definetti.judging.stretch import Stretch
 from definetti.levels import Levels
 from definetti.ranks.limits import blocks_needed
 from definetti.ranks.many import exceed, p_values_of
-from definetti.ranks.pvalue import TIE
 from definetti.sets._few import Few
 from definetti.symmetry.base import PRESENT
 
@@ -72,11 +71,9 @@ class WindowReader:
             if found is not None and (few is None or found[0] < few[0]):
                 few = found
             empty = (numbers == 0) & filling
-            if ranked.rounded and empty.any():
-                self._settle(ranked, p, best, empty)
+            held.append(inside[windows, truth] & (truth >= 0))  # before a set is filled
             inside[windows[empty], best[empty]] = True
             nodes.append(_nodes(inside, ranked))
-            held.append(inside[windows, truth] & (truth >= 0))
             sizes.append(np.where(empty, 1, numbers))
             filled.append(empty)
         there = np.array(nodes)
@@ -112,12 +109,9 @@ class WindowReader:
         if filling:
             top = _plausible(p, ranked.scores)
             filled = np.arange(never) < entry(p.max(axis=1), written)[:, None]
-            if ranked.rounded:
-                self._settle(ranked, p, top, np.asarray(filled.any(axis=1)))
             sizes = np.where(filled & (sizes == 0), 1, sizes)
             for step in range(steps):
                 first[windows, step, ranked.candidates[top, step]] = 0
-            covers = np.where(truth == top, 0, covers)
         return Read(
             first.reshape(-1, ranked.size),
             covers,
@@ -127,17 +121,6 @@ class WindowReader:
             best.reshape(-1, ranked.size),
             filled,
         )
-
-    def _settle(
-        self, ranked: Ranked, p_values: FloatArray, best: IntArray, asked: BoolArray
-    ) -> None:
-        """Ask about windows by themselves where rounding alone tells which member is the best."""
-        top = p_values == p_values.max(axis=1, keepdims=True)
-        own = ranked.scores[np.arange(len(best)), best][:, None]
-        near = top & (np.abs(ranked.scores - own) <= TIE * np.maximum(1.0, np.abs(own)))
-        for window in np.flatnonzero(asked & (near.sum(axis=1) > 1)).tolist():
-            found = self.stretch.best_at(ranked.first + window)
-            best[window] = self.stretch.names.index(found)
 
     def _p_values(self, ranked: Ranked) -> tuple[FloatArray, FloatArray | None]:
         uniforms = self.stretch.uniforms

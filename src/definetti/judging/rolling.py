@@ -24,6 +24,7 @@ from definetti.levels import ConfidenceLevel, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
+from definetti.sets.unfilled import covers_unfilled, steps_filled
 
 AnySet = PredictionSet | LatticeSet | StepSets
 PRESENT = "present state"
@@ -82,7 +83,7 @@ class JudgedLevels(NamedTuple):
     horizon : the steps of each window that were asked about
     truth : (steps,) the true codes, −1 for a label never seen
     first : (steps, n) from which level on each state is in the set of its step
-    covers : (windows,) from which level on the truth is in the set
+    covers : (windows,) from which level on the truth is in the set, before empty ones are filled
     p_values : (windows,) of the truth; NaN where sets have none
     sizes, scaled_sizes : (windows, levels) how many sequences a set holds, and which share of all;
         NaN where they are not listed and the level was not the one asked for
@@ -91,6 +92,8 @@ class JudgedLevels(NamedTuple):
     filled : (windows, levels) whether a set would be empty, and has its most plausible member
     begins : (windows,) the first row of each window that was asked about, from 0
     guarantee : what was promised
+    filled_steps : (steps, levels) at which steps nothing was plausible; None for sets of sequences,
+        of which all steps are filled, or none
     """
 
     levels: list[Any]
@@ -107,11 +110,12 @@ class JudgedLevels(NamedTuple):
     filled: npt.NDArray[np.bool_] | None = None
     begins: Any = None
     guarantee: str = "all"
+    filled_steps: npt.NDArray[np.bool_] | None = None
 
     def take(self, places: IntArray) -> JudgedLevels:
         """Return some of the windows."""
         steps = (places[:, None] * self.horizon + np.arange(self.horizon)).ravel()
-        by_step = ("truth", "first", "step_p_values")
+        by_step = ("truth", "first", "step_p_values", "filled_steps")
         by_window = (
             "covers", "p_values", "sizes", "scaled_sizes", "given", "filled", "begins",
         )  # fmt: skip
@@ -123,11 +127,17 @@ class JudgedLevels(NamedTuple):
 
     def evaluation(self, place: int) -> Evaluation:
         """Return how the sets of one level fared."""
+        filled_steps = None
+        if self.filled_steps is not None:
+            filled_steps = self.filled_steps[:, place]
+        elif self.filled is not None:
+            filled_steps = self.filled[:, place].repeat(self.horizon)
         return Evaluation.of_steps(
             np.full(len(self.covers), self.horizon),
             self.states,
             self.truth,
             self.first <= place,
+            filled_steps,
             covered=self.covers <= place,
             sizes=self.sizes[:, place],
             scaled_sizes=self.scaled_sizes[:, place],
@@ -148,21 +158,41 @@ def judge_windows(
     horizon: int,
     lag: int = 0,
     verbose: bool = False,
+    lengths: Sequence[int] = (),
 ) -> Any:
     """Judge the sets of one level, as `roll_levels` does; that of the predictor itself if None.
 
-    Of several levels, which are numbers, each.
+    Of several levels, which are numbers, each. With lengths of stretches, as `roll_stretches` does.
     """
+    lengths = lengths or [len(states)]
+    if not count_windows(lengths, horizon):
+        raise ValueError(
+            f"no stretch of rows between holes has room for a window of {horizon}, but for the "
+            "first row after a hole, which is learned; give more rows, or shorten the horizon"
+        )
     several = several_levels(confidence_level)
     if several is not None:
-        if any(isinstance(one, Mapping) for one in several):
-            raise ValueError("confidence_level has a mapping among several levels; ask by itself")
-        rising = sorted({*several}, key=lambda level: -miscoverage(level))
-        judged = roll_levels(predictor, observations, states, rising, horizon, lag=lag)
+        rising = rising_levels(several)
+        judged = roll_stretches(
+            predictor, observations, states, lengths, horizon, levels=rising, lag=lag
+        )
         return [judged.evaluation(rising.index(one)) for one in several]
     levels = [confidence_level]
-    found = roll_levels(predictor, observations, states, levels, horizon, lag=lag, verbose=verbose)
+    found = roll_stretches(
+        predictor, observations, states, lengths, horizon, levels=levels, lag=lag, verbose=verbose
+    )
     return found.evaluation(0)
+
+
+def rising_levels(levels: Sequence[Any]) -> list[Any]:
+    """Return several levels in rising order, each once; refuse mappings among them.
+
+    >>> rising_levels([0.9, 0.5, 0.9])
+    [0.5, 0.9]
+    """
+    if any(isinstance(one, Mapping) for one in levels):
+        raise ValueError("confidence_level has a mapping among several levels; ask by itself")
+    return sorted({*levels}, key=lambda level: -miscoverage(level))
 
 
 def roll_levels(
@@ -236,7 +266,7 @@ def roll_levels(
             one = None if isinstance(s, PredictionSet) else levels[asked]
             sized = None if one is None else learner.predict_set(seen, one, **how)
             reading = _read_p_values(s, truth, levels, asked, sized)
-            found.append(_fill(reading, s, truth, levels) if filling else reading)
+            found.append(_fill(reading, s, levels) if filling else reading)
         else:
             sets = [learner.predict_set(seen, level, **how) for level in levels]
             s = sets[-1]
@@ -245,7 +275,8 @@ def roll_levels(
         present = s.given.startswith(PRESENT)
         given.append(s.states.index(learner.present_) if present else int(codes[-1][-1]))
         p_values.append(_p_value(learner, s, seen, truth, how))
-    first, covers, sizes, best, filled = zip(*found, strict=True)
+    first, covers, sizes, best, filled_steps = zip(*found, strict=True)
+    filled = [steps.any(axis=0) for steps in filled_steps]
     n, never = len(s.states), len(levels)  # states may have come up on the way
     numbers, shares = zip(*(zip(*each, strict=True) for each in sizes), strict=True)
     return JudgedLevels(
@@ -263,6 +294,7 @@ def roll_levels(
         np.array(filled),
         np.array(begins) + lag,
         s.guarantee if isinstance(s, StepSets) else "all",
+        np.concatenate(filled_steps) if isinstance(s, StepSets) else None,
     )
 
 
@@ -348,13 +380,13 @@ def join_judged(parts: Sequence[JudgedLevels]) -> JudgedLevels:
     return last._replace(**joined)
 
 
-Reading = tuple[IntArray, int, list[tuple[float, float]], Any, list[bool]]
+Reading = tuple[IntArray, int, list[tuple[float, float]], Any, npt.NDArray[np.bool_]]
 
 
 def _read_sets(sets: Sequence[AnySet], truth: tuple[Hashable, ...]) -> Reading:
     """Read a window off a set for each level: what is in from where on, and the sizes."""
-    covers = next((k for k, one in enumerate(sets) if truth in one), len(sets))
-    filled = [one.filled for one in sets]
+    covers = next((k for k, one in enumerate(sets) if covers_unfilled(one, truth)), len(sets))
+    filled = np.array([steps_filled(one) for one in sets]).T
     return entries_of_nodes(sets), covers, [_sizes(one) for one in sets], None, filled
 
 
@@ -375,13 +407,13 @@ def _read_p_values(
         sizes = [(number, float(number / every)) for number in numbers]
     elif sized is not None:
         sizes[asked] = _sizes(sized)
-    return entry(best, levels), covers, sizes, best, [False] * len(levels)
+    filled = np.zeros((s.horizon, len(levels)), dtype=np.bool_)
+    return entry(best, levels), covers, sizes, best, filled
 
 
 def _fill(
     reading: Reading,
     s: PredictionSet | LatticeSet,
-    truth: tuple[Hashable, ...],
     levels: Sequence[Any],
 ) -> Reading:
     """Let the most plausible of all candidates in where a level has none; it stays in above."""
@@ -389,8 +421,7 @@ def _fill(
     number = int(entry(p_values.max(), levels))  # of levels at which nothing is plausible
     alone = 1, float(Fraction(1, len(s.states) ** s.horizon))
     sizes = [alone if k < number and one[0] == 0 else one for k, one in enumerate(sizes)]
-    filled = [k < number for k in range(len(levels))]
-    covers = 0 if truth == s.best else covers
+    filled = np.tile(np.arange(len(levels)) < number, (s.horizon, 1))
     return fill_entries(reading[0], s), covers, sizes, p_values, filled
 
 

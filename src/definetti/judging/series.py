@@ -9,19 +9,24 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.caller import warn_caller
+from definetti._system.checks import checked_jobs, checked_limit, checked_number, checked_share
 from definetti._system.progress import show_progress
-from definetti.data.labels import checked_states, piece, readable
-from definetti.data.series import SeriesRows, at_rows, read_series
+from definetti.data.labels import checked_states, piece
+from definetti.data.series import SeriesRows, read_series, sort_rows
+from definetti.data.timing import CUT, check_aligned, read_index
+from definetti.exceptions import HoleWarning
 from definetti.judging import START, WINDOWS
 from definetti.judging.backtest import find_begin, spread_windows, stretches_after
 from definetti.judging.intervals import exact_interval
-from definetti.judging.rolling import count_windows, roll_stretches
+from definetti.judging.rolling import count_windows, rising_levels, roll_stretches
 from definetti.levels.by_state import several_levels
-from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation
-from definetti.sets.verdict import FULL, p_of_hits
+from definetti.sets.averages import mean_interval
+from definetti.sets.verdict import FULL, p_of_hits, say_empty
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 DOUBT = 0.05  # the chance that any series is named that keeps its level
 SHORT = "too short for a window"
 BARE = "no row has a state"
+TRAINED = "trained the model, not evaluated"
 UNKNOWN = "no window has states that had come up before"
 Judged = list[Evaluation] | None  # one a level; None where a series has no window
 
@@ -40,7 +46,8 @@ class SeriesRecord(NamedTuple):
     Attributes
     ----------
     series, rows, windows : its name, its labelled rows, and how many windows of it were predicted
-    covered : how many of these held the truth; a sum of shares where steps are promised
+    covered : how many of these held the truth, before empty sets were filled; a sum of shares
+        where steps are promised
     promised : what was promised, on average over its windows
     mean_size, states_per_step : how many sequences, and states at a step, a set held on average
     states : how many states there were in the end
@@ -48,7 +55,10 @@ class SeriesRecord(NamedTuple):
     unknown : how many windows had a state that was never seen before, and not declared, which no
         set can hold: the coverage is that of the others
     note : why there is none, where there is none
-    by_steps : whether shares of steps were counted, as they are promised
+    shares : the share of steps covered in each window, where that is promised of windows of
+        several steps
+    empty : how many sets were empty before filling, of those that could hold the truth; a sum of
+        shares where steps are promised
     """
 
     series: Hashable
@@ -62,7 +72,8 @@ class SeriesRecord(NamedTuple):
     filled: int = 0
     unknown: int = 0
     note: str = ""
-    by_steps: bool = False
+    shares: tuple[float, ...] = ()
+    empty: float = 0.0
 
     @property
     def judged(self) -> int:
@@ -75,9 +86,11 @@ class SeriesRecord(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The exact 95 % interval of the coverage; NaN where shares of steps were counted."""
-        if not self.judged or self.by_steps:
+        """The 95 % interval of the coverage: exact, or of shares of steps that of their mean."""
+        if not self.judged:
             return math.nan, math.nan
+        if self.shares:
+            return mean_interval(self.shares)
         return exact_interval(int(self.covered), self.judged)
 
     @property
@@ -85,7 +98,12 @@ class SeriesRecord(NamedTuple):
         """How probably so few are covered by chance, at most, if windows are independent."""
         if not self.judged:
             return math.nan
-        return p_of_hits(self.covered, self.judged, self.promised, not self.by_steps)
+        return p_of_hits(self.hits, self.promised)
+
+    @property
+    def hits(self) -> npt.NDArray[Any]:
+        """Whether each of so many windows was covered, in no order; or the share of its steps."""
+        return np.array(self.shares) if self.shares else np.arange(self.judged) < self.covered
 
     @classmethod
     def of(cls, name: Hashable, rows: int, found: Evaluation) -> SeriesRecord:
@@ -100,7 +118,9 @@ class SeriesRecord(NamedTuple):
             name, rows, len(held), float(held[~apart].sum()), float(promised),
             float(found.sizes.mean()), float(found.widths.mean()), len(found.states),
             0 if found.filled is None else int(found.filled.sum()), int(apart.sum()),
-            UNKNOWN if apart.all() else "", found.guarantee == "steps",
+            UNKNOWN if apart.all() else "",
+            () if held.dtype == np.bool_ else tuple(held[~apart].tolist()),
+            float(found.empty_shares[~apart].sum()),
         )  # fmt: skip
 
 
@@ -113,6 +133,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     evaluations : by series, each `Evaluation`; empty where only numbers were kept
     rows : by series, which of the rows that were given are its own, in its order; likewise
     says : what was promised, in words
+    source : what each window was predicted from, in words; empty where that is not known
 
     Examples
     --------
@@ -129,8 +150,9 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         evaluations: Mapping[Hashable, Evaluation] | None = None,
         says: str = "",
         rows: Mapping[Hashable, IntArray] | None = None,
+        source: str = "",
     ) -> None:
-        self.records, self.says = list(records), says
+        self.records, self.says, self.source = list(records), says, source
         self.evaluations, self.rows = dict(evaluations or {}), dict(rows or {})
 
     def __getitem__(self, place: Any) -> Any:
@@ -143,6 +165,11 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     def judged(self) -> list[SeriesRecord]:
         """The series of which some window was predicted that a set could hold."""
         return [one for one in self.records if one.judged]
+
+    @property
+    def trained(self) -> int:
+        """How many series trained the model, and were not evaluated."""
+        return sum(one.note == TRAINED for one in self.records)
 
     @property
     def windows(self) -> int:
@@ -195,8 +222,23 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     @property
     def spread_by_chance(self) -> float:
         """What the spread would be if all series were covered alike, and windows independent."""
-        p, numbers = self.coverage, np.array([one.judged for one in self.judged])
-        return float(np.sqrt(p * (1 - p) * np.mean(1 / numbers))) if len(numbers) else math.nan
+        numbers = np.array([one.judged for one in self.judged])
+        return float(np.sqrt(self.hits.var() * np.mean(1 / numbers))) if len(numbers) else math.nan
+
+    @property
+    def hits(self) -> npt.NDArray[Any]:
+        """`SeriesRecord.hits` of all series, one after the other."""
+        return np.concatenate([one.hits for one in self.judged])
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the coverage of all series, as that of one."""
+        if not self.judged:
+            return math.nan, math.nan
+        hits = self.hits
+        if hits.dtype != np.bool_:
+            return mean_interval(hits)
+        return exact_interval(int(hits.sum()), len(hits))
 
     @property
     def look_at(self) -> list[SeriesRecord]:
@@ -211,13 +253,17 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     def verdict(self) -> str:
         """Say in a sentence or two what came of it."""
+        left = ""
+        for note, number in Counter(one.note for one in self.records if not one.windows).items():
+            left += f"; {number:,} {note}" if note != BARE else f"; of {number:,} {note}"
         if not self.judged:
-            nothing = f"no series has a window: all {len(self):,} are too short"
-            return f"cannot tell: {UNKNOWN}" if self.unknown else nothing
-        number = self.windows - self.unknown
+            return f"cannot tell: {UNKNOWN if self.unknown else 'no series has a window'}" + left
+        number, kept = self.windows - self.unknown, self._kept()
+        what = "steps" if any(one.shares for one in self.judged) else "sets"
         said = (
-            f"{self._kept()}: {self.coverage:.3f} of {number:,} windows in {len(self.judged):,} "
+            f"{kept}: {self.coverage:.3f} of {number:,} windows in {len(self.judged):,} "
             f"series, promised {self.promised:g}"
+            f"{say_empty(self.empty, 1 - self.promised, kept != 'short', what)}"
         )
         worst = self.worst
         if worst is not None and len(self.judged) > 1:
@@ -231,16 +277,17 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
             said += f"; look at {names}{', …' if len(short) > 5 else ''} ({len(short):,} short)"
         if self.unknown:
             said += f"; counted apart: {self.unknown:,} with a state that had not come up before"
-        for note, number in Counter(one.note for one in self.records if not one.windows).items():
-            said += f"; {number:,} {note}" if note != BARE else f"; of {number:,} {note}"
-        return said
+        return said + left
+
+    @property
+    def empty(self) -> float:
+        """The share of sets, or of steps where these are promised, empty before filling."""
+        return sum(one.empty for one in self.judged) / max(self.windows - self.unknown, 1)
 
     def _kept(self) -> str:
         """Say whether the promise was kept over all series, and whether that says anything."""
         if self.coverage < self.promised:
-            covered, number = sum(one.covered for one in self.judged), self.windows - self.unknown
-            exact = not any(one.by_steps for one in self.judged)
-            by_chance = p_of_hits(covered, number, self.promised, exact) > DOUBT
+            by_chance = p_of_hits(self.hits, self.promised) > DOUBT
             return "kept within chance" if by_chance else "short"
         states = self._mean([float(one.states) for one in self.judged])
         if states > 1 and self.states_per_step >= FULL * states:
@@ -309,26 +356,49 @@ def evaluate_series(
     n_jobs : how many threads
     how : as in `ConformalHMM.evaluate`; of several levels, one `SeriesEvaluation` each
     """
+    horizon = how.get("horizon")
+    if horizon is not None:
+        checked_number(horizon, "horizon")
     labels = checked_states(states)
-    series = read_series(groups, len(labels), order)
-    seen = readable(observations, "new_observations")
-    seen = None if seen is None else at_rows(seen, series.rows)
+    named = {"new_observations": observations, "states": states, "groups": groups, "order": order}
+    check_aligned(named)
+    past = each.table.series
+    clocks = {name: past.clock(place) for name, place in past.places.items()}
+    clocks |= {name: grown._data.clock for name, grown in each.grown.items()}
+    index = read_index(observations, states)
+    series = read_series(groups, len(labels), order, index=index, clocks=clocks)
+    seen = sort_rows(observations, series.rows, len(labels), "new_observations")
     labels = [labels[row] for row in series.rows.tolist()]
-    places = [each.table.series.place_of(name) for name in series.names]
+    places = [past.place_of(name) for name in series.names]
 
     levels = several_levels(how.get("confidence_level"))
+    lengths = [series.stretches(k).tolist() for k in range(len(series))]
+    for k, name in enumerate(series.names):
+        clock = clocks[name]
+        if clock is not None and series.times is not None:
+            times = series.times._replace(values=series.times.values[slice(*series.span(k))])
+            if clock.precedes_hole(times, f"series {name!r}"):
+                lengths[k] = [0, *lengths[k]]
+                note = f"series {name!r} begins {clock.describe(times)}: {CUT}"
+                warn_caller(note, HoleWarning)
 
     def judge(k: int) -> Judged:
         begin, end = series.span(k)
-        if (how.get("horizon") or 0) > end - begin:
+        if horizon is not None and not count_windows(lengths[k], horizon):
             return None
-        cp = settle(each.fitted(places[k]))
+        cp = settle(each.current(places[k]))
         new = None if seen is None else piece(seen, begin, end)
-        found: Any = cp.evaluate(new, labels[begin:end], **how)
+        found: Any = cp._judge_windows(
+            new, labels[begin:end], how.get("confidence_level"), horizon,
+            how.get("lag", 0), bool(cp.verbose), lengths[k],
+        )  # fmt: skip
         return [found] if levels is None else list(found)
 
     found = _each(judge, len(series), n_jobs, bool(each.table.predictor.verbose))
-    joined = _joined(series, found, 1 if levels is None else len(levels), each.promise.words)
+    joined = _joined(
+        series, found, 1 if levels is None else len(levels), each.promise.words,
+        each.promise.source,
+    )  # fmt: skip
     return joined[0] if levels is None else joined
 
 
@@ -348,13 +418,16 @@ def backtest_series(
     confidence_level: Any = None,
     lag: int = 0,
 ) -> Any:
-    """Predict windows of every series, each from all rows of it before, and judge.
+    """Predict windows of every series from what came before them, and judge.
+
+    A series whose rows trained the model is not evaluated.
 
     Parameters
     ----------
     predictor : ConformalHMM
-        Its settings; ``series`` says what each series is predicted by. Where a model learns from
-        other series, it does from all of their rows.
+        Its settings; ``series`` says what each series is predicted by. Where other series train
+        or calibrate, they do with all of their rows. With ``series="all"`` or ``"first"`` and a
+        `train_size`, the series that train are not evaluated.
     observations, states, groups, order, lengths :
         As in `ConformalHMM.fit`. No window leads over a gap, and the first row after one is
         not predicted.
@@ -370,14 +443,20 @@ def backtest_series(
     totals : `definetti.series.SeriesTotals`, optional
         What these series and others add up to, where the others are not here: for a model that
         learns from them.
-    confidence_level : list of float, optional
-        Several levels, from one pass; the predictor's own if left out.
+    confidence_level : float, dict or list of float, optional
+        As in `ConformalHMM.evaluate`; several levels, in any order, are judged in one pass. The
+        predictor's own if left out.
     lag : int, default 0
         How many of the first steps of each window not to ask about, as in `predict_set`.
 
     Returns
     -------
     a `SeriesEvaluation`; a list of them, one a level, where several were asked for
+
+    Notes
+    -----
+    A state that comes up in no other series is not known before it comes up, unless the predictor
+    declares it, or a level names it.
 
     Examples
     --------
@@ -392,15 +471,23 @@ def backtest_series(
     from definetti._system.checks import entropy_of
     from definetti.series import EachSeries
 
-    predictor = copy.deepcopy(predictor)
+    checked_number(horizon, "horizon")
+    checked_share(start, "start")
+    checked_limit(lag, "lag")
+    if windows is not None:
+        checked_number(windows, "windows")
+    predictor, several = copy.deepcopy(predictor), several_levels(confidence_level)
+    if several is None and confidence_level is not None:
+        predictor.confidence_level = confidence_level
     predictor._check_parameters()
     entropy = entropy_of(predictor.random_state)
     each = EachSeries(predictor, observations, states, groups, order, lengths, entropy, totals)
-    table, several = each.table, several_levels(confidence_level)
-    levels = [None] if several is None else sorted({*several}, key=lambda one: -miscoverage(one))
+    table, levels = each.table, [None] if several is None else rising_levels(several)
     asked = [0] if several is None else [levels.index(one) for one in several]
 
     def judge(place: int) -> Judged:
+        if each.promise.has_trained(place):
+            return None
         begin, end = table.series.span(place)
         cut = find_begin(end - begin, horizon, start)
         ahead = [] if cut is None else stretches_after(cut, table.series.stretches(place).tolist())
@@ -416,7 +503,10 @@ def backtest_series(
         return [judged.evaluation(level) for level in asked]
 
     found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
-    joined = _joined(table.series, found, len(asked), each.promise.words)
+    joined = _joined(
+        table.series, found, len(asked), each.promise.words, each.promise.source,
+        [TRAINED if each.promise.has_trained(place) else SHORT for place in range(len(each))],
+    )  # fmt: skip
     return joined[0] if several is None else joined
 
 
@@ -424,6 +514,7 @@ def _each(
     judge: Callable[[int], Judged], number: int, n_jobs: int | None, verbose: bool
 ) -> list[Judged]:
     """Judge all series, in threads; no number depends on how many."""
+    n_jobs = checked_jobs(n_jobs, number)
     if n_jobs in (None, 1):
         return list(show_progress(map(judge, range(number)), number, "judging series", verbose))
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
@@ -434,20 +525,30 @@ def _each(
 
 
 def _joined(
-    series: SeriesRows, found: Sequence[Judged], levels: int, says: str
+    series: SeriesRows,
+    found: Sequence[Judged],
+    levels: int,
+    says: str,
+    source: str,
+    notes: Sequence[str] | None = None,
 ) -> list[SeriesEvaluation]:
-    """Return how all series fared, level by level."""
+    """Return how all series fared, level by level.
+
+    Parameters
+    ----------
+    notes : why a series has no window, where it has none; too short if left out
+    """
     names, lengths = series.names, series.lengths.tolist()
     rows = dict(zip(names, np.split(series.rows, series.ends[:-1]), strict=True))
-    joined = []
+    joined, notes = [], notes or [SHORT] * len(names)
     for level in range(levels):
         each = [None if one is None else one[level] for one in found]
         records = [
-            SeriesRecord(name, number, note=SHORT)
+            SeriesRecord(name, number, note=note)
             if one is None
             else SeriesRecord.of(name, number, one)
-            for name, number, one in zip(names, lengths, each, strict=True)
+            for name, number, one, note in zip(names, lengths, each, notes, strict=True)
         ]
         kept = {name: one for name, one in zip(names, each, strict=True) if one is not None}
-        joined.append(SeriesEvaluation(records, kept, says, rows))
+        joined.append(SeriesEvaluation(records, kept, says, rows, source))
     return joined

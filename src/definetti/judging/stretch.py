@@ -15,6 +15,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.seeding import first_uniforms
 from definetti.data.digest import running_digests, window_digests
 from definetti.data.labels import MISSING, piece
+from definetti.data.sound import check_encoded
 from definetti.question import Question
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Stretch:
             states = alphabet.encode(labels, "states")
             came = [None] * length if observations is None else observations
             table, codes = data.emission.encode(came, data.table, "observations")
+            check_encoded(data.emission, table, codes)
             question.symmetry.check_more(codes, data.emission.symbols)
         except (TypeError, ValueError):
             return None  # whoever goes window by window says where it is
@@ -166,9 +168,3 @@ class Stretch:
         asked = self.labels[begin + lag : begin + self.horizon]
         how = {"horizon": self.horizon, **({"lag": lag} if lag else {})}  # not all know of it
         return float(self.learner_at(window).p_value(self.seen_in(window), asked, **how))
-
-    def best_at(self, window: int) -> Hashable:
-        """Return the most plausible state of a window of one step, by itself."""
-        found = self.learner_at(window).predict_p(self.seen_in(window), horizon=1)
-        best: tuple[Hashable, ...] = found.best
-        return best[0]

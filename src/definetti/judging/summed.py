@@ -23,7 +23,6 @@ from definetti.emissions.categorical import log_frequencies
 from definetti.judging.along import Ranked
 from definetti.judging.stretch import Stretch
 from definetti.models.refits import Refits
-from definetti.ranks._step import tied_with
 
 CELLS = 2**21  # log-likelihoods that are held at once
 MOST = 256  # windows of a block
@@ -140,8 +139,7 @@ def _place(others: FloatArray, begins: IntArray, scores: FloatArray) -> IntArray
     placed = np.empty((len(scores), 3), dtype=np.int64)
     for b in range(len(scores)):
         here = others[begins[b] : begins[b + 1]]
-        low, high = tied_with(scores[b], here)
-        placed[b, 0] = (here > high).sum()
-        placed[b, 1] = 1 + ((here >= low) & (here <= high)).sum()
+        placed[b, 0] = (here > scores[b]).sum()
+        placed[b, 1] = 1 + (here == scores[b]).sum()
         placed[b, 2] = 1 + len(here)
     return placed

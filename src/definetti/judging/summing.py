@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti.judging.intervals import exact_interval
+from definetti.sets.averages import mean_interval
 from definetti.sets.evaluation import Evaluation
 
 PARTS = 4  # of the stretch that is predicted, for coverage over time
@@ -26,6 +27,10 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
 
     Notes
     -----
+    Coverage is that of the sets before empty ones are filled with their most plausible sequence:
+    "share_filled" is the share of sets that were, and "share_empty" that of sets, or of steps where
+    these are promised, that nothing was in before. Sizes are those of the sets as given.
+
     Windows with a state that had not come up before are counted in "unseen", and apart from all
     else, unless there are no others. Where states have levels of their own, "promised" is what was
     promised on average over these windows, and "by_state" has the shares by the state whose level
@@ -54,6 +59,7 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
         "mean_size": float(evaluation.sizes.mean()),
         "mean_states_per_step": float(evaluation.widths.mean()),
         "share_filled": 0.0 if evaluation.filled is None else float(evaluation.filled.mean()),
+        "share_empty": float(evaluation.empty_shares.mean()),
         "by_last_state": {
             names[code]: share(own)
             for code, own in split_by_last_state(covered, lasts).items()
@@ -144,11 +150,16 @@ def find_worst_state(own: dict[Any, npt.NDArray[Any]]) -> tuple[float | None, An
 
 
 def share(covered: npt.NDArray[Any]) -> dict[str, Any]:
-    """Return a share that was counted, with its exact 95 % interval.
+    """Return the mean coverage of windows with its 95 % interval.
 
-    Shares of steps have none: the steps of a window are not independent.
+    The interval is exact for windows that were covered or not (Clopper and Pearson), and for shares
+    of steps that of the mean of bounded variables, `definetti.sets.averages.mean_interval`.
+
+    >>> {key: round(value, 3) for key, value in share(np.tile([1.0, 0.8], 50)).items()}
+    {'coverage': 0.9, 'low': 0.853, 'high': 0.928, 'windows': 100}
     """
-    low, high = None, None
     if covered.dtype == np.bool_:
         low, high = interval(int(covered.sum()), len(covered))
+    else:
+        low, high = mean_interval(covered)
     return {"coverage": float(covered.mean()), "low": low, "high": high, "windows": len(covered)}

@@ -20,9 +20,11 @@ from definetti.data.candidates import PER_WINDOW, all_candidates, is_long
 from definetti.data.history import Completion
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
+from definetti.models.hmm import TrainedHMM
 from definetti.question import evaluate
-from definetti.ranks.limits import slack
 from definetti.ranks.pvalue import miscoverage
+from definetti.scores.rounding import upper_edge
+from definetti.symmetry.base import PRESENT
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -80,6 +82,7 @@ def budget(
     >>> [round(way.size, 2) for way in ways]
     [1.31, 1.02]
     """
+    checked_number(horizon, "horizon")
     level = float(1 - miscoverage(average))
     lowest = float(1 - miscoverage(least))
     if lowest > level:
@@ -89,8 +92,10 @@ def budget(
     truth, candidates, own, others = _score_training(cp, horizon)
     grid = np.array(sorted({k / 100 for k in range(ceil(100 * lowest), 100)} | {lowest, level}))
     states = np.unique(own)
-    # As many windows of a state may be expected to calibrate as there are for the steps.
-    expected = cp.n_steps_ / (len(own) * horizon)
+    # As many windows of a state may be expected to calibrate as there are for the steps. With
+    # departures how many steps there are depends on what calibrates: then as many as trained.
+    by_present = cp.symmetry_.given == PRESENT
+    expected = cp.n_steps_ / (len(own) * horizon) if not by_present else 1.0
     sizes = np.array([
         _sizes(np.sort(truth[own == s]), np.sort(candidates[others == s]), grid, expected)
         for s in states
@@ -117,6 +122,11 @@ def _score_training(
             "train_size is None: there is no training stretch to choose levels on, and labels "
             "that calibrate may not choose them; fit ConformalHMM(train_size=0.5)"
         )
+    model = data.model
+    if not data.closed:  # states that come up later are no business of the levels
+        labels = labels[: data.training.states.max() + 1]
+        if isinstance(model, TrainedHMM):
+            model = model.limited(len(labels))
     n = len(labels)
     if is_long(n, checked_number(horizon, "horizon"), PER_WINDOW):
         raise ValueError(
@@ -130,7 +140,7 @@ def _score_training(
         )
     steps = np.zeros(horizon, dtype=np.int64)
     completion = Completion(data.history, steps, steps + MISSING, n)
-    estimate = data.model.estimate(completion, data.table, data.statistics, labels)
+    estimate = model.estimate(completion, data.table, data.statistics, labels)
     truth = evaluate(cp.score_, estimate, windows)
     every = all_candidates(n, horizon)
     number = min(len(truth), max(CELLS // len(every), 1))
@@ -138,7 +148,7 @@ def _score_training(
     start, _, seen = (part[some].repeat(len(every), axis=0) for part in windows)
     tried = Windows(start, np.tile(every, (len(some), 1)), seen)
     scores = evaluate(cp.score_, estimate, tried).reshape(len(some), -1)
-    by_present = cp.symmetry_.given == "present state"
+    by_present = cp.symmetry_.given == PRESENT
     own, others = (part.start if by_present else part.states[:, -1] for part in (windows, tried))
     return truth, scores, own, others.reshape(scores.shape)
 
@@ -161,7 +171,7 @@ def _sizes(truth: FloatArray, candidates: FloatArray, grid: FloatArray, expected
     places = [ceil((number + 1) * (1 - miscoverage(level))) - 1 for level in grid.tolist()]
     few = [miscoverage(level) * (Fraction(number * expected) + 1) < 1 for level in grid.tolist()]
     limits = [
-        np.inf if place >= number or short else truth[place] + slack(truth[place])
+        np.inf if place >= number or short else upper_edge(truth[place])
         for place, short in zip(places, few, strict=True)
     ]
     return np.searchsorted(candidates, limits, side="right")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
+from definetti.data.labels import plain_label
 from definetti.ranks.filling import chances_to_fill
 from definetti.ranks.pvalue import Rank, chances, miscoverage
 
@@ -111,7 +112,8 @@ def read_levels(confidence_level: Any) -> Levels:
             "or None: 0.9 for all that are not named"
         )
     found = {}
-    for label, level in confidence_level.items():
+    for name, level in confidence_level.items():
+        label = plain_label(name)
         try:
             found[label] = miscoverage(level)
         except ValueError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from definetti._system.checks import check_scalar
 from definetti.martingales.alarm import Alarm
 
 
@@ -17,6 +18,7 @@ class RunLength(Alarm):
     run_length: float = 1000.0
 
     def check(self) -> None:
+        check_scalar(self.run_length, "run_length", "give a number of steps")
         if not 1 <= self.run_length < np.inf:
             raise ValueError(
                 f"run_length must be a number of steps ≥ 1, got {self.run_length!r}; 1000 allows a "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
+from definetti._system.checks import check_scalar
 from definetti._system.compiled import kernel
 from definetti.martingales._checks import checked_share
 from definetti.martingales.base import Martingale
@@ -37,6 +38,7 @@ class Sleeper(Martingale):
 
     def check(self) -> None:
         checked_share(self.waking, "waking", "0.003 is usual")
+        check_scalar(self.patience, "patience", "try 1")
         if isinstance(self.patience, bool) or not 0 <= self.patience < np.inf:
             raise ValueError(f"patience must be a number from 0 on, got {self.patience!r}; try 1")
 

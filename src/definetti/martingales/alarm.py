@@ -87,6 +87,10 @@ class Alarm(Named, Saved, ABC):
         made.restore(kept["state"], kept["statistics"])
         return made
 
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        return 128 * checked_number(kept["settings"]["parts"], "parts")
+
     @property
     def settings(self) -> dict[str, Any]:
         """The parameters by their names: with `state` and `statistics`, all there is to save."""

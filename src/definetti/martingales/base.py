@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
+from definetti._system.checks import check_scalar
 from definetti._system.compiled import cut_pieces
 from definetti._system.registry import Named
 from definetti._system.saved import Saved
@@ -67,6 +68,28 @@ class Martingale(Named, Saved, ABC):
     def check(self) -> None:
         """Refuse parameters that make no sense."""
 
+    def check_room(
+        self, state: FloatArray, p_values: FloatArray, logs: FloatArray, number: int | None = None
+    ) -> None:
+        """Refuse arrays of shapes that a compiled bet would read or write beyond.
+
+        Parameters
+        ----------
+        number : how many states there are, where each has its own p-value
+        """
+        own = self.begin().shape
+        wanted = own if number is None else (number, *own)
+        if np.shape(state) != wanted:
+            raise ValueError(
+                f"state must have the shape {wanted}, as a {type(self).__name__} with these "
+                f"settings has, got {np.shape(state)}; restart() it where the settings are others"
+            )
+        if np.ndim(p_values) != 1 or np.shape(logs) != np.shape(p_values):
+            raise ValueError(
+                f"p_values and logs must be as many numbers, got the shapes {np.shape(p_values)} "
+                f"and {np.shape(logs)}"
+            )
+
     def tail(self, p_value: float) -> float:
         """Return the integral of the next density from 0 to a tiny p-value.
 
@@ -122,6 +145,7 @@ class Martingale(Named, Saved, ABC):
 
     def update(self, p_value: float) -> float:
         """Take in one p-value, and return the log of the capital."""
+        check_scalar(p_value, "p_value", "update_many takes several")
         if not 0 < p_value <= 1:
             return float(self.update_many([p_value])[0])
         state, logs = self.state.copy(), np.empty(1)
@@ -153,7 +177,10 @@ class Martingale(Named, Saved, ABC):
 
 def checked_p_values(p_values: Any) -> FloatArray:
     """Return p-values as numbers above 0."""
-    values = np.ascontiguousarray(p_values, dtype=np.float64)
+    try:
+        values = np.array(p_values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"p_values must be a list of numbers: {error}") from None
     if values.ndim != 1:
         raise ValueError(f"p_values must be a list of numbers, got the shape {values.shape}")
     if len(wrong := np.flatnonzero(~((values >= 0) & (values <= 1)))):

@@ -36,6 +36,7 @@ class Mixture(Martingale, name="mixture"):
         return np.zeros(3)
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        self.check_room(state, p_values, logs)
         _bet(state, p_values, logs, NODES, WEIGHTS)
 
     def tail(self, p_value: float) -> float:

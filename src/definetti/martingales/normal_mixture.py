@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti._system.arrays import FloatArray
+from definetti._system.checks import check_scalar
 from definetti.martingales.sequence import ConfidenceSequence
 
 
@@ -37,6 +38,7 @@ class NormalMixture(ConfidenceSequence, name="normal_mixture"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_scalar(self.best_at, "best_at", "give a number of trials")
         if not 1 <= self.best_at < np.inf:
             raise ValueError(f"best_at must be a number of trials ≥ 1, got {self.best_at!r}")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.checks import checked_number
+from definetti._system.checks import check_scalar, checked_number
 from definetti._system.compiled import kernel
 from definetti.martingales.base import Martingale
 
@@ -45,6 +46,8 @@ class PlugIn(Martingale, name="plug_in"):
 
     def check(self) -> None:
         checked_number(self.bins, "bins")
+        check_scalar(self.prior, "prior", "try 5")
+        check_scalar(self.forgetting, "forgetting", "0 forgets nothing")
         if not 0 < self.prior < np.inf:
             raise ValueError(f"prior must be a number above 0, got {self.prior!r}; try 5")
         if not 0 <= self.forgetting < 1:
@@ -57,10 +60,15 @@ class PlugIn(Martingale, name="plug_in"):
     def breaks(self) -> tuple[float, ...]:
         return tuple(k / self.bins for k in range(1, self.bins))
 
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        return 16 * checked_number(kept["settings"]["bins"], "bins")
+
     def begin(self) -> FloatArray:
         return np.zeros(1 + self.bins)
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        self.check_room(state, p_values, logs)
         _bet(state, p_values, logs, float(self.prior), float(self.forgetting))
 
 
@@ -74,7 +82,7 @@ def _bet(
         whole = 0.0
         for b in range(bins):
             whole += counts[b] + prior
-        here = min(int(p_values[k] * bins), bins - 1)
+        here = min(max(int(p_values[k] * bins), 0), bins - 1)
         state[0] += np.log((counts[here] + prior) * bins / whole)
         logs[k] = state[0]
         for b in range(bins):

@@ -44,6 +44,7 @@ class SimpleJumper(Martingale, name="simple_jumper"):
         return np.array([0.0, 1 / 3, 1 / 3, 1 / 3])
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        self.check_room(state, p_values, logs)
         _bet(state, p_values, logs, float(self.jumping))
 
 

@@ -67,9 +67,11 @@ class SleeperStayer(Sleeper, name="sleeper_stayer"):
         return float(self.waking), float(self.patience), self._cuts
 
     def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        self.check_room(state, p_values, logs)
         _bet(state, p_values, logs, *self._how)
 
     def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        self.check_room(states, p_values, logs, len(p_values))
         _bet_each(states, p_values, logs, *self._how)
 
 

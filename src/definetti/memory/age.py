@@ -12,6 +12,8 @@ from definetti._system.compiled import kernel
 from definetti.data.history import History
 from definetti.memory.base import Memory
 
+LARGEST = 10**18  # a machine number, and so is the age after it
+
 
 @dataclass(frozen=True)
 class Age(Memory, name="age"):
@@ -43,8 +45,11 @@ class Age(Memory, name="age"):
     remedy = "cap the age, memory=definetti.memory.Age(most=20)"
 
     def __post_init__(self) -> None:
-        if self.most is not None:
-            checked_number(self.most, "most")
+        if self.most is not None and checked_number(self.most, "most") > LARGEST:
+            raise ValueError(
+                f"memory=Age(most={self.most}) is more than {LARGEST:,} steps; leave most out for "
+                "ages that grow without bound, memory='age'"
+            )
 
     def begin(self, state: int, observation: int) -> IntArray:
         return np.array([state, 1, 1])

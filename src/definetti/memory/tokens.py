@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,25 @@ class Coded(NamedTuple):
     new: tuple[int, ...]
 
 
+def trace_tokens(
+    memory: Memory, states: IntArray, observations: IntArray, before: IntArray | None = None
+) -> IntArray:
+    """Return the tokens of successive steps, as a memory traces them, each with its state."""
+    return checked_tokens(memory.trace(states, observations, before), states)
+
+
+def checked_tokens(rows: Any, states: IntArray) -> IntArray:
+    """Refuse what are not tokens of these states, of which each begins with its own."""
+    found = rows if isinstance(rows, np.ndarray) else np.array(rows)
+    whole = found.ndim == 2 and found.dtype.kind in "iu" and found.shape[1] > 0
+    if not whole or len(found) != len(states) or (found[:, 0] != states).any():
+        raise ValueError(
+            f"memory must give each of {len(states)} steps a row of whole numbers that begins with "
+            f"the code of its state, got {found.dtype} of the shape {found.shape}"
+        )
+    return found
+
+
 class Tokens:
     """The tokens of a history, coded in the order in which they were first met.
 
@@ -50,7 +69,7 @@ class Tokens:
                 return
             states, observations = history.states[done:], history.observations[done:]
             before = self.rows[self.history.last] if done else None
-            traced = self.memory.trace(states, observations, before)
+            traced = trace_tokens(self.memory, states, observations, before)
             distinct, first, places = np.unique(
                 traced, axis=0, return_index=True, return_inverse=True
             )
@@ -65,7 +84,7 @@ class Tokens:
                     f"counted, {MOST:,}; {self.memory.remedy}"
                 )
             self.rows = np.array(list(self._codes))
-            self.history.symbols = history.symbols
+            self.history.symbols, self.history.omits_first = history.symbols, history.omits_first
             self.history.append(codes[places.reshape(-1)], observations, number)
 
     def code(self, completion: Completion) -> Coded:
@@ -78,7 +97,9 @@ class Tokens:
         row = self.rows[self.history.last]
         rows = []
         for state, observation in zip(completion.states, completion.observations, strict=True):
-            row = self.memory.follow(row[None], state[None], observation[None])[0]
+            row = checked_tokens(
+                self.memory.follow(row[None], state[None], observation[None]), state[None]
+            )[0]
             rows.append(tuple(row.tolist()))
         new = sorted({row for row in rows if row not in self._codes})
         places = {row: len(self.rows) + k for k, row in enumerate(new)}

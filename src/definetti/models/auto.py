@@ -9,8 +9,11 @@ from definetti._system.arrays import FloatArray
 from definetti.data.history import Completion
 from definetti.emissions._choice import Kinds, choose, kinds_of
 from definetti.emissions.base import Emission
+from definetti.emissions.bernoulli import Bernoulli
 from definetti.emissions.categorical import Categorical
 from definetti.emissions.classifier import Classifier
+from definetti.emissions.gaussian import Gaussian
+from definetti.emissions.poisson import Poisson
 from definetti.models.base import GivesModel, Model
 from definetti.models.estimate import Estimate
 from definetti.models.function import Predictor
@@ -46,6 +49,18 @@ class Auto(Model):
         return HMM().estimate(completion, table, statistics, labels)
 
 
+def choose_coding(observations: Any) -> Emission:
+    """Choose how a function's observations are read: rows of numbers as numbers, even 0 and 1.
+
+    No law is fitted to them, so that 0 and 1 in labelled rows do not rule out 0.5 in new ones.
+
+    >>> choose_coding([[0, 1], [1, 0]]) == choose_coding([[0.5, 0.5]])
+    True
+    """
+    found = choose(observations)
+    return Gaussian() if isinstance(found, (Bernoulli, Poisson)) else found
+
+
 def resolve_model(model: Any, observations: Any) -> Model:
     """Find the model that a user means.
 
@@ -77,7 +92,7 @@ def resolve_model(model: Any, observations: Any) -> Model:
     if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
         return HMM(emission=Classifier(copy.deepcopy(model)))
     if callable(model):
-        return Predictor(model, choose(observations))
+        return Predictor(model, choose_coding(observations))
     raise TypeError(
         "model must be 'auto', a definetti.HMM, a scikit-learn classifier, a fitted hmmlearn "
         "model, a definetti.models.Model or a function from start states and observations to "

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.data.sound import check_indices, check_shape
 from definetti.data.windows import Windows
 
 
@@ -65,9 +66,26 @@ class Estimate(Protocol):
         ...
 
 
-@kernel
 def at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
     """Pick, at each step, the probability of the state that the window has there: ``(B, h)``."""
+    return _at_states(_checked(probabilities, states), states)
+
+
+def mean_at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
+    """Average over the steps what `at_states` picks: ``(B,)``."""
+    return _mean_at_states(_checked(probabilities, states), states)
+
+
+def _checked(probabilities: Any, states: IntArray) -> FloatArray:
+    """Return probabilities, which may be those of a model of the user's, if they fit the states."""
+    found = np.asarray(probabilities, dtype=np.float64)
+    check_shape(found, (*states.shape, *found.shape[2:3]), "the model's probabilities")
+    check_indices(states, 0, found.shape[2] if found.ndim == 3 else 0, "states")
+    return found
+
+
+@kernel
+def _at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
     size, steps = states.shape
     picked = np.empty((size, steps))
     for b in range(size):
@@ -77,8 +95,7 @@ def at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
 
 
 @kernel
-def mean_at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
-    """Average over the steps what `at_states` picks: ``(B,)``."""
+def _mean_at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
     size, steps = states.shape
     mean = np.zeros(size)
     for b in range(size):

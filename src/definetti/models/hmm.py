@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from definetti.emissions.categorical import log_frequencies
 from definetti.models.base import Model
 from definetti.models.kernels import forward
 from definetti.models.kernels.chain import Chain
-from definetti.models.refits import Refits, refit
+from definetti.models.refits import Refits, refit, spread
 
 # Observations from which on it is quicker to judge all symbols than to find the distinct ones.
 MANY = 2**12
@@ -118,8 +118,10 @@ class HMM(Estimator, Model):
         statistics = emission.statistics(
             table, history.observations, history.states, history.n_states
         )
-        counts = history.transitions.astype(np.float64)
-        return TrainedHMM(counts, statistics, float(self.prior), emission, labels, table)
+        counts, prior = history.transitions.astype(np.float64), float(self.prior)
+        if history.known is not None:
+            counts, prior = spread(counts, prior, history.met), 0.0
+        return TrainedHMM(counts, statistics, prior, emission, labels, table)
 
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
@@ -143,13 +145,14 @@ class HMM(Estimator, Model):
     ) -> Refits | None:
         n, emission, pool = completion.n_states, self.emission_, completion.history.pool
         new = completion.observations
-        counts = pool.transitions
+        counts, met = pool.transitions, None
         if lesson is not None:
             whole = np.concatenate([lesson.observations, new])
             states = np.concatenate([lesson.states, completion.states])
             emission = emission.fix(table, whole, states, labels)
             statistics = emission.statistics(table, lesson.observations, lesson.states, n)
             counts = lesson.transitions
+            met = None if lesson.known is None else lesson.met
         shape = emission.statistics(table, NONE, NONE, n).shape
         statistics = padded(statistics, *shape)
         if (
@@ -159,7 +162,7 @@ class HMM(Estimator, Model):
             return None  # what was settled may be another for another candidate
         return refit(
             padded(counts, n, n), completion.history.last, candidates, new, float(self.prior),
-            emission, table, statistics, labels, asked,
+            emission, table, statistics, labels, asked, met,
         )  # fmt: skip
 
 
@@ -205,14 +208,22 @@ class TrainedHMM(Model):
     def emission_(self) -> Emission:
         return self.emission
 
+    def limited(self, number: int) -> TrainedHMM:
+        """Return the model of the first states alone."""
+        counts, sums = self.transitions[:number, :number], self.statistics[:number]
+        return replace(self, transitions=counts, statistics=sums, states=self.states[:number])
+
     def estimate(
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Parameters:
-        n = completion.n_states
-        transition = probabilities(padded(self.transitions, n, n), self.prior)
+        n, known = completion.n_states, len(self.transitions)
+        counts = padded(self.transitions, n, n)
+        if n > known and not self.prior:  # from a state that it does not know, to those it does
+            counts[known:, :known] = self.transitions.any(axis=0)
+        transition = probabilities(counts, self.prior)
         width = self.emission.statistics(table, NONE, NONE, n).shape
-        known = padded(self.statistics, *width)
-        return Parameters(transition, self.emission, table, known, labels)
+        statistics = padded(self.statistics, *width)
+        return Parameters(transition, self.emission, table, statistics, labels)
 
 
 NONE: IntArray = np.zeros(0, dtype=np.int64)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import PIECE, kernel
 from definetti.data.labels import MISSING
+from definetti.data.sound import check_indices, check_shape
 from definetti.data.windows import Windows
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
@@ -89,6 +90,8 @@ class Refits:
         ----------
         models : (W,) the model of each window, in rising order
         """
+        check_indices(models, 0, len(self), "models")
+        self._check(windows)
         found = np.empty(len(models))
         steps, n = windows.states.shape[1], self.picks.shape[1]
         each = max(1, PIECE // (steps * n * n))
@@ -97,6 +100,15 @@ class Refits:
             piece = Windows(*(array[part] for array in windows))
             found[part] = self._log_posterior(models[part], piece)
         return found
+
+    def _check(self, windows: Windows) -> None:
+        """Refuse windows of other states, or of observations that were not asked about."""
+        n = self.picks.shape[1]
+        check_indices(windows.start, 0, n, "start")
+        check_indices(windows.states, 0, n, "states")
+        check_indices(windows.observations, -1, len(self.columns), "observations")
+        check_shape(windows.states, (len(windows.start), *windows.states.shape[1:]), "states")
+        check_shape(windows.observations, windows.states.shape, "observations")
 
     def _log_posterior(self, models: IntArray, windows: Windows) -> FloatArray:
         start, states, codes = windows
@@ -125,6 +137,7 @@ class Refits:
 
     def bound_paths(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
         """Return bounds on minus the log-probability of windows, under any of the models."""
+        self._check(windows)
         nothing = np.zeros(len(windows.start)), np.full(len(windows.start), np.inf)
         least, most = self.transitions.min(axis=0), self.transitions.max(axis=0)
         possible = least.min(initial=1.0) >= forward.SMALLEST_TRANSITION
@@ -150,6 +163,7 @@ def refit(
     statistics: FloatArray,
     labels: tuple[Hashable, ...],
     asked: IntArray,
+    met: npt.NDArray[np.bool_] | None = None,
 ) -> Refits:
     """Return the models of candidates that go on from a history.
 
@@ -161,16 +175,43 @@ def refit(
     prior : added to every count of a transition
     statistics : (n, …) those of the observations that all of them learn from
     asked : the codes of observations that will be asked about
+    met : (n,) the states that all of them know beside their own; None where that is all there are
     """
     size, n, known = len(candidates), len(counts), counts.astype(np.float64)
-    transitions = np.repeat(np.exp(log_frequencies(known, prior))[None], size, axis=0)
     left = np.concatenate([np.full((size, 1), present), candidates[:, :-1]], axis=1)
     rows = _rows_left(known, left, candidates)
-    changed = np.exp(log_frequencies(rows.reshape(-1, n), prior)).reshape(rows.shape)
-    transitions[np.arange(size)[:, None], left] = changed
+    if met is None or met.all():
+        transitions = np.repeat(np.exp(log_frequencies(known, prior))[None], size, axis=0)
+        changed = np.exp(log_frequencies(rows.reshape(-1, n), prior)).reshape(rows.shape)
+        transitions[np.arange(size)[:, None], left] = changed
+    else:
+        transitions = np.repeat(known[None], size, axis=0)
+        transitions[np.arange(size)[:, None], left] = rows
+        for own, candidate in zip(transitions, candidates, strict=True):
+            reached = met.copy()
+            reached[candidate] = True
+            own[:] = np.exp(log_frequencies(spread(own, prior, reached), 0.0))
     codes = np.append(np.unique(asked[asked != MISSING]), MISSING)
     columns, picks = _judged(emission, table, statistics, candidates, observations, codes)
     return Refits(transitions, columns, picks, codes, emission, table, labels)
+
+
+def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> FloatArray:
+    """Add a prior to the counts of transitions to some states; no other is possible.
+
+    Parameters
+    ----------
+    met : (n,) the states
+
+    Examples
+    --------
+    >>> spread(np.array([[2.0, 0.0], [0.0, 0.0]]), 0.0, np.array([True, False]))
+    array([[2., 0.],
+           [1., 0.]])
+    """
+    found = np.where(met, counts + prior, 0.0)
+    found[~found.any(axis=1)] = met  # a row of nothing is uniform
+    return found
 
 
 def refits_of(
@@ -219,9 +260,11 @@ def _judged(
     total = statistics.sum(axis=0) + single.sum(axis=0)
     columns = emission.judge_rows(table, rows, total, codes)
     if columns is not None:
+        check_shape(columns, (len(codes), len(rows)), "what judge_rows of the emission returns")
         return columns, places.reshape(size, n)
     if not single.size:  # a law that learns nothing
         logs = emission.log_likelihood(table, statistics, codes)
+        check_shape(logs, (len(codes), n), "log_likelihood")
         return logs, np.tile(np.arange(n), (size, 1))
     each = [
         emission.log_likelihood(
@@ -229,6 +272,8 @@ def _judged(
         )
         for states in candidates
     ]
+    for logs in each:
+        check_shape(logs, (len(codes), n), "log_likelihood")
     return np.concatenate(each, axis=1), np.arange(size * n).reshape(size, n)
 
 

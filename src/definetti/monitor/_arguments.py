@@ -14,6 +14,7 @@ from definetti._system.checks import checked_choice
 from definetti.adaptive import AdaptiveLevel
 from definetti.conformal import ConformalHMM
 from definetti.levels import read_levels
+from definetti.symmetry import TogetherDepartures
 
 
 def each_row(values: Any) -> Iterable[Any]:
@@ -66,6 +67,16 @@ def checked_word(value: Any, words: tuple[str, ...], name: str) -> str:
     if not isinstance(value, str) or value not in words:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, got {value!r}")
     return value
+
+
+def check_one_history(cp: ConformalHMM) -> None:
+    """Refuse an estimator whose history is several series, one after the other."""
+    if cp._data.together or isinstance(cp._remembering, TogetherDepartures):
+        raise ValueError(
+            "cp is calibrated by the rows of several series (series='all' or 'first'), which are "
+            "not one chain: p-values of its steps would not be uniform, and alarms false; fit with "
+            "series='own' or 'others', and monitor one of its series_"
+        )
 
 
 def find_adaptive(adaptive: Any, cp: ConformalHMM) -> AdaptiveLevel:

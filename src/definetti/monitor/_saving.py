@@ -8,6 +8,7 @@ import numpy as np
 
 from definetti.conformal import ConformalHMM
 from definetti.data.sound import is_array, require
+from definetti.data.timing import read_clock
 from definetti.exceptions import SaveError
 from definetti.monitor._parts import Parts
 from definetti.monitor._ways import Counted
@@ -48,6 +49,7 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
     return kept | {
         "cp": follower.known if follower.missed else follower.cp,
         "missed": follower.missed,
+        "clock": None if monitor._clock is None else tuple(monitor._clock),
         "counted": counted,
         "sequence": monitor.coverage.sequence,
         "coverage": [[state, *held] for state, held in monitor.coverage.counts.items()],
@@ -65,11 +67,21 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
     }
 
 
+def measure_memory(kept: dict[str, Any]) -> int:
+    """Return how many bytes making a monitor of what was kept takes, at most."""
+    size = 2 * kept["log"][0].nbytes
+    if (counted := kept["counted"]) is not None:
+        n, m = len(counted["labels"]), len(counted["symbols"])
+        size += 3 * 8 * n * (2 * n + (n + 1) * (m + 1))  # of the estimator, of a file, and a copy
+    return int(size)
+
+
 def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
     """Make a monitor of what was kept."""
     require(isinstance(kept["cp"], ConformalHMM), "an estimator")
     settings = {name: kept[name] for name in SETTINGS if name in kept}  # later ones may lack
     monitor = made(kept["cp"], **settings, coverage=kept["sequence"])
+    monitor._clock = read_clock(kept.get("clock"))
     judged, visited = kept["parts"]
     require(set(judged) <= set(monitor.parts) and len(set(judged)) == len(judged), "parts")
     require(set(visited) <= set(monitor.states), "states that are visited")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from definetti.monitor._parts import Parts
 from definetti.ranks.pvalue import Rank
 from definetti.ranks.stream import PARTS, Placed, Stream
 from definetti.scores import Emission, Filter, Path, Score, Smoother, Transition
-from definetti.symmetry import Full, Remembering, Returns, Spaced, Symmetry
+from definetti.symmetry import Full, Remembering, Returns, Spaced
 
 MOST_STATES = 64  # the trees of a step are a square of them
 MOST_CELLS = 2**22  # previous state, state and symbol
@@ -115,9 +116,9 @@ class Counted(Way):
         self._rule, self._kinds, self._emission = data.rule, data.kinds, data.emission
         self._table = data.table
         self._codes = {one: k for k, one in enumerate(data.emission.symbols_of(data.table))}
-        kinds = {Full: "class", Spaced: "past", Returns: "past"}
-        found = [told for kind, told in kinds.items() if isinstance(cp.symmetry_, kind)]
-        self._sets = found[0] if found and cp.guarantee == "all" else None
+        kinds: dict[type, str] = {Full: "class", Spaced: "past", Returns: "past"}
+        # What a class derived from one of these compares with is its own affair.
+        self._sets = kinds.get(type(cp.symmetry_)) if cp.guarantee == "all" else None
         self._most = cp.symmetry_.max_windows if isinstance(cp.symmetry_, Full) else 0
         assert isinstance(model, HMM)
         assert isinstance(data.emission, (Categorical, Text))
@@ -289,18 +290,18 @@ class Asked(Way):
         data.alphabet.check_kind(labels, "state")
 
     def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
-        cp = self._follower.cp
+        cp, symmetry = copy(self._follower.cp), Full()
+        inner = cp._remembering
+        cp._remembering = (
+            replace(inner, symmetry=symmetry) if isinstance(inner, Remembering) else symmetry
+        )
         new = self._follower.stacked([observation])
         question, codes = cp._ask_about(new, [label])
-        symmetry: Symmetry = Full()
-        if isinstance(question.symmetry, Remembering):
-            symmetry = replace(question.symmetry, symmetry=symmetry)
         found = []
         for score in self._scores:
             asked = replace(
                 question,
                 score=score,
-                symmetry=symmetry,
                 smoothing=True,
                 entropy=int(self._generator.integers(2**63)),
             )

@@ -6,6 +6,7 @@ import copy
 import math
 from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,15 +16,23 @@ from sklearn.base import clone
 from definetti._system.arrays import FloatArray
 from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_choice, checked_number, entropy_of
+from definetti._system.locking import Locked
 from definetti._system.saved import Saved
 from definetti._system.signals import hold_signals
 from definetti.adaptive import AdaptiveLevel
 from definetti.conformal import ConformalHMM
-from definetti.data.labels import hashable, is_missing, listed
-from definetti.exceptions import ChangeWarning
+from definetti.data.labels import hashable, is_missing, listed, plain_label
+from definetti.data.timing import (
+    CUT,
+    Times,
+    check_aligned,
+    read_index,
+    without_index,
+)
+from definetti.exceptions import ChangeWarning, HoleWarning
 from definetti.levels import Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
-from definetti.monitor._arguments import checked_word, find_adaptive, in_pairs
+from definetti.monitor._arguments import check_one_history, checked_word, find_adaptive, in_pairs
 from definetti.monitor._bets import Bets
 from definetti.monitor._following import Follower
 from definetti.monitor._parts import read_parts
@@ -36,12 +45,14 @@ from definetti.monitor._present import (
     unknown_set,
 )
 from definetti.monitor._queue import Queue
-from definetti.monitor._saving import put_together, take_apart
+from definetti.monitor._saving import measure_memory, put_together, take_apart
 from definetti.monitor._ways import Asked, Counted, Outgrown, Way, counts_tell
 from definetti.monitor.coverage import Coverage
 from definetti.monitor.log import Log
 from definetti.monitor.steps import Alert, Step, Waiting
+from definetti.sets.unfilled import covers_unfilled, steps_filled
 from definetti.symmetry import Remembering
+from definetti.symmetry.base import PRESENT
 
 ON_ALARM = ("warn", "restart", "adapt")
 RESTART_FROM = ("alarm", "change")
@@ -49,7 +60,7 @@ ADAPT_FROM = ("alarm", "beginning")
 RECENT = 300  # steps of which the members of the set are remembered, to be drawn
 
 
-class Monitor(Saved):
+class Monitor(Locked, Saved):
     """Lives with a stream: sets for the present, coverage so far, an alarm when the law changes.
 
     `observe` gives the set for the present; `label` learns the label of a step, judges the set that
@@ -76,9 +87,10 @@ class Monitor(Saved):
         What to do then. "warn" gives a `ChangeWarning`. "restart" forgets the past, bets anew, and
         predicts from what comes. "adapt" lets the level follow the misses from then on.
     restart_from : {"alarm", "change"}, default "alarm"
-        Where a restart begins. At the alarm, the sets are exact again if the law stays as it is
-        from there on. At the estimated change, where the capital was lowest, more is known and
-        sets are smaller, but data that chose the cut are used: only approximately valid.
+        Where a restart begins. At the alarm, with the state of that step and without its
+        observation, the sets are exact again if the law stays as it is from there on. At the
+        estimated change, where the capital was lowest, more is known and sets are smaller, but
+        data that chose the cut are used: only approximately valid.
     adaptive : name in `definetti.adaptive.AdaptiveLevel.named`, or AdaptiveLevel
         The level that adapts; one by name has the estimator's level.
     adapt_from : {"alarm", "beginning"}, default "alarm"
@@ -104,6 +116,10 @@ class Monitor(Saved):
     recent : time, label and members of the set for the last few hundred steps
     coverage : how often sets held the truth, overall and by state, with intervals for all times
     promise : what holds now, in words
+
+    Notes
+    -----
+    Several threads may use one monitor: calls are taken one after the other.
 
     Examples
     --------
@@ -141,6 +157,7 @@ class Monitor(Saved):
             )
         cp._check_fitted()
         cp._check_parameters()
+        check_one_history(cp)
         self.martingale: Martingale = checked_choice(martingale, Martingale, "martingale")
         listening: Alarm = checked_choice(alarm, Alarm, "alarm")
         self.on_alarm = checked_word(on_alarm, ON_ALARM, "on_alarm")
@@ -163,6 +180,7 @@ class Monitor(Saved):
         self._cut = ""  # how it was chosen
         self._gap = False  # whether a new stretch begins with the next label
         self._parts = read_parts(parts, cp)
+        self._clock = cp._data.clock  # the time of the last row, where rows have times
         self._follow(copy.deepcopy(cp))
         self._begin_bets(listening)
 
@@ -244,10 +262,14 @@ class Monitor(Saved):
                 f"whatever comes{'' if math.isinf(bound) else f', to within {bound:.3f} now'}; a "
                 "single set promises nothing"
             )
-        given = f"if the law stays as it is from step {self._since} on" if self._cut else ""
+        symmetry = self._settings._remembering
+        if not symmetry.exact:
+            return f"nothing is guaranteed: symmetry={symmetry.known_as!r} is not exact"
+        visits = " by visits to the present state" if symmetry.given == PRESENT else ""
+        given = f"{visits} if the law stays as it is from step {self._since} on"
         if self._cut == "change":
-            return f"approximately exact {given}: that step was chosen by the data"
-        return f"exact again {given}" if given else "exact, if the law stays as it is"
+            return f"approximately exact{given}: that step was chosen by the data"
+        return f"exact again{given}" if self._cut else f"exact{visits}, if the law stays as it is"
 
     def observe(self, observation: Any = None, *, predict: bool = True) -> AnySet | None:
         """Take in an observation and return the set for the present.
@@ -269,7 +291,27 @@ class Monitor(Saved):
         If labels are so late that their sequences cannot be listed, the error is that of
         `ConformalHMM.predict_set` and nothing has changed; ``predict=False`` takes the observation
         in without a set.
+
+        Where the history and a frame have a time index, a hole before the observation is a `gap`,
+        with a warning.
         """
+        times = read_index(observation)
+        self._go_to(times)
+        return self._observe(observation if times is None else without_index(observation), predict)
+
+    def _go_to(self, times: Times | None) -> None:
+        """Go to the time of the next row; after a hole what comes is a stretch of its own."""
+        clock = self._clock
+        if clock is None or times is None or clock.kind != times.kind:
+            self._clock = None if clock is None else clock._replace(last=None)
+            return
+        if clock.precedes_hole(times, "the observation"):
+            warn_caller(f"a row comes {clock.describe(times)}: {CUT}, as by gap()", HoleWarning)
+            self.gap()
+        self._clock = clock._replace(last=times.values[-1].item())
+
+    def _observe(self, observation: Any, predict: bool = True) -> AnySet | None:
+        """Take in an observation whose time is known."""
         code = self._code(observation)
         uniforms = tuple(self._generator.random(len(self.parts)).tolist())
         step = Waiting(self.n_observed, observation, code, uniforms)
@@ -295,7 +337,7 @@ class Monitor(Saved):
         the steps that were learned: none where an earlier label has not come yet, several where
         others had waited for this one
         """
-        labels = [state] if hashable(state) else listed(state, "state")
+        labels = [plain_label(state)] if hashable(state) else listed(state, "state")
         steps = self._queue.find(time, len(labels))
         for label in labels:
             if is_missing(label):
@@ -354,8 +396,16 @@ class Monitor(Saved):
         >>> sum(step.covered for step in monitor.run(y[100:], x[100:]))
         94
         """
-        for observation, state in in_pairs(observations, states):
-            self.observe(observation)
+        check_aligned({"observations": observations, "states": states})
+        times = read_index(observations, states)
+        if times is not None:
+            observations, states = without_index(observations), without_index(states)
+        for row, (observation, state) in enumerate(in_pairs(observations, states)):
+            if times is None:
+                self.observe(observation)
+            else:
+                self._go_to(times._replace(values=times.values[row : row + 1]))
+                self._observe(observation)
             missing = hashable(state) and is_missing(state)
             yield from self.skip() if missing else self.label(state)
 
@@ -383,6 +433,10 @@ class Monitor(Saved):
     def _restored(cls, kept: dict[str, Any]) -> Monitor:
         return put_together(cls, kept)
 
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        return measure_memory(kept)
+
     def _code(self, observation: Any) -> int:
         try:
             return self._way.code(observation)
@@ -400,11 +454,13 @@ class Monitor(Saved):
             return unknown_set(self._settings, self.states), 0
         levels = self._levels_now()
         way = self._way
+        # Data that chose where the history begins keep no level exactly.
+        exact = not self._adapting and self._cut != "change"
         if not self._queue.steps and isinstance(way, Counted) and way.sets:
-            exact = not self._adapting
             return count_set(way, self._settings, step.code, levels, step.uniforms[-1], exact), 1
         rows = [one.observation for one in self._queue.steps]
-        return ask_set(self._follower, [*rows, step.observation], levels, self._adapting)
+        found, steps = ask_set(self._follower, [*rows, step.observation], levels, self._adapting)
+        return found if exact else replace(found, exact=False), steps
 
     def _levels_now(self) -> Levels:
         if not self._adapting:
@@ -459,13 +515,16 @@ class Monitor(Saved):
         return Step(step.time, label, step.set, covered, found, alerts)
 
     def _judge(self, step: Waiting, members: tuple[Hashable, ...] | None) -> bool | None:
-        """Tell whether the set that was given for a step held the truth."""
+        """Tell whether the set of a step held the truth; one that was filled was empty."""
         if step.set is None or members is None or not step.steps or len(self._truths) < step.steps:
             if step.issued is not None:
                 self.adaptive.drop(step.issued)
             return None
         truth = tuple(self._truths)[-step.steps :] if step.steps > 1 else (step.label,)
-        covered = step.label in members if step.steps == 1 else truth in step.set
+        if step.steps == 1:
+            covered = step.label in members and not steps_filled(step.set)[-1]
+        else:
+            covered = covers_unfilled(step.set, truth)
         self.coverage.add(step.label, covered)
         if step.issued is not None:
             self.adaptive.update(noted_p_value(step.set, truth), step.issued)
@@ -507,9 +566,14 @@ class Monitor(Saved):
             if after:
                 rows, since = list(self._rows)[-after:], int(times[-after])
         self._cut, self._since = self.restart_from, since
-        settings, declared = self._settings, self.states
+        settings, states = self._settings, self.states
         known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
+        declared = states if settings._data.closed else None
         anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)
+        anew._known = states
+        # The observation at the alarm has helped to raise it: its step begins the history with its
+        # state alone.
+        anew._omits_first = len(rows) == 1
         lengths = np.diff([0, *(k for k, row in enumerate(rows) if row[2] and k), len(rows)])
         observations = self._follower.stacked([row[0] for row in rows])
         anew.random_state = settings._entropy

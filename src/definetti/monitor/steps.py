@@ -35,7 +35,8 @@ class Step(NamedTuple):
     time : when it was observed, counted from 0
     state : its label
     set : the set that was given for it; None where none was asked for
-    covered : whether that held the truth; None where there was nothing to judge
+    covered : whether that held the truth, before it was filled if it was empty; None where there
+        was nothing to judge
     p_values : the smoothed p-value of each part; empty for the first step after a gap
     alerts : the alarms that it raised
     """

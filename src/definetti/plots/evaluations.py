@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti.judging.intervals import exact_interval
+from definetti.judging.summing import share
 from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
 from definetti.sets.evaluation import Evaluation
@@ -43,13 +43,15 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
     draw_rows(ax, evaluation.states, first + 1, first + len(truth))
     inside = nodes[np.arange(len(truth)), truth] & (truth >= 0)
     draw_truth(ax, np.where(truth < 0, np.nan, truth), inside, first + 1)
-    ax.set(xlabel="step", title=f"truth and sets{_write_level(evaluation)}")
+    ax.set(
+        xlabel="step", title=f"truth and sets{_write_level(evaluation)}{_write_filled(evaluation)}"
+    )
     draw_legend_below(ax)
     return ax
 
 
 def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
-    """Draw the share of windows covered so far, with its exact 95 % interval, over time.
+    """Draw the share of windows covered so far, with its 95 % interval, over time.
 
     Parameters
     ----------
@@ -61,10 +63,11 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
     the axes
     """
     ax = take_axes(ax, 8, 3.5)
-    covered = evaluation.covered.astype(int)
+    covered = evaluation.kept_shares
     number = np.arange(1, len(covered) + 1)
     shown = np.unique(np.linspace(0, len(covered) - 1, min(len(covered), 400)).astype(int))
-    bounds = np.array([exact_interval(int(covered[: k + 1].sum()), int(k) + 1) for k in shown])
+    each = [share(covered[: k + 1]) for k in shown]
+    bounds = np.array([(one["low"], one["high"]) for one in each])
     ax.fill_between(number[shown], bounds[:, 0], bounds[:, 1], color="0.85", label="95 % interval")
     ax.plot(
         number, covered.cumsum() / number, color="black", linewidth=1.4, label="coverage so far"
@@ -74,6 +77,8 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
         promised = float(np.nanmean(levels))
         ax.axhline(promised, color="#d95f02", linestyle="--", label="promised")
     ax.set(xlabel="window", ylabel="share covered", ylim=(0, 1.02), xlim=(1, max(len(covered), 2)))
+    if filled := _write_filled(evaluation):
+        ax.set_title(f"before filling{filled}")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(frameon=False, loc="lower right")
     return ax
@@ -99,6 +104,12 @@ def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
     ax.margins(y=0.12)  # room for the numbers
     ax.set(xlabel="possible states at a step", ylabel="share of steps", xticks=sizes)
     return ax
+
+
+def _write_filled(evaluation: Evaluation) -> str:
+    """Report the share of sets that were empty and have the most plausible member."""
+    share_filled = 0.0 if evaluation.filled is None else float(evaluation.filled.mean())
+    return f"; {share_filled:.3f} of the sets filled" if share_filled else ""
 
 
 def _write_level(evaluation: Evaluation) -> str:

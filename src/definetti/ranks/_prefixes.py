@@ -27,8 +27,8 @@ def no_prefixes(places: int) -> Prefixes:
     >>> prefixes = no_prefixes(1_000)
     >>> for place in (3, 700, 700):
     ...     add_at(prefixes, place, 1)
-    >>> count_below(prefixes, 700), count_below(prefixes, 1_000), find_nth(prefixes, 2)
-    (1, 3, 700)
+    >>> count_below(prefixes, 700), count_below(prefixes, 1_000)
+    (1, 3)
     """
     block = 1 << BITS
     blocks = (places >> BITS) + 1
@@ -63,26 +63,3 @@ def count_below(prefixes: Prefixes, place: int) -> int:
     single, blocks, upper = prefixes
     found: int = single[place] + blocks[place >> BITS] + upper[place >> 2 * BITS]
     return found
-
-
-@kernel
-def find_nth(prefixes: Prefixes, wished: int) -> int:
-    """Return the place of the so many-th of all that is there, from one on."""
-    single, blocks, upper = prefixes
-    above = _last_below(upper, 0, len(upper), wished)
-    wished -= upper[above]
-    block = _last_below(blocks, above << BITS, 1 << BITS, wished)
-    return _last_below(single, block << BITS, 1 << BITS, wished - blocks[block])
-
-
-@kernel
-def _last_below(counts: Counts, begin: int, size: int, wished: int) -> int:
-    """Return where the last of rising counts is that is less than wished."""
-    low, high = begin, begin + size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if counts[middle] < wished:
-            low = middle
-        else:
-            high = middle
-    return low

@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.ranks.pvalue import tied
+from definetti.scores.rounding import rounded
 
 
 @kernel
@@ -70,44 +70,24 @@ def judge(
     seen[0] = 0.0
     for k in range(1, width):
         if law[state, k - 1] > 0.0:
-            seen[k] = -math.log(law[state, k - 1])
+            seen[k] = rounded(-math.log(law[state, k - 1]))
     for u in range(n):
         if moves[u, state] <= 0.0:
             continue
-        into[u] = -math.log(moves[u, state])
-        whole[u, 0] = into[u] if surprise else 1.0 - moves[u, state]
+        into[u] = rounded(-math.log(moves[u, state]))
+        whole[u, 0] = into[u] if surprise else rounded(1.0 - moves[u, state])
         for k in range(1, width):
             own = moves[u, state] * law[state, k - 1]
             if own > 0.0:
                 total = 0.0
                 for j in range(n):
                     total += moves[u, j] * law[j, k - 1]
-                whole[u, k] = -math.log(own / total) if surprise else 1.0 - own / total
+                share = own / total
+                whole[u, k] = rounded(-math.log(share) if surprise else 1.0 - share)
     transitions[last, state] -= 1
     emissions[state, code + 1] -= 1
     share_row(transitions[last], priors[0], moves[last])
     share_row(emissions[state, 1:], priors[1], law[state])
-
-
-@kernel
-def tied_with(own: float, scores: FloatArray) -> tuple[float, float]:
-    """Return the least and the largest score of the chain of ties that a score is in.
-
-    Scores are above -1, so that whatever is between two that are tied is tied to both; NaN is none.
-
-    >>> tied_with(0.5, np.array([0.7, 0.5, 0.5 - 1e-10, np.nan, 0.2]))
-    (0.4999999999, 0.5)
-    """
-    low = high = own
-    grown = True
-    while grown:
-        grown = False
-        for score in scores:
-            if score < low and tied(score, low):
-                low, grown = score, True
-            elif score > high and tied(high, score):
-                high, grown = score, True
-    return low, high
 
 
 @kernel
@@ -167,20 +147,18 @@ def _compare(
     for k in range(width):
         if not emissions[state, k] and k != own:
             seen[k], whole[:, k] = np.nan, np.nan
-    least, most = tied_with(seen[own], seen)
-    low_move, high_move = tied_with(into[last], into)
-    low, high = tied_with(whole[last, own], whole.ravel())
+    symbol, move, step = seen[own], into[last], whole[last, own]
     for k in range(width):
         count = emissions[state, k] + (k == own)
-        observed[0] += count * (seen[k] > most)
-        observed[1] += count * (least <= seen[k] <= most)
+        observed[0] += count * (seen[k] > symbol)
+        observed[1] += count * (seen[k] == symbol)
         observed[2] += count
         for u in range(n):
-            stepped[0, u] += count * (whole[u, k] > high)
-            stepped[1, u] += count * (low <= whole[u, k] <= high)
+            stepped[0, u] += count * (whole[u, k] > step)
+            stepped[1, u] += count * (whole[u, k] == step)
     for u in range(n):
-        moved[0, u] = into[u] > high_move
-        moved[1, u] = low_move <= into[u] <= high_move
+        moved[0, u] = into[u] > move
+        moved[1, u] = into[u] == move
 
 
 @kernel
@@ -249,16 +227,11 @@ def place_in_past(
             whole,
         )  # fmt: skip
         scores[state] = whole[last, code + 1]
-        for u in range(n):
-            for k in range(width):
-                if not steps[u, state, k]:
-                    whole[u, k] = np.nan
-        low, high = tied_with(scores[state], whole.ravel())
         placed[state, 1] = placed[state, 2] = 1
         for u in range(n):
             for k in range(width):
                 count = steps[u, state, k]
-                placed[state, 0] += count * (whole[u, k] > high)
-                placed[state, 1] += count * (low <= whole[u, k] <= high)
+                placed[state, 0] += count * (whole[u, k] > scores[state])
+                placed[state, 1] += count * (whole[u, k] == scores[state])
                 placed[state, 2] += count
     return placed, scores

@@ -6,7 +6,6 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.ranks._step import tied_with
 from definetti.ranks.pvalue import Rank
 from definetti.symmetry.base import Classes
 
@@ -45,11 +44,10 @@ def _placed(
     placed = np.zeros((len(own), 3, weights.shape[1]), dtype=np.int64)
     for c in range(len(own)):
         begin, end = begins[classes[c]], begins[classes[c] + 1]
-        low, high = tied_with(scores[own[c]], scores[begin:end])
         for r in range(begin, end):
-            if scores[r] > high:
+            if scores[r] > scores[own[c]]:
                 placed[c, 0] += weights[r]
-            elif scores[r] >= low:
+            elif scores[r] == scores[own[c]]:
                 placed[c, 1] += weights[r]
             placed[c, 2] += weights[r]
     return placed

@@ -1,8 +1,7 @@
 """Ranks from as few scores as they need.
 
 A window that is known to be stranger than a candidate, or known to be less strange, counts as such
-without its score. Ties are chains of small gaps: what lies within a margin around the candidate is
-always scored, and a chain that leads out of it is followed among all scores.
+without its score. What lies within a margin around the candidate is always scored.
 """
 
 from __future__ import annotations
@@ -10,13 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.ranks.pvalue import tied
 
-# A thousand gaps that make a tie, and far above the rounding of scores and of their bounds.
+# Far above the rounding of scores and of their bounds.
 MARGIN = 1e-6
 
 
@@ -89,55 +86,25 @@ def _decide(
     return models, places, begins, above
 
 
-def place(
-    scores: FloatArray, begins: IntArray, own: FloatArray, total: int
-) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
+@kernel
+def place(scores: FloatArray, begins: IntArray, own: FloatArray) -> tuple[IntArray, IntArray]:
     """Count, of the windows scored, those stranger than each candidate and those tied with it.
-
-    With a mark where a chain of ties leads to windows that were not scored.
 
     Parameters
     ----------
     scores : (W,) of the windows that were scored, candidate by candidate
     begins : (G + 1,) where those of each begin and end
     own : (G,) the scores of the candidates
-    total : how many windows there are, scored or not
 
     Examples
     --------
-    >>> place(np.array([0.5, 0.1, 0.5]), np.array([0, 3]), np.array([0.5]), 3)
-    (array([0]), array([2]), array([False]))
+    >>> place(np.array([0.5, 0.1, 0.5]), np.array([0, 3]), np.array([0.5]))
+    (array([0]), array([2]))
     """
-    owners = np.repeat(np.arange(len(own)), np.diff(begins))
-    ordered = scores[np.lexsort((scores, owners))]  # those of each candidate in rising order
-    return _place(ordered, begins, own, total)
-
-
-@kernel
-def _place(
-    scores: FloatArray, begins: IntArray, own: FloatArray, total: int
-) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
     greater = np.zeros(len(own), dtype=np.int64)
     equal = np.zeros(len(own), dtype=np.int64)
-    open_ended = np.zeros(len(own), dtype=np.bool_)
     for g in range(len(own)):
-        begin, end = begins[g], begins[g + 1]
-        low, high = begin, end
-        while low < high:
-            middle = (low + high) // 2
-            if scores[middle] < own[g]:
-                low = middle + 1
-            else:
-                high = middle
-        least, most = own[g], own[g]
-        while low > begin and tied(scores[low - 1], least):
-            low -= 1
-            least = scores[low]
-        while high < end and tied(most, scores[high]):
-            most = scores[high]
-            high += 1
-        greater[g], equal[g] = end - high, high - low
-        if end - begin < total:
-            margin = 0.99 * MARGIN * max(1.0, abs(own[g]))
-            open_ended[g] = most > own[g] + margin or least < own[g] - margin
-    return greater, equal, open_ended
+        for score in scores[begins[g] : begins[g + 1]]:
+            greater[g] += score > own[g]
+            equal[g] += score == own[g]
+    return greater, equal

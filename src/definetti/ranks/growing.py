@@ -3,12 +3,10 @@
 What a window is compared with is a chain of earlier windows, and chains share their beginnings:
 they make a forest. A walk through it adds a window's score on the way down and takes it away on
 the way back, so that at each place just the scores are there which a candidate is compared with;
-counts of these (`_prefixes.py`) tell how many are stranger. Scores that a chain of small gaps joins
-are tied, as in `ranks.pvalue`: joining them is undone on the way back, too.
+counts of these (`_prefixes.py`) tell how many are stranger.
 
 Time goes by memory more than by arithmetic: each root has scores and counts of its own, of 32 bits,
-which a cache holds where those of all do not; and where no score of the root is near, nothing is
-looked up about ties.
+which a cache holds where those of all do not.
 """
 
 from __future__ import annotations
@@ -20,8 +18,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.ranks._prefixes import Counts, add_at, count_below, find_nth, no_prefixes
-from definetti.ranks.pvalue import tied
+from definetti.ranks._prefixes import Counts, add_at, count_below, no_prefixes
 
 
 @kernel
@@ -178,7 +175,6 @@ def rank_growing(
             wanted[parent] = True
             sibling[node] = child[parent]
             child[parent] = node
-    unions = np.zeros(length, dtype=np.int8)
     number_of_root = -1
     for root in range(length):
         if parents[root] >= 0:
@@ -190,45 +186,12 @@ def rank_growing(
         own_values = values[begin:end]
         distinct = end - begin
         there = no_prefixes(distinct)
-        number = np.zeros(distinct, dtype=np.int32)
-        # Stretches of tied values that are there: what each belongs to, and where a stretch ends.
-        joined = np.arange(distinct).astype(np.int32)
-        size = np.ones(distinct, dtype=np.int32)
-        low, high = joined.copy(), joined.copy()
-        undo = np.empty((distinct, 3), dtype=np.int32)  # of joining two, which are one then
-        done, present, forks = 0, 0, 0
+        present, forks = 0, 0
         node, entered = np.int64(root), True
         while node >= 0:
             if entered:
                 if counted[node]:
-                    place = places[node]
-                    if number[place] == 0 and _has_near(own_values, place):
-                        below = count_below(there, place)
-                        for side in range(2):
-                            wished = below if side == 0 else below + 1
-                            if wished < 1 or wished > present:
-                                continue
-                            other = find_nth(there, wished)
-                            near = (
-                                tied(own_values[other], own_values[place])
-                                if side == 0
-                                else tied(own_values[place], own_values[other])
-                            )
-                            if not near:
-                                continue
-                            a, b = _stretch(joined, other), _stretch(joined, place)
-                            if a == b:
-                                continue  # those on both sides were tied without it
-                            if size[a] > size[b]:
-                                a, b = b, a
-                            undo[done, 0], undo[done, 1], undo[done, 2] = a, low[b], high[b]
-                            done += 1
-                            joined[a] = b
-                            size[b] += size[a]
-                            low[b], high[b] = min(low[a], low[b]), max(high[a], high[b])
-                            unions[node] += 1
-                    add_at(there, place, 1)
-                    number[place] += 1
+                    add_at(there, places[node], 1)
                     present += 1
                 pair = first[node]
                 while pair >= 0:
@@ -237,19 +200,10 @@ def rank_growing(
                     for c in range(g, members, width):
                         own = scores[w, c]
                         at = _find(own_values, own)
-                        before = count_below(there, at)
-                        start, stop = before, before
-                        # Of all below, what is there or not, the nearest is the first to be tied.
-                        if before > 0 and at > 0 and tied(own_values[at - 1], own):
-                            other = find_nth(there, before)
-                            if tied(own_values[other], own):
-                                start = count_below(there, low[_stretch(joined, other)])
-                        if before < present and tied(own, own_values[at]):
-                            other = find_nth(there, before + 1)
-                            if tied(own, own_values[other]):
-                                stop = count_below(there, high[_stretch(joined, other)] + 1)
-                        greater[w, c] = present - stop
-                        equal[w, c] = stop - start + 1
+                        above = at + (at < distinct and own_values[at] == own)
+                        below = count_below(there, above)
+                        greater[w, c] = present - below
+                        equal[w, c] = below - count_below(there, at) + 1
                     pair = following[pair]
             if child[node] >= 0:
                 onward = child[node]
@@ -261,28 +215,10 @@ def rank_growing(
             if forks == 0:
                 break  # nothing is left to come back for
             if counted[node]:
-                place = places[node]
-                add_at(there, place, -1)
-                number[place] -= 1
+                add_at(there, places[node], -1)
                 present -= 1
-                while unions[node] > 0:
-                    unions[node] -= 1
-                    done -= 1
-                    a = undo[done, 0]
-                    b = joined[a]
-                    joined[a] = a
-                    size[b] -= size[a]
-                    low[b], high[b] = undo[done, 1], undo[done, 2]
             node, entered = parents[node], False
     return greater, equal, total
-
-
-@kernel
-def _has_near(values: FloatArray, place: int) -> bool:
-    """Tell whether a neighbour of a value is tied with it, whether it is there or not."""
-    if place > 0 and tied(values[place - 1], values[place]):
-        return True
-    return place + 1 < len(values) and tied(values[place], values[place + 1])
 
 
 @kernel
@@ -293,11 +229,4 @@ def _find(values: FloatArray, score: float) -> int:
         half = (left + 1) // 2
         place += half * (values[place + half - 1] < score)
         left -= half
-    return place
-
-
-@kernel
-def _stretch(joined: Counts, place: int) -> int:
-    while joined[place] != place:
-        place = joined[place]
     return place

@@ -13,8 +13,8 @@ from math import floor
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.compiled import kernel
-from definetti.ranks.pvalue import TIE, Rank, tied
+from definetti.ranks.pvalue import Rank
+from definetti.scores.rounding import lower_edge, round_scores, upper_edge
 
 
 def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> float:
@@ -24,14 +24,14 @@ def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> 
 
     Parameters
     ----------
-    scores : (K − 1,) scores of the past in rising order; the candidate joins them
+    scores : (K − 1,) scores of the past, rounded, in rising order; the candidate joins them
     alpha : one minus the confidence level
     uniform : the number that breaks ties, if it is to
 
     Returns
     -------
-    the limit, with the slack that ties are given; infinite where there are too few scores to
-    leave anything out, −inf where nothing is in the set
+    the limit, the upper edge of what rounds to a score; infinite where there are too few scores
+    to leave anything out, −inf where nothing is in the set
 
     Examples
     --------
@@ -46,12 +46,12 @@ def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> 
     # As many scores as alpha leaves out lie above; only an unlucky uniform makes it fewer.
     place = past - max(floor(alpha * (past + 1)), 1)
     while place >= 0:
-        low, high = _cluster(scores, place)
-        above, there = past - 1 - high, high - low + 1
-        if Rank(above, there + 1, past + 1).exceeds(alpha, uniform):
-            return float(scores[high] + slack(scores[high]))
-        if Rank(above + there, 1, past + 1).exceeds(alpha, uniform):  # in the gap below
-            return _below(float(scores[low]))
+        own = float(scores[place])
+        low, high = (int(np.searchsorted(scores, own, side=side)) for side in ("left", "right"))
+        if Rank(past - high, high - low + 1, past + 1).exceeds(alpha, uniform):
+            return upper_edge(own)
+        if Rank(past - low, 1, past + 1).exceeds(alpha, uniform):  # in the gap below
+            return lower_edge(own)
         place = low - 1
     return -np.inf
 
@@ -78,13 +78,7 @@ def risk_limit(steps: FloatArray, blocks: int, horizon: int, alpha: Fraction) ->
     wrong = floor(horizon * (alpha * (blocks + 1) - 1))
     if wrong < 0:
         return np.inf
-    _, high = _cluster(steps, len(steps) - 1 - wrong)
-    return float(steps[high] + slack(steps[high]))
-
-
-def slack(score: float) -> float:
-    """Return by how much a score may be above another and still be tied with it."""
-    return float(TIE * max(1.0, abs(score))) if np.isfinite(score) else 0.0
+    return upper_edge(float(round_scores(steps)[len(steps) - 1 - wrong]))
 
 
 def blocks_needed(alpha: Fraction) -> int:
@@ -94,19 +88,3 @@ def blocks_needed(alpha: Fraction) -> int:
     9
     """
     return -floor(-1 / alpha) - 1
-
-
-def _below(score: float) -> float:
-    """Return the largest score that is not tied with one above it."""
-    return score - 2 * slack(score) if np.isfinite(score) else float(np.finfo(np.float64).max)
-
-
-@kernel
-def _cluster(scores: FloatArray, place: int) -> tuple[int, int]:
-    """Return the first and the last of the sorted scores that are tied with one of them."""
-    low, high = place, place
-    while low > 0 and tied(scores[low - 1], scores[low]):
-        low -= 1
-    while high + 1 < len(scores) and tied(scores[high], scores[high + 1]):
-        high += 1
-    return low, high

@@ -19,12 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import kernel
-
-# Scores closer than this, relative to their size where they are larger than one, are tied:
-# a hundred times the rounding error of the kernels on a thousand steps, and far below any
-# difference between scores that could matter to a person.
-TIE = 1e-9
 
 
 class Rank(NamedTuple):
@@ -132,10 +126,9 @@ def ranks(
 ) -> list[Rank]:
     """Rank candidates among weighted reference scores.
 
-    Scores are tied when a chain of gaps of at most `TIE` joins them. Unlike "closer than a
-    tolerance" this is an equivalence, and it treats all scores alike, as the proof of validity
-    needs. Where the candidate *joins* the reference, it does so with weight one; else it is in it
-    already.
+    Scores are rounded where they are produced (`definetti.scores.rounding`), so that ties are
+    equal numbers. Where the candidate *joins* the reference, it does so with weight one; else it
+    is in it already.
 
     Parameters
     ----------
@@ -177,44 +170,7 @@ def ranks_among(scores: FloatArray, candidates: FloatArray) -> list[Rank]:
     ]
 
 
-@kernel
-def tied(lower: float, upper: float) -> bool:
-    """Tell whether two scores, the lower first, are equal but for rounding."""
-    if np.isfinite(lower):
-        return upper - lower <= TIE * max(1.0, abs(lower))
-    return lower == upper
-
-
 def tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
-    """Find, among sorted scores, where those tied with each candidate begin and end."""
-    # A candidate is tied with its neighbours, if near enough, and with all that these are tied to.
-    low = np.searchsorted(scores, candidates)
-    high = low.copy()
-    _stretch(scores, candidates, np.argsort(candidates), low, high)
+    """Find, among sorted scores, where those equal to each candidate begin and end."""
+    low, high = (np.searchsorted(scores, candidates, side=side) for side in ("left", "right"))
     return low, high
-
-
-@kernel
-def _stretch(
-    scores: FloatArray, candidates: FloatArray, order: IntArray, low: IntArray, high: IntArray
-) -> None:
-    """Let stretches, empty where each candidate belongs, grow as far as ties lead."""
-    # Candidates in rising order, then in falling order, so that no stretch is walked twice.
-    known, bound = 0, 0
-    for c in order:
-        place = low[c] - 1
-        if place >= 0 and tied(scores[place], candidates[c]):
-            at = place
-            while at > known and tied(scores[at - 1], scores[at]):
-                at -= 1
-            bound = bound if at == known else at
-            known, low[c] = place, bound
-    known, bound = len(scores) - 1, len(scores)
-    for c in order[::-1]:
-        place = high[c]
-        if place < len(scores) and tied(candidates[c], scores[place]):
-            at = place
-            while at < known and tied(scores[at], scores[at + 1]):
-                at += 1
-            bound = bound if at == known else at + 1
-            known, high[c] = place, bound

@@ -86,7 +86,8 @@ class Stream:
         made = cls(n, n_symbols, priors, surprise)
         made.transitions[:] = padded(history.transitions, n, n)
         made.pooled[:] = padded(pool.transitions, n, n)
-        np.add.at(made.emissions, (pool.states, pool.observations + 1), 1)
+        dealt = slice(int(pool.omits_first), None)
+        np.add.at(made.emissions, (pool.states[dealt], pool.observations[dealt] + 1), 1)
         if len(history):
             made.first, made.last = history.first, history.last
             states, codes = history.states, history.observations + 1

@@ -14,8 +14,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.labels import Alphabet, all_hashable, is_missing, listed
-from definetti.ranks.limits import slack
-from definetti.ranks.pvalue import TIE
+from definetti.scores.rounding import round_scores, upper_edge
 
 
 def read_groups(groups: Any, sequences: int) -> IntArray:
@@ -58,7 +57,7 @@ def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fra
 
     Returns
     -------
-    the limit, with the slack that ties are given; infinite where there are too few units
+    the limit, the upper edge of what rounds to it; infinite where there are too few units
 
     Examples
     --------
@@ -72,10 +71,9 @@ def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fra
     if spare < 0:
         return np.inf
     order = np.argsort(strange, kind="stable")
-    scores = strange[order]
+    scores = round_scores(strange[order])
     numbers, which = np.unique(shares[order], return_inverse=True)
-    # Between probabilities, ties are chains of gaps of at most TIE.
-    tops = np.append(np.flatnonzero(np.diff(scores) > TIE), len(scores) - 1)
+    tops = np.append(np.flatnonzero(np.diff(scores) > 0), len(scores) - 1)
 
     def allowed(top: int) -> bool:
         above = np.bincount(which[top + 1 :], minlength=len(numbers))
@@ -84,7 +82,7 @@ def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fra
 
     # The less there is above, the sooner it is allowed; above the last there is nothing.
     score = scores[tops[bisect_left(tops.tolist(), True, key=allowed)]]
-    return float(score + slack(score))
+    return upper_edge(float(score))
 
 
 def after_errors(steps: FloatArray, max_errors: int) -> float:

@@ -53,7 +53,10 @@ def describe_backtest(
         "first_row": test.begin + 1,
         "windows": test.windows,
         "methods": {
-            name: [_numbers(run, k, name == OURS) for k in range(len(levels))]
+            name: [
+                {**_numbers(run, k, name == OURS), "guaranteed": test.guaranteed[name]}
+                for k in range(len(levels))
+            ]
             for name, run in test.methods.items()
         },
         **_drawn(test.methods[OURS]),

@@ -8,11 +8,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from definetti.check.diagnosis import Diagnosis
-from definetti.data.labels import checked_states, readable
-from definetti.exceptions import FewBlocksWarning, SpareMemoryWarning
+from definetti.data.labels import readable
+from definetti.data.timing import read_rows
+from definetti.exceptions import FewBlocksWarning
 from definetti.judging.summing import names_of
 from definetti.levels import read_levels
-from definetti.memory import Order
 from definetti.report.asked import describe_new, predict_asked
 from definetti.report.backtest import describe_backtest
 from definetti.report.checking import describe_check, note_broken
@@ -31,13 +31,16 @@ def collect_contents(
     windows: int | None,
     check: Diagnosis | None = None,
     lag: int = 0,
-    levels: Sequence[float] = (),
+    levels: Sequence[Any] = (),
     lengths: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Predict, backtest and describe; see `definetti.report.make_report`."""
-    labels, observations = checked_states(states), readable(observations)
+    rows = read_rows(observations, states, lengths)
+    observations, labels = rows.observations, rows.labels
+    lengths = rows.lengths.tolist() if len(rows.lengths) > 1 else None
     new_observations = readable(new_observations, "new_observations")
     cp = copy_predictor(predictor).fit(observations, labels, lengths)
+    cp._data.clock = rows.clock
     levels = levels_around(cp.confidence_level, cp.guarantee, levels)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", UserWarning)
@@ -56,11 +59,10 @@ def collect_contents(
             cp, observations, labels, steps, seen, levels, start, windows, lag, lengths
         )
     exact = cp.symmetry_.exact
-    spared = any(issubclass(one.category, SpareMemoryWarning) for one in heard)
-    memory, chosen = Order(1) if spared else cp.memory_, cp.choice_
+    memory = cp.memory_
     own = _levels_by_state(levels[0], cp.states_)
     return {
-        "notes": notes + more + note_broken(check),
+        "notes": [rows.note] * bool(rows.note) + notes + more + note_broken(check),
         "levels": [None if own else level for level in levels],
         **({"level_by_state": own, "given": cp.symmetry_.given} if own else {}),
         "percent": [percent(level) for level in levels],
@@ -86,7 +88,6 @@ def collect_contents(
             "model used": repr(cp.model_),
             "symmetry used": cp.symmetry_.known_as,
             "the future depends on": memory.assumption,
-            **({"chosen by tests": chosen.words} if chosen and chosen.worth_saying else {}),
             "states used": ", ".join(names_of(cp.states_)),
         },
     }

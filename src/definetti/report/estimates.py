@@ -27,13 +27,18 @@ def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
     codes = Alphabet(cp.states_).encode(labels[:rows], "states")
     counts = np.zeros((n, n))
     np.add.at(counts, (codes[:-1], codes[1:]), 1)
-    prior = 0.0 if cp.model_.fixed and cp.train_size is None else _prior(cp.model_)
+    data, model = cp._data, cp.model_
+    chosen = data.rule.choose(data.kinds)
+    prior = 0.0 if model.fixed and cp.train_size is None else _prior(chosen)
+    transition = probabilities(counts, prior)
+    if isinstance(chosen, HMM) and isinstance(model, TrainedHMM):  # which may not know all states
+        transition = probabilities(model.transitions, model.prior)
     seen = None if observations is None else piece(observations, 0, rows)
     tables, left_out = emission_tables(seen, codes, n)
     return {
         "from": told,
         "counts": counts.astype(int).tolist(),
-        "transition": probabilities(counts, prior).tolist(),
+        "transition": transition.tolist(),
         "prior": prior,
         "emissions": tables,
         "columns_left_out": left_out,

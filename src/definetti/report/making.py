@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from definetti._system.checks import checked_number
+from definetti._system.checks import checked_number, checked_share
 from definetti._system.files import replace_file
 from definetti.check.diagnosis import Diagnosis
 from definetti.judging import START
@@ -134,8 +133,7 @@ the sequences that they leave possible.'
             f"predictor must be a ConformalHMM, got {type(predictor).__name__}; a model of your "
             "own goes into one: ConformalHMM(model=…)"
         )
-    if not isinstance(start, Real) or not 0 < start < 1:
-        raise ValueError(f"start must be a share between 0 and 1, both excluded, got {start!r}")
+    checked_share(start, "start")
     if windows is not None:
         checked_number(windows, "windows")
     if check is not None and not isinstance(check, Diagnosis):
@@ -218,6 +216,7 @@ def report_series(
     """
     from definetti import __version__
 
+    checked_number(horizon, "horizon")
     each: list[Any] = [found] if isinstance(found, SeriesEvaluation) else list(found)
     odd = [one for one in each if not isinstance(one, SeriesEvaluation)]
     if odd or not each:

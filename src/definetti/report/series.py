@@ -26,6 +26,7 @@ def describe_series(found: SeriesEvaluation, horizon: int) -> dict[str, Any]:
     return {
         "verdict": found.verdict(),
         "says": found.says,
+        "source": found.source,
         "horizon": horizon,
         "number": len(found),
         "rows": sum(one.rows for one in found),
@@ -42,6 +43,7 @@ def _describe(one: SeriesRecord, is_short: bool) -> dict[str, Any]:
         "coverage": _number(one.coverage), "low": low, "high": high,
         "promised": _number(one.promised), "mean_size": _number(one.mean_size),
         "states_per_step": _number(one.states_per_step), "verdict": _judge(one, is_short),
+        "share_empty": one.empty / one.judged if one.judged else None,
     }  # fmt: skip
 
 

@@ -1,8 +1,11 @@
 """The file itself: a ZIP archive of a manifest and parts, read within limits.
 
-Nothing in it is compressed, and no two parts share bytes: what is read takes no more memory than
-the file takes on the disk. The manifest names each part with its size and checksum, and the
-archive's comment is the checksum of the manifest.
+Nothing in it is compressed, and no two parts share bytes. The manifest names each part with its
+size and checksum, and the archive's comment is the checksum of the manifest.
+
+The memory that loading takes is at most `FACTOR` bytes for each byte of the file, and `FLOOR` bytes
+more. It is counted by `claim_memory` before it is allocated, and likewise while a file is written:
+what could not be loaded is not saved.
 """
 
 from __future__ import annotations
@@ -14,27 +17,45 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import accumulate
+from math import isfinite
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any
 
+import numpy as np
+
+from definetti._system.budget import Budget, claim_memory, count_memory
 from definetti._system.files import replace_file
-from definetti._system.nesting import measure_depth
+from definetti._system.nesting import measure_depth, structure
 from definetti.exceptions import LoadError, SaveError
+from definetti.saving.scalars import DIGITS
 
 MANIFEST = "manifest.json"
 MOST_PARTS = 10_000
 LARGEST = 2**32 - 2**24  # bytes; beyond, an archive has another form
 LARGEST_TEXT = 2**25  # bytes of JSON
 DEEPEST = 200  # values inside of each other
+FACTOR, FLOOR = 64, 2**26  # bytes of memory for a byte of a file, and for any file
+TEXT_FACTOR = 16  # bytes of memory for a byte of JSON, beyond the floor
+# Bytes of memory that a character of JSON outside strings stands for: a container, an entry of a
+# dictionary, an element of a list with a number or text.
+COSTS = {"[": 64, "{": 64, ":": 120, ",": 72}
 BEGINNING = b"PK\x03\x04"
 ENDING = struct.Struct("<4s4H2LH")  # of an archive without its comment
 CHECKSUM = 64  # hexadecimal digits
 PIECE = 2**20
+REMEDY = "give observations as an array or a data frame"
 
 
-def write_archive(path: Path, manifest: dict[str, Any], parts: dict[str, bytes]) -> None:
-    """Write an archive, whole or not at all; the same bytes for the same contents."""
+def write_archive(
+    path: Path, manifest: dict[str, Any], parts: dict[str, bytes], budget: Budget
+) -> None:
+    """Write an archive, whole or not at all; the same bytes for the same contents.
+
+    Parameters
+    ----------
+    budget : the memory that reading the contents was found to take
+    """
     listed = {
         name: {"bytes": len(content), "sha256": sha256(content).hexdigest()}
         for name, content in parts.items()
@@ -43,10 +64,20 @@ def write_archive(path: Path, manifest: dict[str, Any], parts: dict[str, bytes])
     if len(text) > LARGEST_TEXT or len(parts) > MOST_PARTS:
         raise SaveError(
             f"what is to be saved takes {len(text):,} bytes of description in {len(parts):,} "
-            "parts, more than a file holds; give observations as an array or a data frame"
+            f"parts, more than a file holds; {REMEDY}"
         )
     if len(text) + sum(map(len, parts.values())) > LARGEST:
         raise SaveError("what is to be saved takes more than 4 GB, more than a file holds")
+    try:
+        claim_text(text.decode("ascii"))
+    except LoadError as error:
+        raise SaveError(f"what is to be saved {error}; {REMEDY}") from None
+    limit = memory_limit(len(text) + sum(map(len, parts.values())))
+    if budget.claimed > limit:
+        raise SaveError(
+            f"what is to be saved would take {budget.claimed:,} bytes of memory when loaded, and a "
+            f"file of its size may take {limit:,}; {REMEDY}"
+        )
 
     def write(place: Path) -> None:
         with zipfile.ZipFile(place, "w", zipfile.ZIP_STORED) as archive:
@@ -110,6 +141,7 @@ class Archive:
         told = self.manifest["parts"].get(name) if isinstance(name, str) else None
         if told is None:
             raise LoadError(f"was altered or is damaged: it has no part {name!r}")
+        claim_memory(told["bytes"])
         content, begin = bytearray(told["bytes"]), 0
         for piece in self._pieces(name):
             content[begin : begin + len(piece)] = piece
@@ -142,7 +174,8 @@ def open_archive(path: Path) -> Iterator[Archive]:
     with path.open("rb") if _is_file(path) else _refuse(path) as file:
         size = path.stat().st_size
         try:
-            yield Archive(file, size)
+            with count_memory(memory_limit(size)):
+                yield Archive(file, size)
         except LoadError as error:
             raise LoadError(f"{path} {error}") from None
         except MemoryError:
@@ -159,7 +192,27 @@ def read_json(text: bytes | bytearray) -> Any:
     plain = bytes(text).decode("ascii")
     if measure_depth(plain) > DEEPEST:
         raise LoadError(f"has values inside of each other, more than {DEEPEST} deep")
-    return json.loads(plain, parse_constant=_no_constant)
+    claim_text(plain)
+    return json.loads(
+        plain, parse_constant=_no_constant, parse_float=_read_float, parse_int=_read_int
+    )
+
+
+def memory_limit(size: int) -> int:
+    """Return how much memory a file of a size may take when it is loaded, in bytes."""
+    return FACTOR * size + FLOOR
+
+
+def claim_text(text: str) -> None:
+    """Claim the memory that JSON takes when it is parsed, and the values that are made of it."""
+    counts = np.zeros(256, dtype=np.int64)
+    for signs in structure(text):
+        counts += np.bincount(signs, minlength=256)
+    size = len(text) * (7 if "\\u" in text else 1)
+    size += sum(int(counts[ord(sign)]) * cost for sign, cost in COSTS.items())
+    if size > TEXT_FACTOR * len(text) + FLOOR:
+        raise LoadError(f"has {len(text):,} bytes of text that take {size:,} bytes of memory")
+    claim_memory(2 * size + 4 * len(text))
 
 
 def _other_checksum(name: str) -> LoadError:
@@ -168,6 +221,19 @@ def _other_checksum(name: str) -> LoadError:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _read_float(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text[:20]} is beyond what a number holds")
+    return number
+
+
+def _read_int(text: str) -> int:
+    if len(text) > DIGITS + 1:
+        raise ValueError(f"a whole number has {len(text):,} digits")
+    return int(text)
 
 
 def _is_file(path: Path) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from definetti._system.budget import claim_memory
 from definetti.exceptions import LoadError, SaveError
 
 # Truth values, whole numbers, machine numbers, text: nothing that points to anything.
@@ -25,7 +27,15 @@ def to_bytes(array: npt.NDArray[Any], where: str) -> bytes:
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     made = io.BytesIO()
     np.lib.format.write_array(made, array, version=(1, 0), allow_pickle=False)
+    claim_memory(len(made.getbuffer()))
+    claim_empty(array.shape)
     return made.getvalue()
+
+
+def claim_empty(shape: tuple[int, ...]) -> None:
+    """Claim memory for the rows of an array that has no elements: they may be many all the same."""
+    if 0 in shape:
+        claim_memory(8 * prod(length for length in shape if length))
 
 
 def from_bytes(content: bytearray, name: str) -> npt.NDArray[Any]:
@@ -47,22 +57,19 @@ def from_bytes(content: bytearray, name: str) -> npt.NDArray[Any]:
         raise LoadError(f"the part {name} is no array ({_first_line(error)})") from None
     if dtype.hasobject or dtype.kind not in KINDS or dtype.names or dtype.subdtype:
         raise LoadError(f"the part {name} is an array of {dtype}, which no file of ours holds")
-    number = 1
-    for length in shape:
-        number *= length  # whole numbers, which do not overflow
+    number = prod(shape)  # of Python's whole numbers, which do not overflow
     if min(shape, default=0) < 0 or number * dtype.itemsize != len(content) - head.tell():
         raise LoadError(
             f"the part {name} says that it is an array of shape {shape}, and is of another size"
         )
+    claim_empty(shape)
     if not number:
-        return np.zeros(shape, dtype=dtype) if max(shape) < 2**32 else _refuse(name)
+        return np.zeros(shape, dtype=dtype)
     flat = np.frombuffer(content, dtype=dtype, offset=head.tell())
     found = flat.reshape(shape, order="F" if by_column else "C")
-    return found if dtype.isnative else found.astype(dtype.newbyteorder("="))
-
-
-def _refuse(name: str) -> npt.NDArray[Any]:
-    raise LoadError(f"the part {name} is an empty array of a shape that no file of ours has")
+    if not dtype.isnative:
+        claim_memory(found.nbytes)
+    return found.astype(dtype.newbyteorder("="), copy=False)
 
 
 def _first_line(error: Exception) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from definetti._system.checks import checked_prior
-from definetti.check import Diagnosis
 from definetti.data.labels import Alphabet
 from definetti.data.sound import check_codes, check_statistics, check_table, is_array, require
 from definetti.emissions import Emission
@@ -150,10 +149,3 @@ def check_set(sequences: Any, p_values: Any, states: Any, horizon: Any, **others
     require(isinstance(states, tuple), "a set")
     most = None if every is None else len(states) ** horizon if horizon < 64 else -1
     require(every is None or (is_array(every, np.float64, 1) and len(every) == most), "a p-value")
-
-
-def check_choice(memory: Any, symmetry: Any, words: Any, diagnosis: Any) -> None:
-    """What was chosen, in words."""
-    require(memory is None or isinstance(memory, Memory), "a memory")
-    require(diagnosis is None or isinstance(diagnosis, Diagnosis), "a diagnosis")
-    require(isinstance(words, str), "a choice")

@@ -10,13 +10,14 @@ import numpy as np
 import sklearn
 
 import definetti
+from definetti._system.budget import count_memory
 from definetti._system.saved import Saved
 from definetti.exceptions import LoadError
 from definetti.saving.archive import Archive, open_archive, write_archive
 from definetti.saving.reading import Reader
 from definetti.saving.writing import Writer
 
-FORMAT, VERSION = "definetti", 2
+FORMAT, VERSION = "definetti", 3
 
 
 def save(thing: Saved, path: Path, notes: dict[str, Any] | None = None) -> None:
@@ -26,27 +27,28 @@ def save(thing: Saved, path: Path, notes: dict[str, Any] | None = None) -> None:
     ----------
     notes : what else is to be read with the manifest, as JSON
     """
-    writer = Writer()
-    written = writer.write(thing, "")
-    manifest = {
-        "format": FORMAT,
-        "version": VERSION,
-        "made_by": {
-            "definetti": definetti.__version__,
-            "numpy": np.__version__,
-            "scikit-learn": sklearn.__version__,
-        },
-        "notes": notes or {},
-        "object": written,
-    }
-    write_archive(path, manifest, writer.parts)
+    with count_memory() as budget:
+        writer = Writer()
+        written = writer.write(thing, "")
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "made_by": {
+                "definetti": definetti.__version__,
+                "numpy": np.__version__,
+                "scikit-learn": sklearn.__version__,
+            },
+            "notes": notes or {},
+            "object": written,
+        }
+        write_archive(path, manifest, writer.parts, budget)
 
 
 def load(path: str | PathLike[str]) -> Any:
     """Read what `save` wrote: from then on it answers as the original does, to the last bit.
 
     A file is read within limits: no part of it is believed before it is checked, none of it is
-    code, and it takes about the memory that it takes on the disk.
+    code, and it takes at most 64 bytes of memory for each byte of the file, and 64 MB more.
 
     Parameters
     ----------
@@ -59,7 +61,7 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     definetti.exceptions.LoadError
-        For a file that is no model, is cut off, was altered, or is of a later version.
+        For a file that is no model, is cut off, was altered, or is of another format version.
 
     Examples
     --------
@@ -114,11 +116,11 @@ def _check_version(archive: Archive) -> None:
     version = told.get("version")
     if told.get("format") != FORMAT or type(version) is not int:
         raise LoadError("is no file that definetti wrote")
-    if version > VERSION:
+    if version != VERSION:
         by = told.get("made_by")
-        maker = str(by.get("definetti"))[:40] if isinstance(by, dict) else "a later version"
+        maker = str(by.get("definetti"))[:40] if isinstance(by, dict) else "another version"
         raise LoadError(
-            f"is of format {version}, written by definetti {maker}, and this is definetti "
-            f"{definetti.__version__}, which reads formats up to {VERSION}; install a newer one"
+            f"is of format {version}, written by definetti {maker}, and definetti "
+            f"{definetti.__version__} reads format {VERSION} only; fit and save the model again"
         )
     archive.check()

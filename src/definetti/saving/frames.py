@@ -6,10 +6,12 @@ from typing import Any
 
 import narwhals as nw
 
+from definetti._system.budget import claim_memory
 from definetti.exceptions import SaveError
 from definetti.saving.forms import Form
 
 BACKENDS = ("pandas", "polars", "pyarrow")
+COLUMN = 2_000  # bytes that a column takes, however short
 DTYPES = {
     str(one): one
     for one in (
@@ -51,9 +53,10 @@ class Frame(Form):
                 f"{place} is of type {dtype}, which a file does not hold; turn it into numbers or "
                 "text"
             )
+        values = series.to_list()
+        _claim(values)
         return [
-            writer.write(series.name, place), dtype, categories,
-            writer.write(series.to_list(), place),
+            writer.write(series.name, place), dtype, categories, writer.write(values, place),
         ]  # fmt: skip
 
     def read(self, node: Any, reader: Any) -> Any:
@@ -61,11 +64,20 @@ class Frame(Form):
         made = []
         for name, dtype, categories, values in node["columns"]:
             kind = DTYPES[dtype] if categories is None else nw.Enum(categories)
-            made.append(_series(reader.read(name), reader.read(values), kind, backend))
+            column = reader.read(values)
+            if type(column) is not list:
+                raise ValueError("a column is no list")
+            _claim(column)
+            made.append(_series(reader.read(name), column, kind, backend))
         if node["single"]:
             (one,) = made
             return one.to_native()
         return nw.from_dict({one.name: one for one in made}).to_native()
+
+
+def _claim(values: list[Any]) -> None:
+    """Claim what a column takes: text is copied, also where its rows share it."""
+    claim_memory(COLUMN + 32 * len(values) + sum(len(one) for one in values if type(one) is str))
 
 
 def _native(value: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from definetti._system.budget import claim_memory
 from definetti._system.registry import Named
 from definetti._system.saved import Saved
 
@@ -23,21 +24,27 @@ class Kind:
     made : the class
     names : the arguments that make an object, which it keeps under the same names
     check : what refuses arguments that no object of ours was made of, before they are used
+    memory : how many bytes an object takes beside these arguments
     """
 
     name: str
     made: type[Any]
     names: tuple[str, ...] = ()
     check: Callable[..., None] | None = None
+    memory: Callable[[dict[str, Any]], int] | None = None
 
     def take(self, thing: Any) -> dict[str, Any]:
         """Return what an object is made of."""
         if issubclass(self.made, Saved):
-            return dict(thing._saved())
-        return {name: getattr(thing, name) for name in self.names}
+            kept = dict(thing._saved())
+        else:
+            kept = {name: getattr(thing, name) for name in self.names}
+        self._claim(kept)
+        return kept
 
     def make(self, kept: dict[str, Any]) -> Any:
         """Make an object again; any error will do where none can have been saved."""
+        self._claim(kept)
         if issubclass(self.made, Saved):
             return self.made._restored(kept)
         if set(kept) != set(self.names):
@@ -45,6 +52,13 @@ class Kind:
         if self.check is not None:
             self.check(**kept)
         return self.made(**kept)
+
+    def _claim(self, kept: dict[str, Any]) -> None:
+        """Claim the memory that making an object takes, when it is saved as when it is loaded."""
+        if issubclass(self.made, Saved):
+            claim_memory(self.made._memory(kept))
+        elif self.memory is not None:
+            claim_memory(self.memory(kept))
 
     def place(self, where: str, name: str) -> str:
         """Return what a person calls a part of an object."""

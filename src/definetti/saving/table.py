@@ -5,7 +5,6 @@ from __future__ import annotations
 from definetti.adaptive import AdaptiveLevel
 from definetti.check import Diagnosis, Finding, Residuals
 from definetti.check.bands import Curve
-from definetti.choosing import Choice
 from definetti.conformal import ConformalHMM
 from definetti.data.joining import Part
 from definetti.data.labelled import Labelled, Trained
@@ -50,12 +49,11 @@ KINDS = (
     kind_of("units", Units, checks.check_units),
     kind_of("trained stretch", Trained),
     kind_of("part", Part),
-    kind_of("choice", Choice, checks.check_choice),
     kind_of("diagnosis", Diagnosis),
     kind_of("finding", Finding),
     kind_of("residuals", Residuals),
     kind_of("curve", Curve),
-    Kind("alphabet", Alphabet, ("labels",)),
+    Kind("alphabet", Alphabet, ("labels",), memory=lambda kept: 160 * len(kept["labels"])),
     kind_of("chunks", Chunks, checks.check_chunks),
     kind_of("rows", Rows, checks.check_rows),
     kind_of("centred", Centred, checks.check_centred),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.checks import is_auto
@@ -21,6 +22,7 @@ from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
 from definetti.series.totals import SeriesTotals
 from definetti.symmetry import find_symmetry
+from definetti.symmetry.base import PRESENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,41 @@ class SeriesTable:
         return self.alphabet.encode(self.labels, "states")
 
     @cached_property
+    def _counts(self) -> IntArray:
+        """How many rows each state has, in these series and in those that are not here."""
+        counts = np.bincount(self.codes, minlength=len(self.alphabet))
+        if self.totals is not None:
+            places = self.alphabet.encode(list(self.totals.states.labels), "states")
+            counts = counts.copy()
+            counts[places] = self.totals.rows
+        return counts
+
+    @property
+    def by_visits(self) -> bool:
+        """Whether the promise counts visits to the present state of a series."""
+        return find_symmetry(self.predictor.symmetry).given == PRESENT
+
+    def known(self, place: int, end: int | None = None) -> npt.NDArray[np.bool_]:
+        """Tell which states are known when the first `end` rows of a series are.
+
+        Those that are declared or named by a level, those of the other series, and those of
+        the rows themselves: a state that only comes up in the later rows of this series is not.
+        By visits to a state, the rows themselves tell nothing: how many there are up to some
+        visit depends on the windows that calibrate.
+        """
+        if self.predictor.states is not None:
+            return np.ones(len(self.alphabet), dtype=np.bool_)
+        begin, last = self.series.span(place)
+        own = np.bincount(self.codes[begin:last], minlength=len(self.alphabet))
+        found = np.asarray(self._counts > own)
+        if not self.by_visits:
+            found[self.codes[begin : last if end is None else begin + end]] = True
+        level = self.predictor.confidence_level
+        named = {*(self.model.states or ()), *(level if isinstance(level, Mapping) else ())}
+        found[[code for label, code in self.alphabet.codes.items() if label in named]] = True
+        return found
+
+    @cached_property
     def model(self) -> Model:
         """The model that the user means."""
         return resolve_model(self.predictor.model, self.observations)
@@ -78,16 +115,18 @@ class SeriesTable:
         begin, last = self.series.span(place)
         last = last if end is None else begin + end
         lengths = self.series.stretches(place, last - begin)
-        made = self.make(place, **changes)
-        return fit_shared(made, share, self.seen(begin, last), self.labels[begin:last], lengths)
+        made = self.make(place, end, **changes)
+        fit_shared(made, share, self.seen(begin, last), self.labels[begin:last], lengths)
+        made._data.clock = self.series.clock(place, end)
+        return made
 
-    def make(self, place: int, **changes: Any) -> ConformalHMM:
-        """Return an estimator for a series, not fitted yet."""
+    def make(self, place: int, end: int | None = None, **changes: Any) -> ConformalHMM:
+        """Return an estimator for the first rows of a series, or all of them, not fitted yet."""
         params = self.predictor.get_params(deep=False)
         seed = seed_of(self.entropy, self.series.names[place])
         made = type(self.predictor)(**{**params, "series": "own", "random_state": seed, **changes})
         if made.states is None:
-            made._known = self.alphabet.labels
+            made._known = self.alphabet.decode(np.flatnonzero(self.known(place, end)))
         return made
 
 
@@ -98,9 +137,11 @@ class Promise(Named, ABC):
     ----------
     says : the promise in words: what holds, given what, and on average over what, with the
         symmetry that there is if none is named
+    source : what each window of a backtest is predicted from, in words
     """
 
     says: ClassVar[str]
+    source: ClassVar[str]
 
     def __init__(self, table: SeriesTable) -> None:
         self.table = table
@@ -113,6 +154,10 @@ class Promise(Named, ABC):
 
     def prepare(self) -> None:
         """Work out, or refuse, what all series share."""
+
+    def has_trained(self, place: int) -> bool:
+        """Tell whether all rows of a series trained the model."""
+        return False
 
     @abstractmethod
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:

@@ -15,6 +15,7 @@ from definetti.emissions import Emission
 from definetti.emissions.categorical import Counted, count_symbols
 from definetti.models.base import Model
 from definetti.models.hmm import HMM, TrainedHMM
+from definetti.models.refits import spread
 from definetti.series.base import Promise, SeriesTable
 from definetti.series.totals import SeriesTotals
 
@@ -32,6 +33,7 @@ class OtherSeries(Promise, name="others"):
     says = (
         "exact for each series, given its last state, by its own history, whatever the others are"
     )
+    source = "the rows of its series before it, by a model of all rows of the others"
 
     def prepare(self) -> None:
         table, cp = self.table, self.table.predictor
@@ -53,11 +55,16 @@ class OtherSeries(Promise, name="others"):
         self._folds: dict[int, Model] = {}
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
-        return self.table.fit(place, end, self.model_for(place))
+        return self.table.fit(place, end, self.model_for(place, end))
 
-    def model_for(self, place: int) -> Model:
-        """Return a model that knows nothing of a series, but which states there are."""
-        found = None if self._sums is None else self._sums.without(place)
+    def model_for(self, place: int, end: int | None = None) -> Model:
+        """Return a model that knows nothing of a series, but which states there are.
+
+        Parameters
+        ----------
+        end : how many of its rows are known; all if left out
+        """
+        found = None if self._sums is None else self._sums.without(place, end)
         if found is not None:
             return found
         fold = place % min(FOLDS, len(self.table.series))
@@ -74,9 +81,16 @@ class OtherSeries(Promise, name="others"):
 
 
 def train_on(table: SeriesTable, places: list[int]) -> Model:
-    """Return the model, fixed on some of the series."""
-    series, labels = table.series, table.alphabet.labels
+    """Return the model, fixed on some of the series.
+
+    It knows the states of these series, and those that are declared.
+    """
+    series = table.series
     rows = np.concatenate([np.arange(*series.span(k)) for k in places])
+    states, labels = table.codes[rows], table.alphabet.labels
+    if table.predictor.states is None:
+        met, states = np.unique(states, return_inverse=True)
+        labels = table.alphabet.decode(met)
     seen = [None] * len(rows) if table.observations is None else at_rows(table.observations, rows)
     model = table.model.choose(None if table.observations is None else table.model.look(seen))
     if model.ordered:
@@ -87,8 +101,10 @@ def train_on(table: SeriesTable, places: list[int]) -> Model:
     for place in places:
         for length in series.stretches(place).tolist():
             at = slice(begin, begin + length)
-            history.append(table.codes[rows[at]], codes[at], gap=True)
+            history.append(states[at], codes[at], gap=True)
             begin += length
+    if table.by_visits and table.predictor.states is None:
+        history.known = 0  # and no states but those that it has met
     return model.trained(history, encoded, labels)
 
 
@@ -106,15 +122,19 @@ class SummedSeries(ABC):
         self.n_states = n
         self.moves = _count_moves(table.codes, table.series.begins, n)
 
-    def without(self, place: int) -> Model:
-        """Return the model of all other series."""
+    def without(self, place: int, known: int | None = None) -> Model:
+        """Return the model of all other series, with the states of the `known` rows of this one."""
         begin, end = self.table.series.span(place)
         begins = self.table.series.begins[begin:end]
         own = _count_moves(self.table.codes[begin:end], begins, self.n_states)
         emission, statistics = self.laws(place, begin, end)
-        labels, prior = self.table.alphabet.labels, float(self.model.prior)
-        counts = (self.moves - own).astype(np.float64)
-        return TrainedHMM(counts, statistics, prior, emission, labels, self.encoded)
+        there = np.flatnonzero(self.table.known(place, known))
+        labels, prior = self.table.alphabet.decode(there), float(self.model.prior)
+        counts = (self.moves - own)[np.ix_(there, there)].astype(np.float64)
+        if self.table.by_visits and self.table.predictor.states is None:
+            # However many states come up in the rows that calibrate, none is for them.
+            counts, prior = spread(counts, prior, np.ones(len(there), dtype=np.bool_)), 0.0
+        return TrainedHMM(counts, statistics[there], prior, emission, labels, self.encoded)
 
     @abstractmethod
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:

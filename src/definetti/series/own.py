@@ -10,6 +10,7 @@ class OwnHistory(Promise, name="own"):
     """Each series is predicted from its own rows; of the others it learns the states there are."""
 
     says = "exact for each series, given its last state, by its own history"
+    source = "the rows of its series before it"
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
         return self.table.fit(place, end)

@@ -10,10 +10,15 @@ import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import IntArray
+from definetti._system.caller import warn_caller
 from definetti.data.history import padded
 from definetti.data.labels import Alphabet
+from definetti.data.series import read_series
+from definetti.data.timing import HOLE, are_many
+from definetti.exceptions import HoleWarning
 
-BEFORE, NUMBER = "_state_before", "_number"
+BEFORE, NUMBER, STEP, USUAL = "_state_before", "_number", "_step", "_usual"
+LONG = "_long"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +30,14 @@ class SeriesTotals:
     states, symbols : the labels there are
     moves : (n, n) how often each state follows each
     seen : (n, m) how often each symbol is seen in each state; m is 0 for plain chains
+    rows : (n,) how many rows each state has
     """
 
     states: Alphabet
     symbols: Alphabet
     moves: IntArray
     seen: IntArray
+    rows: IntArray
 
     def __add__(self, other: SeriesTotals) -> SeriesTotals:
         """Add up what was counted in different places."""
@@ -42,7 +49,9 @@ class SeriesTotals:
         moves, seen = padded(self.moves, n, n).copy(), padded(self.seen, n, m).copy()
         moves[np.ix_(rows, rows)] += other.moves
         seen[np.ix_(rows, columns)] += other.seen
-        return SeriesTotals(states, symbols, moves, seen)
+        number = np.pad(self.rows, (0, n - len(self.rows)))
+        number[rows] += other.rows
+        return SeriesTotals(states, symbols, moves, seen, number)
 
 
 def count_series(
@@ -58,7 +67,9 @@ def count_series(
     table : a frame of any of these, lazy or not
     state, group : the columns with the states and with the series; a row without a state is a gap
     order : the column that the rows of a series are sorted by; may be left out where rows have an
-        order of their own, which they have not in a database
+        order of their own, which they have not in a database. Of dates and numbers, no transition
+        is counted over a hole: a step of more than 1.5 times the median of its series, with a
+        warning.
     symbol : the column with the observations, symbols; none for plain chains
 
     Examples
@@ -76,6 +87,8 @@ def count_series(
     there = _collected(known.group_by(state).agg(nw.len().alias(NUMBER)))
     states = Alphabet(sorted(there[state].to_list(), key=_key))
     n = len(states)
+    rows = np.zeros(n, dtype=np.int64)
+    rows[states.encode(there[state].to_list(), "states")] = there[NUMBER].to_list()
     found: IntArray = np.zeros((n, n), dtype=np.int64)
     _fill(found, states, moves[BEFORE].to_list(), states, moves[state].to_list(), moves[NUMBER])
     symbols, seen = Alphabet(), np.zeros((n, 0), dtype=np.int64)
@@ -87,11 +100,11 @@ def count_series(
         seen = np.zeros((n, len(symbols)), dtype=np.int64)
         given = pairs[state].to_list(), symbols, pairs[symbol].to_list(), pairs[NUMBER]
         _fill(seen, states, *given)
-    return SeriesTotals(states, symbols, found, seen)
+    return SeriesTotals(states, symbols, found, seen, rows)
 
 
 def _steps(frame: Any, state: str, group: str, order: str | None) -> Any:
-    """Put the state before beside each, within its series."""
+    """Put the state before beside each, within its series and on this side of a hole."""
     before = nw.col(state).shift(1)
     if isinstance(frame, nw.LazyFrame):
         if order is None:
@@ -99,14 +112,36 @@ def _steps(frame: Any, state: str, group: str, order: str | None) -> Any:
                 "order is None, and rows of a lazy table have no order of their own; name the "
                 "column that the rows of a series are sorted by"
             )
-        return frame.with_columns(before.over(group, order_by=order).alias(BEFORE))
-    # Not every library that holds all rows looks back within groups; each can sort.
-    if order is None:
-        frame, order = frame.with_row_index(NUMBER), NUMBER
-    rows = frame.sort(group, order).with_columns(
-        before.alias(BEFORE), nw.col(group).shift(1).alias(NUMBER)
-    )
-    return rows.filter(nw.col(group) == nw.col(NUMBER))
+        rows = frame.with_columns(before.over(group, order_by=order).alias(BEFORE))
+        return _leave_out_holes(rows, group, order)
+    series = read_series(frame[group], len(frame), None if order is None else frame[order])
+    rows = frame[series.rows.tolist(), :].with_columns(before.alias(BEFORE))
+    return rows[np.flatnonzero(~series.begins).tolist(), :]
+
+
+def _leave_out_holes(frame: Any, group: str, order: str) -> Any:
+    """Leave out rows after a hole, as `definetti.data.timing.find_holes` finds it, by a query."""
+    kind = frame.collect_schema()[order]
+    if not (kind.is_numeric() or kind.is_temporal()):
+        return frame
+    time = nw.col(order).cast(nw.Datetime()) if kind == nw.Date else nw.col(order)
+    step = time - time.shift(1).over(group, order_by=order)
+    step = step if kind.is_numeric() else step.dt.total_microseconds()
+    frame = frame.with_columns(step.cast(nw.Float64).alias(STEP))
+    frame = frame.with_columns(nw.col(STEP).median().over(group).alias(USUAL))
+    frame = frame.filter(~nw.col(STEP).is_null())  # but for the first row of each series
+    is_long = (nw.col(USUAL) > 0) & (nw.col(STEP) > HOLE * nw.col(USUAL))
+    frame = frame.with_columns(is_long.cast(nw.Int64).alias(LONG))
+    many = are_many(nw.col(LONG).sum().over(group), nw.col(STEP).count().over(group))
+    frame = frame.with_columns((nw.col(LONG) * (1 - many.cast(nw.Int64))).alias(LONG))
+    holes = _collected(frame.select(nw.col(LONG).sum()))[LONG].to_list()[0]
+    if holes:
+        warn_caller(
+            f"column {order!r} has {holes:,} holes, steps of more than {HOLE} times the usual one "
+            "of their series; no transition is counted there",
+            HoleWarning,
+        )
+    return frame.filter(nw.col(LONG) == 0)
 
 
 def _collected(frame: Any) -> Any:

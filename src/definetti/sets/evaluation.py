@@ -32,11 +32,12 @@ class Evaluation(NamedTuple):
 
     Attributes
     ----------
-    covered : (windows,) whether the truth was in the set
+    covered : (windows,) whether the truth was in the set before an empty one was filled, as its
+        p-value says; with "errors", whether it was outside at no more steps than may be wrong
     sizes : (windows,) how many sequences the set held, at most where it was not listed
     scaled_sizes : (windows,) the share of all sequences that it held
     p_values : (windows,) the p-value of the truth; NaN for sets of states, which have none
-    wrong : (windows,) the share of steps whose true state was not possible there
+    wrong : (windows,) the share of steps whose true state was not possible there, before filling
     widths : (windows,) how many states were possible at a step, on average
     states, truth, nodes : the labels; the true codes of all steps, −1 for a label unknown; and
         which states were possible at each step, ``(steps, number of states)``
@@ -44,7 +45,10 @@ class Evaluation(NamedTuple):
     given : (windows,) the code of the state given which each promise holds: the last one, with
         "departures" the present one; −1 for a label unknown
     filled : (windows,) whether nothing was plausible, so that the most plausible was let in; for
-        sets of states, at some step; None where nobody counted
+        sets of states, at some step; None where nobody counted. Sizes, widths and nodes are those
+        of the sets as they were given, filled ones included; nothing else is
+    empty : (windows,) the share of steps at which no state was possible before filling, 0 or 1 for
+        sets of sequences; None where nobody counted
     unseen : (windows,) whether the truth has a label unknown, which no set can hold; these count
         as not covered here, and apart from misses in the `verdict`; None where nobody counted
     begins : (windows,) the first row of each window, from 0; None where windows are no rows
@@ -80,6 +84,7 @@ class Evaluation(NamedTuple):
     unseen: Any = None
     begins: Any = None
     guarantee: str = "all"
+    empty: Any = None
 
     @classmethod
     def of_steps(
@@ -88,6 +93,7 @@ class Evaluation(NamedTuple):
         states: tuple[Hashable, ...],
         truth: IntArray,
         nodes: npt.NDArray[np.bool_],
+        filled_steps: npt.NDArray[np.bool_] | None = None,
         **others: Any,
     ) -> Evaluation:
         """Judge which states were possible at each step, and put it beside all else.
@@ -95,10 +101,15 @@ class Evaluation(NamedTuple):
         Parameters
         ----------
         lengths : (windows,) how many steps each window has
+        filled_steps : (steps,) where nothing was possible, and `nodes` has the most plausible; none
+            if left out
         others : what does not follow from the steps; p-values are NaN where there are none
         """
         begins = lengths.cumsum() - lengths
-        there = nodes[np.arange(len(truth)), truth] & (truth >= 0)
+        nothing = ~nodes.any(axis=1)
+        if filled_steps is not None:
+            nothing |= filled_steps
+        there = nodes[np.arange(len(truth)), truth] & (truth >= 0) & ~nothing
         others.setdefault("p_values", np.full(len(lengths), np.nan))
         return cls(
             wrong=1 - np.add.reduceat(there.astype(np.int64), begins) / lengths,
@@ -107,6 +118,7 @@ class Evaluation(NamedTuple):
             truth=truth,
             nodes=nodes,
             unseen=np.logical_or.reduceat(truth < 0, begins),
+            empty=np.add.reduceat(nothing.astype(np.int64), begins) / lengths,
             **others,
         )
 
@@ -122,7 +134,7 @@ class Evaluation(NamedTuple):
 
     @property
     def coverage(self) -> float:
-        """The share of windows whose set held the truth."""
+        """The share of windows whose set held the truth, before empty sets were filled."""
         return float(self.covered.mean())
 
     @property
@@ -142,13 +154,30 @@ class Evaluation(NamedTuple):
 
     @property
     def wrong_share(self) -> float:
-        """The share of steps whose true state was not possible there."""
+        """The share of steps whose true state was not possible there, before filling."""
         return float(self.wrong.mean())
 
     @property
     def kept_shares(self) -> npt.NDArray[Any]:
         """What the promise is about: whether each window was covered, or its share of steps."""
-        return 1.0 - self.wrong if self.guarantee == "steps" else self.covered
+        if self.guarantee != "steps":
+            return self.covered
+        return self.wrong == 0 if self._single_steps else 1.0 - self.wrong
+
+    @property
+    def empty_shares(self) -> FloatArray:
+        """What of each window was empty before filling, which no truth can be in.
+
+        The share of steps where that is promised; else 1 where all steps were empty, and 0.
+        """
+        if self.empty is None:
+            return np.zeros(len(self.covered))
+        return np.asarray(self.empty if self.guarantee == "steps" else self.empty == 1.0, float)
+
+    @property
+    def _single_steps(self) -> bool:
+        """Whether each window has one step, so that shares of steps are 0 or 1."""
+        return self.truth is not None and len(self.truth) == len(self.covered)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -189,7 +218,7 @@ class Evaluation(NamedTuple):
         own = {label: self.given == code for code, label in enumerate(self.states)}
         return {
             label: StateCoverage(
-                float(self.covered[there].mean()),
+                float(self.kept_shares[there].mean()),
                 int(there.sum()),
                 None if levels is None else float(levels[there][0]),
             )
@@ -227,4 +256,4 @@ class Evaluation(NamedTuple):
     def _on_filling(self) -> str:
         """Say how many sets would be empty, where some would."""
         number = 0 if self.filled is None else int(self.filled.sum())
-        return f"; the most plausible let into {number} where nothing was" if number else ""
+        return f"; {number} empty before the most plausible was let in" if number else ""

@@ -21,6 +21,7 @@ from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
 from definetti.levels import ConfidenceLevel
 from definetti.ranks.pvalue import Rank, ranks
+from definetti.scores.rounding import round_scores
 from definetti.sets._face import StepFace
 from definetti.sets._wording import FILLED, LAST, SHOWN, Size, promise, short
 from definetti.sets.listed import coded
@@ -217,7 +218,7 @@ class LatticeSet(StepFace):
             reached = np.ones((self.horizon, len(self.states)), dtype=bool)
             reached[-1] = end == 0.0
             ones = np.ones(len(past), dtype=np.int64)
-            found = ranks(past, ones, through, joins=True)
+            found = ranks(past, ones, round_scores(through), joins=True)
             p_values = np.array([one.p_value(self.uniform) for one in found]).reshape(best.shape)
             np.maximum(best, p_values, out=best, where=reached)
         return best
@@ -343,7 +344,8 @@ class LatticeSet(StepFace):
 
     def _rank(self, last: int, score: float) -> Rank:
         past = self.past[last]
-        return ranks(past, np.ones(len(past), dtype=np.int64), np.array([score]), joins=True)[0]
+        own = round_scores(np.array([score]))
+        return ranks(past, np.ones(len(past), dtype=np.int64), own, joins=True)[0]
 
     def _labels(self, path: IntArray) -> Sequence:
         return tuple(self.states[code] for code in path.tolist())

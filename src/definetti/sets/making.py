@@ -18,6 +18,7 @@ from definetti.question import Question
 from definetti.ranks.limits import limit, risk_limit
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Band, Smoother
+from definetti.scores.rounding import round_scores
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 from definetti.sets._few import Few
 
@@ -218,7 +219,7 @@ def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray
 
     def made() -> FloatArray:
         windows = question.hide_unseen(question.windows_ending(question.past_ends(last)))
-        return np.sort(Band(lag=question.lag).steps(estimate, windows), axis=None)
+        return round_scores(np.sort(Band(lag=question.lag).steps(estimate, windows), axis=None))
 
     if not question.model.fixed:
         return made()

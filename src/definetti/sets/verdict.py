@@ -6,8 +6,10 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti.sets.averages import p_value_of_mean
 
 if TYPE_CHECKING:
     from definetti.sets.evaluation import Evaluation
@@ -21,11 +23,16 @@ class Verdict(NamedTuple):
     """Whether sets held the truth as often as was promised.
 
     A binomial test of all windows, and of what comes before and after each twentieth of them, the
-    latter corrected for their number; with levels by state, of each state's windows. If every
+    latter corrected for their number; with levels by state, of each state's windows. Of shares of
+    steps, a test of the mean of bounded variables by betting (Waudby-Smith & Ramdas 2024). If every
     window is covered with the probability promised, independently of the others, a verdict of
     "short" has a probability of at most 0.05. Windows are independent with ``symmetry="full"``, a
     refitted model and windows that do not overlap; otherwise nearly so. Where a shortfall begins
     is a description.
+
+    Sets are judged as they were before empty ones were filled with their most plausible sequence:
+    a best guess that is right is no coverage. An empty set misses whatever the truth is, so that a
+    larger share of empty sets than may miss is a failure of calibration by itself.
 
     Attributes
     ----------
@@ -39,6 +46,7 @@ class Verdict(NamedTuple):
     state : the label whose windows are short, where states have levels of their own
     unseen : windows with a state that had not come up before, which are counted apart
     width, states : how many states were possible at a step, on average, and of how many
+    empty : the share of sets, or of steps where these are promised, that were empty before filling
 
     Examples
     --------
@@ -61,6 +69,7 @@ class Verdict(NamedTuple):
     unseen: int
     width: float
     states: int
+    empty: float = 0.0
 
     def __str__(self) -> str:
         return self.words
@@ -90,12 +99,14 @@ def judge_promise(found: Evaluation) -> Verdict | None:
     hits = found.kept_shares[judged]
     about = {
         "unseen": int(apart.sum()), "width": float(found.width), "states": found.nodes.shape[1],
+        "empty": float(found.empty_shares.mean()),
     }  # fmt: skip
     more = _count_apart(int(apart.sum()))
     if not len(judged):
         words = f"cannot tell: no window has states that had come up before{more}"
         return Verdict(None, words, np.nan, None, 0, None, None, None, **about)
-    promised = levels[judged]
+    promised, empty = levels[judged], float(found.empty_shares[judged].mean())
+    about["empty"], what = empty, "steps" if found.guarantee == "steps" else "sets"
     by_state = isinstance(found.confidence_level, Mapping)
     whole, *parts = (
         _by_state(found, judged, hits, promised)
@@ -116,13 +127,14 @@ def judge_promise(found: Evaluation) -> Verdict | None:
             words += f"; elsewhere {hits[rest].mean():.3f} of {len(rest):,}"
         if worst is not whole and worst.state is None:
             rows = _rows(found, judged[worst.windows])
-    elif p_of_hits(0.0, len(hits), float(promised.max()), hits.dtype == np.bool_) > ERROR_RATE / 2:
+    elif p_of_hits(np.zeros_like(hits), float(promised.max())) > ERROR_RATE / 2:
         kept, words = None, f"cannot tell, so few windows: {said}; more rows would tell"
     elif found.nodes.shape[1] > 1 and found.width >= FULL * found.nodes.shape[1]:
         width = f"{found.width:.3g} of {found.nodes.shape[1]:,} states a step"
         words = f"kept, but the sets say nothing: {width}; {said}"
     else:
         words = f"kept{' within chance' * (share < about_worst.promised)}: {said}"
+    words += say_empty(empty, 1 - float(promised.mean()), kept, what)
     return Verdict(
         kept, words + more, share, about_worst.promised, len(about_worst.windows),
         min(worst.p_value, 1.0), rows, worst.state if kept is False else None, **about,
@@ -131,21 +143,20 @@ def judge_promise(found: Evaluation) -> Verdict | None:
 
 def _along(found: Evaluation, hits: Any, level: float) -> list[SomeWindows]:
     """Return all windows, and those before and after each edge; p-values allow for their number."""
-    number, exact = len(hits), hits.dtype == np.bool_
+    number = len(hits)
     every = np.arange(number)
     edges = np.unique(np.linspace(0, number, min(PARTS, number) + 1).astype(int))[1:-1].tolist()
     apart = np.zeros(len(found.covered), dtype=bool) if found.unseen is None else found.unseen
     first = (every if found.begins is None else found.begins)[np.flatnonzero(~apart)]
     unit = "windows" if found.begins is None else "rows"
-    found_parts = [SomeWindows("", every, level, 2 * p_of_hits(hits.sum(), number, level, exact))]
-    sums = np.concatenate([[0], hits.cumsum()])
+    found_parts = [SomeWindows("", every, level, 2 * p_of_hits(hits, level))]
     for edge in edges:
         at = f"about {int(first[edge]):,}"
-        for where, windows, total in [
-            (f" in {unit} up to {at}", every[:edge], sums[edge]),
-            (f" in {unit} after {at}", every[edge:], sums[-1] - sums[edge]),
+        for where, windows in [
+            (f" in {unit} up to {at}", every[:edge]),
+            (f" in {unit} after {at}", every[edge:]),
         ]:
-            p_value = p_of_hits(total, len(windows), level, exact)
+            p_value = p_of_hits(hits[windows], level)
             found_parts.append(SomeWindows(where, windows, level, 2 * 2 * len(edges) * p_value))
     return found_parts
 
@@ -160,30 +171,31 @@ def _by_state(
     for code in codes:
         windows = np.flatnonzero(given == code)
         level = float(promised[windows[0]])
-        p_value = p_of_hits(hits[windows].sum(), len(windows), level, hits.dtype == np.bool_)
+        p_value = p_of_hits(hits[windows], level)
         where = f" for the state {found.states[code]}"
         parts.append(SomeWindows(where, windows, level, len(codes) * p_value, found.states[code]))
     return parts
 
 
-def p_of_hits(hits: Any, number: int, level: float, exact: bool) -> float:
-    """Return the probability of so few hits, or of a share of steps so small, at the level.
+def p_of_hits(hits: npt.NDArray[Any], level: float) -> float:
+    """Return a p-value of the hypothesis that windows are covered as promised on average.
 
-    Exact for windows that are hit or missed; a bound of Hoeffding's for shares of steps.
+    Parameters
+    ----------
+    hits : (windows,) whether each was covered, for a binomial test; or the share of its steps, for
+        the test of `definetti.sets.averages`, in the order of the windows
 
-    >>> round(p_of_hits(8, 10, 0.9, True), 4), round(p_of_hits(8.0, 10, 0.9, False), 4)
-    (0.2639, 0.6414)
+    Examples
+    --------
+    >>> hits = np.arange(100) % 8 > 0
+    >>> round(p_of_hits(hits, 0.9), 4), p_of_hits(hits.astype(float), 0.9)
+    (0.1982, 1.0)
     """
-    if exact:
+    if hits.dtype == np.bool_:
         from scipy.special import bdtr
 
-        return float(bdtr(int(hits), number, level))
-    share = float(hits) / number
-    if share >= level:
-        return 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = [share * np.log(share / level), (1 - share) * np.log((1 - share) / (1 - level))]
-    return float(np.exp(-number * np.nansum(terms)))
+        return float(bdtr(int(hits.sum()), len(hits), level))
+    return p_value_of_mean(hits, level)
 
 
 def _rows(found: Evaluation, windows: IntArray) -> tuple[int, int]:
@@ -192,6 +204,24 @@ def _rows(found: Evaluation, windows: IntArray) -> tuple[int, int]:
         return int(windows[0]) + 1, int(windows[-1]) + 1
     steps = len(found.truth) // len(found.covered)
     return int(found.begins[windows[0]]) + 1, int(found.begins[windows[-1]]) + steps
+
+
+def say_empty(empty: float, most: float, kept: bool | None, what: str = "sets") -> str:
+    """Report the share of sets that were empty before filling, and whether it is too large.
+
+    >>> say_empty(0.0, 0.1, True), say_empty(0.02, 0.1, True)
+    ('', '; 0.020 of the sets were empty before filling')
+    >>> say_empty(0.267, 0.1, False)
+    '; not calibrated: 0.267 of the sets were empty before filling, and at most 0.1 may be'
+    """
+    if not empty:
+        return ""
+    said = f"{empty:.3f} of the {what} were empty before filling"
+    if empty <= most + 1e-12:
+        return f"; {said}"
+    if kept is False:
+        return f"; not calibrated: {said}, and at most {most:.3g} may be"
+    return f"; {said}, more than {most:.3g}, which may be chance"
 
 
 def _unit(found: Evaluation, part: SomeWindows) -> str:

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
-from definetti._system.checks import checked_choice, is_auto
+from definetti._system.checks import checked_choice, checked_number, is_auto
 from definetti._system.registry import Named
 from definetti.data.history import Completion, History
+from definetti.data.labels import MISSING
+from definetti.data.sound import ANY, check_indices, check_shape
 from definetti.data.windows import Windows
 
 Generator = Callable[[], np.random.Generator]
@@ -52,6 +54,24 @@ class Reference(NamedTuple):
         """Return the reference made of independent draws."""
         return cls(windows, np.ones(len(windows.start), dtype=np.int64), joins=True)
 
+    def check(self, completion: Completion, n_symbols: int = ANY) -> None:
+        """Refuse windows that are not of the completed sequence: kernels do not look."""
+        horizon = completion.horizon
+        if self.windows is None:
+            check_indices(self.ends, horizon, len(completion.history), "ends of a reference")
+            size = len(np.atleast_1d(np.asarray(self.ends)))
+            check_shape(self.ends, (size,), "ends of a reference")
+        else:
+            start, states, observations = self.windows
+            size = len(states)
+            check_shape(start, (size,), "start of a reference")
+            check_shape(states, (size, horizon), "states of a reference")
+            check_shape(observations, (size, horizon), "observations of a reference")
+            check_indices(start, 0, completion.n_states, "start of a reference")
+            check_indices(states, 0, completion.n_states, "states of a reference")
+            check_indices(observations, MISSING, n_symbols, "observations of a reference")
+        check_shape(self.weights, (size,), "weights of a reference")
+
 
 class Classes(NamedTuple):
     """Candidates by what they are compared with, and what that is, for all of them at once.
@@ -81,6 +101,24 @@ class Classes(NamedTuple):
     def windows(self) -> Windows:
         return Windows(self.start, self.states, self.codes)
 
+    def check(self, number: int, horizon: int, n_states: int, n_symbols: int) -> None:
+        """Refuse what does not fit together, of so many candidates: kernels do not look."""
+        classes, windows = len(self.moves), len(self.start)
+        square, pairs = (classes, n_states, n_states), (classes, n_states, n_symbols + 1)
+        for name, shape in {
+            "classes": (number,), "own": (number,), "moves": square, "pairs": pairs,
+            "begins": (classes + 1,), "start": (windows,), "states": (windows, horizon),
+            "codes": (windows, horizon), "weights": (windows, *self.weights.shape[1:2]),
+        }.items():  # fmt: skip
+            check_shape(getattr(self, name), shape, f"{name} of classes")
+        check_indices(self.classes, 0, classes, "classes of classes")
+        check_indices(self.own, 0, windows, "own of classes")
+        check_indices(self.begins, 0, windows + 1, "begins of classes")
+        check_indices(np.diff(self.begins), 0, windows + 1, "sizes of classes")
+        check_indices(self.start, 0, n_states, "start of classes")
+        check_indices(self.states, 0, n_states, "states of classes")
+        check_indices(self.codes, MISSING, n_symbols, "codes of classes")
+
     @property
     def each(self) -> IntArray:
         """The class of each window."""
@@ -109,6 +147,17 @@ class Chains(NamedTuple):
     parents: IntArray
     counted: npt.NDArray[np.bool_]
     shared: bool = False
+
+    def check(self, length: int, horizon: int) -> None:
+        """Refuse what is not of a sequence of so many steps: kernels do not look."""
+        for name in ("groups", "parents", "counted"):
+            check_shape(getattr(self, name), (length,), f"{name} of chains")
+        check_indices(self.groups, -1, ANY, "groups of chains")
+        check_indices(self.parents, -1, length, "parents of chains")
+        # A parent is older than its child.
+        check_indices(np.arange(length) - self.parents, 1, length + 1, "ages of chains")
+        ends = np.flatnonzero(self.counted)
+        check_indices(ends[:1], horizon, length, "the first window of chains")
 
 
 class Symmetry(Named, ABC):
@@ -189,9 +238,12 @@ class Symmetry(Named, ABC):
         """What to do for one with `by_last_state`; nothing where it has that."""
         return "" if self.by_last_state else "use symmetry='spaced', or 'departures'"
 
-    def lacks(self, gaps: bool) -> bool:
-        """Tell whether it has nothing to rearrange where some observation is missing."""
-        return False
+    @property
+    def way_to_fix(self) -> str:
+        """What to do for a model that is fixed on a first stretch."""
+        if self.given == PRESENT:  # a share of a length is not fixed in advance, by visits
+            return "set train_size to a number of rows"
+        return "set train_size=0.5"
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         """Name what candidates share: equal names, equal reference.
@@ -261,6 +313,13 @@ class Symmetry(Named, ABC):
         return None
 
 
+def check_tokens(tokens: IntArray, horizon: int) -> None:
+    """Refuse what is not a sequence of codes, or is no number of steps."""
+    check_indices(tokens, 0, ANY, "tokens")
+    check_shape(tokens, (len(tokens),), "tokens")
+    checked_number(horizon, "horizon")
+
+
 def candidate_key(completion: Completion) -> tuple[int, ...]:
     """Name a candidate by itself, for symmetries that share nothing between candidates."""
     return (*completion.states.tolist(), *(completion.observations + 1).tolist())
@@ -279,7 +338,7 @@ def name_way(symmetry: Symmetry, fixed: bool) -> str:
     >>> name_way(Spaced(), fixed=False), name_way(Full(), fixed=True)
     ('set train_size=0.5', "use symmetry='spaced', or 'departures'")
     """
-    steps = ["set train_size=0.5"] * (not fixed) + [symmetry.way_to_limits]
+    steps = [symmetry.way_to_fix] * (not fixed) + [symmetry.way_to_limits]
     return " and ".join(step for step in steps if step)
 
 
@@ -287,7 +346,8 @@ def find_symmetry(symmetry: Any) -> Symmetry:
     """Return the symmetry that is meant.
 
     What goes together stays together in whole blocks: of what is exact given the last state,
-    "auto" is the one that keeps its level where recorded data are no hidden Markov model.
+    "auto" is the one that was least often short on the recorded data of docs/real-data.md, which
+    are no hidden Markov models. That is no promise for others.
     """
     meant = "spaced" if is_auto(symmetry) else symmetry
     found: Symmetry = checked_choice(meant, Symmetry, "symmetry", ", 'auto'")

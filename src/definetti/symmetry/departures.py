@@ -10,7 +10,14 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion
-from definetti.symmetry.base import PRESENT, Chains, Generator, Reference, Symmetry
+from definetti.symmetry.base import (
+    PRESENT,
+    Chains,
+    Generator,
+    Reference,
+    Symmetry,
+    check_tokens,
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,9 @@ class Departures(Symmetry, name="departures"):
     and 0.7997 at 200.
 
     A refitted model learns from all windows, the candidate's included, and of what happened
-    between them from that which would have happened in whatever order they had come.
+    between them from that which would have happened in whatever order they had come. It knows no
+    other states, if these are not declared. A model that is fixed on a first stretch must be so
+    on a number of rows that is fixed in advance, and knows the states of that stretch.
     """
 
     exact = True
@@ -49,6 +58,7 @@ class Departures(Symmetry, name="departures"):
         return Reference.past(departure_ends(visits, len(history), completion.horizon))
 
     def chains(self, tokens: IntArray, horizon: int) -> Chains:
+        check_tokens(tokens, horizon)
         groups, parents = _departure_parents(tokens, horizon)
         return Chains(groups, parents, groups >= 0)
 

@@ -89,7 +89,7 @@ class Full(Symmetry, name="full"):
                 return Reference(windows, weights, joins=False)
         exits = exits_of(completion)
         # A state's observations may be dealt to it in any stretch.
-        shelves = history.pool.shelves
+        times, begins, sizes = history.pool.dealt
         # In an order that all candidates of the class share: so are the draws.
         order = np.lexsort((completion.observations, completion.states))
         rng = generator()
@@ -100,9 +100,9 @@ class Full(Symmetry, name="full"):
                 history.first,
                 last,
                 horizon,
-                shelves.times,
-                shelves.begins,
-                shelves.sizes,
+                times,
+                begins,
+                sizes,
                 history.pool.observations,
                 completion.states[order],
                 completion.observations[order],

@@ -48,8 +48,9 @@ class BlockGroup(Symmetry):
     def __post_init__(self) -> None:
         if self.blocks not in ("returns", "pairs"):
             raise ValueError(f"blocks must be 'returns' or 'pairs', got {self.blocks!r}")
-        if not callable(self.permutations):
-            check_group(self.permutations)
+        # As they were when they were checked, whatever becomes of the user's own lists.
+        members = None if callable(self.permutations) else check_group(self.permutations)
+        object.__setattr__(self, "_members", members)
 
     @property
     def reads_observations(self) -> bool:  # type: ignore[override]
@@ -57,9 +58,10 @@ class BlockGroup(Symmetry):
 
     def orders(self, number: int) -> IntArray:
         """Return the order of `number` blocks under each permutation, read from the end."""
-        group = self.permutations(number) if callable(self.permutations) else self.permutations
-        if callable(self.permutations):
-            check_group(group)
+        group: list[tuple[int, ...]] | None = vars(self)["_members"]
+        if group is None:
+            assert callable(self.permutations)
+            group = check_group(self.permutations(number))
         degree = len(group[0])
         if degree > number:
             group, degree = [()], 0
@@ -76,8 +78,8 @@ class BlockGroup(Symmetry):
         return Reference(windows, np.ones(len(windows.start), dtype=np.int64), joins=False)
 
 
-def check_group(permutations: Permutations) -> None:
-    """Refuse a list that is not a group of permutations, and say why."""
+def check_group(permutations: Permutations) -> list[tuple[int, ...]]:
+    """Return the members of a group of permutations; refuse a list that is none, and say why."""
     members = [tuple(int(k) for k in member) for member in permutations]
     if not members:
         raise ValueError("permutations are not a group: the list is empty; give the identity")
@@ -114,3 +116,4 @@ def check_group(permutations: Permutations) -> None:
                     fresh.append(product)
     if identity not in known:
         raise ValueError("permutations are not a group: the identity is not among them; add it")
+    return members

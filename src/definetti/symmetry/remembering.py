@@ -56,9 +56,6 @@ class Remembering(Symmetry):
         blocks = "" if self.symmetry.by_last_state else "'spaced' with "
         return f"use symmetry='departures', or {blocks}memory=1"
 
-    def lacks(self, gaps: bool) -> bool:
-        return gaps and self.memory.reads_observations
-
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         coded = self._code(completion)
         return (*self.symmetry.orbit(coded.completion), *coded.new)
@@ -68,6 +65,7 @@ class Remembering(Symmetry):
     ) -> Reference:
         coded = self._code(completion)
         found = self.symmetry.reference(coded.completion, n_resamples, generator)
+        found.check(coded.completion)
         if found.windows is None:
             return found
         states = coded.rows[:, 0]
@@ -87,6 +85,12 @@ class Remembering(Symmetry):
 
     def check(self, history: History) -> None:
         """Refuse a history of which the tokens are not known, or are too many."""
+        self.symmetry.check(history)
+        if self.symmetry.spans:  # tokens would lead from one series into the next
+            raise ValueError(
+                f"{type(self.symmetry).__name__} takes the future to depend on the present state "
+                "alone; use memory=1, or series='own' or 'others'"
+            )
         self.memory.check(history)
         self._tokens(history).follow(history)
 
@@ -100,21 +104,18 @@ class Remembering(Symmetry):
         return history.lasting.recall("tokens", self.memory, lambda: Tokens(self.memory))
 
 
-def remember(symmetry: Symmetry, memory: Any, history: History, chosen: bool = False) -> Symmetry:
+def remember(symmetry: Symmetry, memory: Any, history: History) -> Symmetry:
     """Return a symmetry of tokens; of states, where these are all that the future depends on.
 
     Parameters
     ----------
     memory : as `definetti.memory.resolve_memory` reads it
     history : one that must have such tokens
-    chosen : whether nobody asked for this memory, so that states may stand in for tokens. Whether
-        anything is missing is the same for all rearrangements of a completed sequence, so that
-        they may do so where it is, at no cost in exactness
     """
     resolved = resolve_memory(memory)
     if resolved == Order(1):
+        symmetry.check(history)
         return symmetry
     found = Remembering(symmetry, resolved)
-    if not (chosen and found.lacks(history.gaps)):
-        found.check(history)
+    found.check(history)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion
-from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
+from definetti.symmetry.base import Chains, Generator, Reference, Symmetry, check_tokens
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Spaced(Symmetry, name="spaced"):
         return Reference.past(spaced_ends(visits, len(completion.history), completion.horizon))
 
     def chains(self, tokens: IntArray, horizon: int) -> Chains:
+        check_tokens(tokens, horizon)
         parents = _spaced_parents(tokens, horizon)
         # The earliest cut only ends the prefix.
         return Chains(tokens, parents, parents >= 0)

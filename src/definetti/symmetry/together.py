@@ -10,7 +10,8 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
-from definetti.symmetry.base import Chains, Generator, Reference
+from definetti.data.sound import ANY
+from definetti.symmetry.base import Chains, Generator, Reference, check_tokens
 from definetti.symmetry.departures import Departures
 
 
@@ -57,13 +58,25 @@ class TogetherDepartures(Departures):
         return Reference.past(np.flatnonzero(groups == history.last)[::-1].copy())
 
     def check(self, history: History) -> None:
-        begins = self.begins
-        rising = begins[:1] == (0,) and all(a < b for a, b in pairwise(begins))
-        if not (rising and len(self.owners) == len(begins) and begins[-1] <= len(history)):
+        self._check_cuts(len(history))
+
+    def _check_cuts(self, length: int) -> None:
+        begins, owners = tuple(self.begins), tuple(self.owners)
+        whole = all(isinstance(one, (int, np.integer)) for one in (*begins, *owners))
+        rising = whole and begins[:1] == (0,) and all(a < b for a, b in pairwise(begins))
+        if not (rising and len(owners) == len(begins) and begins[-1] <= length):
             raise ValueError(
-                f"begins does not cut a history of {len(history):,} steps into stretches, each "
+                f"begins does not cut a history of {length:,} steps into stretches, each "
                 "with its owner; give the place of each first step, 0 first"
             )
+        if not all(0 <= one < ANY for one in owners):
+            raise ValueError(f"owners must be whole numbers from 0 on, got {owners}")
+
+    def lesson(self, completion: Completion) -> IntArray:
+        raise ValueError(
+            "TogetherDepartures needs a fixed model: what a refitted one may learn from all series "
+            "is not known; give a trained model, or use series='all' with train_size"
+        )
 
     def broken_off(self, length: int) -> TogetherDepartures:
         """Return the same for a last series that goes on, after a gap, at a time."""
@@ -76,6 +89,9 @@ class TogetherDepartures(Departures):
         return Chains(groups, parents, groups >= 0)
 
     def _parents(self, tokens: IntArray, horizon: int) -> tuple[IntArray, IntArray]:
+        # Here, too: a history may be another than the one that was checked.
+        check_tokens(tokens, horizon)
+        self._check_cuts(len(tokens))
         begins, owners = np.array(self.begins), np.array(self.owners)
         return _departure_parents(tokens, horizon, begins, owners, self.first)
 

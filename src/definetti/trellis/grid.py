@@ -22,6 +22,7 @@ from definetti.trellis.trellis import Trellis
 
 # Counts are widened by this to cover the rounding of products of probabilities.
 _ROUNDING = 1e-9
+MOST_BINS = 2**40
 # Smaller chances are dropped.
 _NEGLIGIBLE = 1e-30
 
@@ -43,6 +44,11 @@ def count_on_grid(
     """Bound the number of paths to each last state: from below if rounded up, else from above."""
     n = trellis.n_states
     tops = np.floor((headroom(trellis, limits) - least) / width)
+    if np.isnan(tops).any() or not tops[-1].max() < MOST_BINS:
+        raise ValueError(
+            "costs and limits must be numbers that are not infinite below zero, and bins not too "
+            "many to be counted"
+        )
     # No node has more to spend than some last state, but for rounding.
     tops = tops.clip(-1, max(tops[-1].max(), -1)).astype(np.int64)
     grid = _Grid(least, trellis.moves, tops, width=width, noise=noise, up=up)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.data.sound import check_indices, check_shape
 from definetti.trellis.trellis import Trellis, add_term
 
 Path = npt.NDArray[np.int32]  # half the memory, of which each path given takes a share
@@ -47,6 +48,12 @@ def members(
     [(1.5, [1, 1]), (2.0, [0, 1])]
     """
     end = trellis.horizon - 1
+    trellis.check()
+    check_indices(np.array([last]), 0, trellis.n_states, "last")
+    if finite is not None:
+        finite.check()
+        check_shape(finite.first, trellis.first.shape, "first")
+        check_shape(finite.moves, trellis.moves.shape, "moves")
     first, moves, _ = finite_terms(trellis) if finite is None else finite
     least, following = _best_completions(moves, trellis.worst, trellis.n_states, last)
     # Ties in cost are broken by age: paths cannot be compared.

@@ -28,6 +28,7 @@ def arrivals(trellis: Trellis) -> FloatArray:
     array([[0. , 1. ],
            [0. , 1.5]])
     """
+    trellis.check()
     return _arrivals(*trellis)
 
 
@@ -50,6 +51,7 @@ def completions(trellis: Trellis, terminal: FloatArray) -> FloatArray:
     array([[2. , 0.5],
            [inf, 0. ]])
     """
+    trellis.check_last(terminal, "terminal")
     return _completions(trellis.moves, trellis.worst, terminal)
 
 
@@ -78,6 +80,7 @@ def headroom(trellis: Trellis, limits: FloatArray, every: bool = False) -> Float
     array([[0. , 1.5],
            [5. , 2. ]])
     """
+    trellis.check_last(limits, "limits")
     return _headroom(trellis.moves, trellis.worst, limits, every)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.data.sound import check_indices, check_shape
 
 
 class Trellis(NamedTuple):
@@ -54,8 +55,23 @@ class Trellis(NamedTuple):
         steps = [self.first, *self.moves]
         return float(join([np.max(one, where=np.isfinite(one), initial=0.0) for one in steps]))
 
+    def check(self) -> None:
+        """Refuse costs that are not of one trellis: kernels do not look."""
+        n, moves = len(self.first), self.moves
+        check_shape(self.first, (n,), "first")
+        sources = 1 if np.ndim(moves) == 3 and np.shape(moves)[1] == 1 else n
+        check_shape(moves, (len(moves), sources, n), "moves")
+
+    def check_last(self, values: FloatArray, name: str) -> None:
+        """Refuse what is not a number for each last state."""
+        self.check()
+        check_shape(values, (self.n_states,), name)
+
     def cost(self, paths: IntArray) -> FloatArray:
         """Cost of each path, for an array of shape (B, h)."""
+        self.check()
+        check_shape(paths, (len(paths), self.horizon), "paths")
+        check_indices(paths, 0, self.n_states, "paths")
         return _cost(self.first, self.moves, self.worst, paths)
 
 

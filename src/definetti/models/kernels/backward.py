@@ -13,7 +13,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel, unroll_size
-from definetti.models.kernels.forward import BoolArray, Likelihood, forward
+from definetti.models.kernels.forward import BoolArray, Likelihood, check_paths, forward
 
 
 def smoothing(transition: FloatArray, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
@@ -99,6 +99,7 @@ def joint(
     if not 0 <= order < states.shape[1]:
         raise ValueError(f"order must be from 0 to {states.shape[1] - 1}, got {order}")
     filtered, logarithmic = forward(transition, log_likelihood, start)
+    check_paths(states, filtered)
     backward = log_backward_kernel(transition, filtered, logarithmic, states)
     _backward(transition, filtered, logarithmic)
     return _runs(backward, filtered, states, order)

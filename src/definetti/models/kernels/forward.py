@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel, unroll_size
+from definetti.data.sound import check_indices, check_shape
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -90,6 +91,7 @@ def forward(
     """
     unroll = unroll_size(len(transition))
     logs, codes = log_likelihood if isinstance(log_likelihood, Coded) else coded(log_likelihood)
+    check_chain(transition, logs, codes, start)
     ratios = _log_likelihood_ratios(logs, unroll)
     np.exp(ratios, out=ratios)
     filtered, logarithmic = _scaled_forward(transition, start, ratios, codes, unroll)
@@ -97,6 +99,23 @@ def forward(
         dense = logs.take(codes, axis=0)
         _log_forward(transition, dense, start, logarithmic, False, filtered)
     return filtered, logarithmic
+
+
+def check_chain(transition: FloatArray, logs: FloatArray, codes: IntArray, start: IntArray) -> None:
+    """Refuse parts of a model, or of windows, that do not fit together: kernels do not look."""
+    n = len(transition)
+    check_shape(transition, (n, n), "transition")
+    check_shape(logs, (len(logs), n), "log_likelihood")
+    check_indices(codes, -1, len(logs), "observations")  # −1 finds the last row
+    check_shape(codes, (len(start), *codes.shape[1:2]), "observations")
+    check_indices(start, 0, n, "start")
+
+
+def check_paths(states: IntArray, filtered: FloatArray) -> None:
+    """Refuse paths that are not as many, as long and of the states that probabilities are for."""
+    windows, steps, n = filtered.shape
+    check_shape(states, (windows, steps), "states")
+    check_indices(states, 0, n, "states")
 
 
 def best_paths(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> FloatArray:
@@ -107,6 +126,8 @@ def best_paths(transition: FloatArray, log_likelihood: FloatArray, start: IntArr
     >>> best_paths(np.eye(2), np.zeros((1, 1, 2)), np.array([0]))
     array([[[  0., -inf]]])
     """
+    logs, codes = coded(log_likelihood)
+    check_chain(transition, logs, codes, start)
     scores = np.empty_like(log_likelihood)
     every = np.ones(len(start), dtype=np.bool_)
     _log_forward(transition, log_likelihood, start, every, True, scores)

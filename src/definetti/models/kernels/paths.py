@@ -9,7 +9,13 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.models.kernels.backward import log_backward_kernel
-from definetti.models.kernels.forward import BoolArray, Likelihood, best_paths, forward
+from definetti.models.kernels.forward import (
+    BoolArray,
+    Likelihood,
+    best_paths,
+    check_paths,
+    forward,
+)
 
 
 def log_posterior(
@@ -36,6 +42,7 @@ def log_posterior(
     array([0.25, 0.  ])
     """
     filtered, logarithmic = forward(transition, log_likelihood, start)
+    check_paths(states, filtered)
     # The terms are at most zero, so that none of their digits cancel.
     return np.asarray(log_backward_kernel(transition, filtered, logarithmic, states).sum(axis=1))
 

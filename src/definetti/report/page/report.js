@@ -14,7 +14,7 @@
   const ROWS = 200; // steps that are spelled out
   const AIMED = data.exact ? "promised" : "aimed at";
   const JUDGED = data.guarantee === "steps" ? "share of steps right" : "share covered";
-  const JUDGED_HOW = data.guarantee === "steps" ? JUDGED : `${JUDGED} [exact 95 % interval]`;
+  const JUDGED_HOW = `${JUDGED} [95 % interval]`;
   // Where states have levels of their own, what was promised on average over the windows.
   const promised = (found, place) => found.promised ?? data.levels[place];
   const OWN = data.given === "present state" ? "in" : "ends in"; // the state that has the level
@@ -160,11 +160,11 @@
   function verdict(found, place) {
     if (found.low === null) return "";
     const level = promised(found, place);
-    const bounds = `the exact 95 % interval goes from ${number(found.low)} to ${number(found.high)}`;
+    const bounds = `the 95 % interval goes from ${number(found.low)} to ${number(found.high)}`;
     if (found.high < level && !data.exact) return `That is less (${bounds}), and these settings guarantee nothing.`;
     if (found.high < level) return `That is less than promised, by more than chance easily explains (${bounds}): the assumptions may not hold for these data.` +
       (place === data.asked ? "" : " Who looks at many levels will find such a one by chance, too.");
-    if (found.low > level) return `That is more than was asked for (${bounds})${data.exact && !data.smoothing ? ": sets that do not break ties at random err on the safe side" : data.exact && !data.allow_empty ? ": sets that are never empty err on the safe side" : ""}.`;
+    if (found.low > level) return `That is more than was asked for (${bounds})${data.exact && !data.smoothing ? ": sets that do not break ties at random err on the safe side" : ""}.`;
     return `That is compatible with the level (${bounds}).`;
   }
 
@@ -180,6 +180,7 @@
     return [
       `${windows} with known states ${found.windows === 1 ? "was predicted," : "were predicted, each"} from all rows before it${how}, from row ${whole(found.first_row)} on.`,
       came, verdict(ours, place), ours.unseen ? `${many(ours.unseen, "further window")} ${ours.unseen === 1 ? "has" : "have"} a state that had not come up before, which no set can hold, and ${ours.unseen === 1 ? "is" : "are"} counted apart.` : "",
+      ours.share_empty ? `${number(ours.share_empty)} of the ${data.guarantee === "steps" ? "steps" : "sets"} had nothing plausible in them${data.allow_empty ? "" : ", and the most plausible was let in; coverage is that of the sets before"}.` : "",
       ours.verdict && data.exact && place === data.asked ? `Verdict: ${ours.verdict.words}.` : "",
     ].filter(Boolean).join(" ");
   }
@@ -198,10 +199,11 @@
     fill(byId("coverage"), [JUDGED_HOW, ...(data.level_by_state ? [AIMED] : []), ...methods.map(([name]) => name)], every[0].map((one, k) => [
       k ? `${where} ${labels[k - 1]} (${whole(one.windows)})` : `all (${many(one.windows, "window")})`, ...(data.level_by_state ? [number(one.promised)] : []), ...every.map((way) => element("span", share(way[k]), { class: "share" })),
     ]));
+    const classic = Boolean(found.methods.classical);
     byId("coverage-note").textContent = [
-      methods.length > 1 ? "classical: conformal prediction that ignores time, with a model of its own fixed on half of the rows; it promises the level for none of these rows." : "",
-      methods.length > 1 && data.exact ? "definetti promises it for each of them." : "",
-    ].join(" ");
+      classic ? "classical: conformal prediction that ignores time, with the same predictor, or that model fixed on the first half of the rows where ours is fitted anew; without and with the previous state." : "",
+      `Level guaranteed: ${methods.map(([name]) => `${name} ${found.methods[name][place].guaranteed ? "yes" : "no"}`).join(", ")}.`,
+    ].filter(Boolean).join(" ");
     const bars = (name, shift, color, symbol) => {
       const those = parts(name);
       return {
@@ -211,8 +213,8 @@
       };
     };
     draw("states-picture", [
-      bars("definetti", methods.length > 1 ? -0.15 : 0, OURS, "circle"),
-      ...(methods.length > 1 ? [bars("classical", 0.15, "#777", "square")] : []),
+      bars("definetti", classic ? -0.15 : 0, OURS, "circle"),
+      ...(classic ? [bars("classical", 0.15, "#777", "square")] : []),
       data.level_by_state
         ? { type: "scatter", mode: "markers", x: parts("definetti").map((one) => one.promised), y: [...labels, ""].map((_, k) => k), marker: { color: TRUTH, symbol: "line-ns-open", size: 18, line: { width: 2 } }, name: AIMED, hoverinfo: "skip" }
         : { type: "scatter", mode: "lines", x: [data.levels[place], data.levels[place]], y: [-0.5, labels.length + 0.5], line: { color: TRUTH, dash: "dash", width: 2 }, name: AIMED, hoverinfo: "skip" },
@@ -236,18 +238,19 @@
 
     const run = ours.running;
     draw("time-picture", [
-      ...(run.low[0] === null ? [] : [{ type: "scatter", x: run.window.concat([...run.window].reverse()), y: run.high.concat([...run.low].reverse()), fill: "toself", fillcolor: "#d9dee3", line: { width: 0 }, name: "exact 95 % interval", hoverinfo: "skip" }]),
+      ...(run.low[0] === null ? [] : [{ type: "scatter", x: run.window.concat([...run.window].reverse()), y: run.high.concat([...run.low].reverse()), fill: "toself", fillcolor: "#d9dee3", line: { width: 0 }, name: "95 % interval", hoverinfo: "skip" }]),
       { type: "scatter", mode: "lines", x: run.window, y: run.coverage, line: { color: "#000", width: 2 }, name: `${JUDGED} so far`, hovertemplate: "%{y:.3f} after %{x} windows<extra></extra>" },
       { type: "scatter", mode: "lines", x: [1, found.windows], y: [promised(ours, place), promised(ours, place)], line: { color: TRUTH, dash: "dash", width: 2 }, name: AIMED, hoverinfo: "skip" },
-    ], { xaxis: axis("window"), yaxis: axis(JUDGED, { range: [0, 1.03] }), showlegend: true, legend }, 300, "Share of windows covered so far, with its exact interval.");
+    ], { xaxis: axis("window"), yaxis: axis(JUDGED, { range: [0, 1.03] }), showlegend: true, legend }, 300, "Share of windows covered so far, with its interval.");
 
     byId("levels-box").hidden = Boolean(data.level_by_state);
     if (data.level_by_state) return;
     const STYLES = { definetti: { color: OURS, dash: "solid" }, classical: { color: "#777", dash: "dot" } };
+    const style = (name) => STYLES[name] || { color: "#aaa", dash: name === "repeat last state" ? "longdash" : "dashdot" };
     draw("levels-picture", [
       { type: "scatter", mode: "lines", x: data.levels, y: data.levels, line: { color: TRUTH, dash: "dash", width: 2 }, name: AIMED, hoverinfo: "skip" },
       ...methods.map(([name, levels]) => ({
-        type: "scatter", mode: "lines", x: data.levels, y: levels.map((one) => one.coverage), line: { ...STYLES[name], width: 2 }, name,
+        type: "scatter", mode: "lines", x: data.levels, y: levels.map((one) => one.coverage), line: { ...style(name), width: 2 }, name,
         hovertemplate: `${name}: %{y:.3f} at %{x}<extra></extra>`,
       })),
       { type: "scatter", mode: "markers", x: [data.levels[place]], y: [ours.coverage], marker: { size: 11, color: OURS }, hoverinfo: "skip", showlegend: false },
@@ -337,10 +340,10 @@
     byId("trust-verdict").textContent = !found.told
       ? `That cannot be told. ${found.verdict}`
       : found.rejected
-      ? `No, not as it stands: it does not hold that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}). The promise is not exact for such rows; the backtest below says how such sets fared.`
-      : `As far as can be seen, yes: nothing speaks against it that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}).`;
+      ? `No, not as it stands: there is evidence against the assumption that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}). The promise is not exact for such rows; the backtest below says how such sets fared.`
+      : `As far as can be seen, yes: there is no evidence against the assumption that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}).`;
     const remedies = found.rejected ? found.failures.map((name) => element("li", found.tests[name].verdict)) : [];
-    if (remedies.length > 1) remedies[1].prepend("What else fails may follow from that: "); // the most telling is the first
+    if (remedies.length > 1) remedies[1].prepend("The other failures may follow from it: "); // the most telling is the first
     byId("trust-remedies").append(...remedies);
     const asks = (words) => (narrow() ? [] : [words]); // on a phone, what was found says as much
     fill(byId("trust-tests"), ["test", ...asks("question"), "p", "adjusted", "what was found"], tests.map(([name, one]) => [
@@ -430,11 +433,11 @@
     const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;
     byId("series-verdict").textContent = sentence(found.verdict);
     byId("series-levels").replaceChildren(...found.verdicts.slice(1).map((words) => element("p", sentence(words))));
-    byId("series-promise").textContent = `Promised: ${found.says}. Windows of ${many(found.horizon, "step")}, each predicted from all rows of its series before it.`;
+    byId("series-promise").textContent = `Promised: ${found.says}. Windows of ${many(found.horizon, "step")}${found.source ? `, each predicted from ${found.source}` : ""}.`;
     const long = found.horizon > 1; // else as many sequences as states
-    fill(byId("series-table"), ["series", "verdict", "covered [exact 95 % interval]", "windows", "rows", ...(long ? ["sequences in a set"] : []), "states a step"], found.listed.map((one) => [
+    fill(byId("series-table"), ["series", "verdict", "covered [95 % interval]", "windows", "rows", ...(long ? ["sequences in a set"] : []), "states a step", "empty before filling"], found.listed.map((one) => [
       one.series, one.verdict, element("span", share(one), { class: "share" }), whole(one.windows), whole(one.rows),
-      ...(long ? [number(one.mean_size, 2)] : []), number(one.states_per_step, 2),
+      ...(long ? [number(one.mean_size, 2)] : []), number(one.states_per_step, 2), number(one.share_empty),
     ]));
     const hidden = found.number - found.listed.length;
     byId("series-more").textContent = "Worst first, by how probably so few windows are covered by chance. " + (hidden ? `${whole(hidden)} more fared better.` : "");

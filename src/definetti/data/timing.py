@@ -1,0 +1,420 @@
+"""Times of rows: indices that must agree, and holes at which a history is cut."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.caller import warn_caller
+from definetti.data.labels import check_pairs, checked_states, count_rows, readable
+from definetti.data.sound import require
+from definetti.data.splitting import read_lengths
+from definetti.exceptions import HoleWarning
+
+HOLE = 1.5  # a step is a hole where it is more than so many times the usual one
+MOST, SHARE = 2, 0.1  # holes, at most so many or this share of the steps; else times are irregular
+SECOND = 10**6  # dates are counted in microseconds
+UNITS = {"days": 86_400 * SECOND, "h": 3_600 * SECOND, "min": 60 * SECOND, "s": SECOND}
+CUT = "the history is cut there"
+BY_INDEX = "drop the index with reset_index(drop=True) if rows follow each other all the same"
+BY_ORDER = "number the rows of each series if they follow each other all the same"
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Times(NamedTuple):
+    """When each row was taken.
+
+    Attributes
+    ----------
+    kind : "dates", "dates with a time zone", "durations" or "numbers"; only equal kinds compare
+    values : (T,) microseconds as whole numbers, or numbers
+    """
+
+    kind: str
+    values: npt.NDArray[Any]
+
+
+class Clock(NamedTuple):
+    """What is known of the time at the end of a history.
+
+    Attributes
+    ----------
+    kind : as in `Times`
+    last : the time of the last row; None where the last rows came without one
+    usual : the usual step; 0 where none is known, or times are irregular
+    """
+
+    kind: str
+    last: Any
+    usual: float
+
+    def precedes_hole(self, times: Times, name: str) -> bool:
+        """Tell whether a hole comes before the first of some rows; refuse rows of the past."""
+        if self.last is None or self.kind != times.kind or not len(times.values):
+            return False
+        first = times.values[0]
+        if first < self.last or (first == self.last and self.usual > 0):
+            raise ValueError(
+                f"{name} begins at {write_time(self.kind, first)}, and the labelled history ends "
+                f"at {write_time(self.kind, self.last)}; give rows that follow it, or "
+                "drop the index with reset_index(drop=True)"
+            )
+        return bool(0 < HOLE * self.usual < first - self.last)
+
+    def describe(self, times: Times) -> str:
+        """Say how far some rows are from the end of the history."""
+        first = times.values[0]
+        return (
+            f"{write_step(self.kind, first - self.last)} after the last label, where a step "
+            f"is {write_step(self.kind, self.usual)}"
+        )
+
+
+class Holes(NamedTuple):
+    """Where times have holes.
+
+    Attributes
+    ----------
+    after : (T,) whether a hole comes just before each row
+    usual : by series, the usual step: the median; 0 where there is none, or times are irregular
+    note : what to say of it; empty where there is nothing to say
+    """
+
+    after: BoolArray
+    usual: FloatArray
+    note: str
+
+
+class Rows(NamedTuple):
+    """Labelled rows, cut at the holes of their times.
+
+    Attributes
+    ----------
+    observations : without the index that had the times
+    labels : the states
+    lengths : of the stretches
+    clock : the time at their end; None where rows never had any
+    after_hole : whether a hole comes before the first row
+    note : what was said of holes; empty where there are none
+    """
+
+    observations: Any
+    labels: list[Any]
+    lengths: IntArray
+    clock: Clock | None = None
+    after_hole: bool = False
+    note: str = ""
+
+
+def read_rows(
+    observations: Any,
+    states: Any,
+    lengths: Any = None,
+    clock: Clock | None = None,
+    name: str = "observations",
+) -> Rows:
+    """Read labelled rows, and cut them where a time index has a hole, with a warning.
+
+    Parameters
+    ----------
+    lengths : of the stretches that they are cut into already
+    clock : the time at the end of the history that they follow
+    """
+    seen, labels = readable(observations, name), checked_states(states)
+    check_aligned({name: seen, "states": states})
+    each = read_lengths(lengths, len(labels), "states")
+    times = read_index(seen, states)
+    if times is None or not labels:
+        return Rows(seen, labels, each, None if clock is None else clock._replace(last=None))
+    if seen is not None:
+        check_pairs(count_rows(seen, name), len(labels), name)
+    begins = np.zeros(len(labels), dtype=np.bool_)
+    begins[each.cumsum() - each] = True
+    check_forward(times, begins, "give lengths= where several sequences follow each other")
+    usual, jumps, notes = 0.0, False, []
+    if clock is not None and clock.kind == times.kind:
+        usual, jumps = clock.usual, clock.precedes_hole(times, name)
+        if jumps:
+            notes.append(f"{name} begins {clock.describe(times)}: {CUT}; {BY_INDEX}")
+    found = find_holes(times, begins, BY_INDEX, usual=usual)
+    notes += [found.note] * bool(found.note)
+    for note in notes:
+        warn_caller(note, HoleWarning)
+    each = np.diff(np.flatnonzero(begins | found.after), append=len(labels))
+    end = Clock(times.kind, times.values[-1].item(), float(found.usual[0]))
+    return Rows(without_index(seen), labels, each, end, jumps, "; ".join(notes))
+
+
+def read_clock(kept: Any) -> Clock | None:
+    """Read the time of the last row as a file has it."""
+    if kept is None:
+        return None
+    require(isinstance(kept, tuple) and len(kept) == 3, "a time")
+    kind, last, usual = kept
+    require(isinstance(kind, str) and isinstance(usual, float) and usual >= 0, "a time")
+    require(last is None or isinstance(last, (int, float)), "a time")
+    return Clock(kind, last, usual)
+
+
+def check_following(observations: Any, clock: Clock | None, name: str) -> None:
+    """Refuse unlabelled rows that do not follow the history step by step, by their times."""
+    times = read_index(observations)
+    if times is None or not len(times.values):
+        return
+    begins = np.arange(len(times.values)) == 0
+    check_forward(times, begins, "give those of one sequence")
+    _, message = rows_until_hole(times, clock, name)
+    if message:
+        raise ValueError(f"{message}, or {BY_INDEX}")
+
+
+def rows_until_hole(times: Times, clock: Clock | None, name: str) -> tuple[int, str]:
+    """Return how many rows follow the history before a hole comes, and why it is not all of them.
+
+    Parameters
+    ----------
+    times : of rows without labels, in rising order
+    clock : the time at the end of the history
+    """
+    known = clock if clock is not None and clock.kind == times.kind else None
+    if known is not None and known.precedes_hole(times, name):
+        return 0, (
+            f"{name} begins {known.describe(times)}: there is no state to go on from; label a row "
+            "after the hole first"
+        )
+    begins = np.arange(len(times.values)) == 0
+    usual = 0.0 if known is None else known.usual
+    if known is not None and not usual:  # irregular, or unknown
+        return len(begins), ""
+    found = find_holes(times, begins, "", usual=usual)
+    if not found.after.any():
+        return len(begins), ""
+    row = int(found.after.argmax())
+    step = write_step(times.kind, times.values[row] - times.values[row - 1])
+    return row, (
+        f"{name} has a hole of {step} after {row:,} row{'s' if row > 1 else ''}, where a step is "
+        f"{write_step(times.kind, found.usual[0])}; give the rows before it"
+    )
+
+
+def find_holes(
+    times: Times,
+    begins: BoolArray,
+    remedy: str,
+    *,
+    owners: IntArray | None = None,
+    names: Any = (),
+    usual: float | FloatArray = 0.0,
+) -> Holes:
+    """Find steps that are more than 1.5 times the usual one, where times are regular.
+
+    Where more than a tenth of a series' steps are so long, and more than two, its times are
+    irregular, and no step tells of missing rows: none is a hole then, unless earlier rows were
+    regular.
+
+    Parameters
+    ----------
+    times : of rows, series after series
+    begins : (T,) which rows begin a stretch, so that no step leads to them
+    remedy : what to do if there is no hole
+    owners, names : (T,) the series of each row by its number, and what series are called
+    usual : the usual step, of all series or of each, where it is known from earlier rows; else 0
+    """
+    owners = np.zeros(len(begins), dtype=np.int64) if owners is None else owners
+    number = int(owners.max(initial=0)) + 1
+    inside = np.flatnonzero(~begins[1:])
+    steps, whose = times.values[inside + 1] - times.values[inside], owners[inside + 1]
+    earlier = np.broadcast_to(np.asarray(usual, dtype=np.float64), number)
+    medians = np.where(earlier > 0, earlier, _medians(steps, whose, number))
+    long = (steps > HOLE * medians[whose]) & (medians[whose] > 0)
+    each, lengthy = (np.bincount(one, minlength=number) for one in (whose, whose[long]))
+    irregular = are_many(lengthy, each) & (earlier == 0)
+    found = inside[long & ~irregular[whose]] + 1
+    after, notes = np.zeros(len(begins), dtype=np.bool_), []
+    after[found] = True
+
+    def name(owner: int) -> str:
+        return f" of series {names[owner]!r}" if len(names) else ""
+
+    if len(found):
+        owner = int(owners[found[0]])
+        first, then = (write_time(times.kind, times.values[found[0] - k]) for k in (1, 0))
+        last = len(begins) - int(np.flatnonzero(begins | after)[-1])
+        compared = f"what is predicted is compared with the last {last:,} rows; "
+        notes.append(
+            f"times have holes, the first{name(owner)} from {first} to {then}, where a step is "
+            f"{write_step(times.kind, medians[owner])} ({len(found):,} of {len(steps):,} steps are "
+            f"more than {HOLE} times the usual one): {CUT}; "
+            f"{'' if len(names) else compared}{remedy}"
+        )
+    if irregular.any() and times.kind != "numbers":
+        owner = int(irregular.argmax())
+        more = f" (and of {irregular.sum() - 1:,} others)" if irregular.sum() > 1 else ""
+        notes.append(
+            f"times{name(owner)} are irregular: {lengthy[owner]:,} of {each[owner]:,} steps are "
+            f"more than {HOLE} times the usual {write_step(times.kind, medians[owner])}{more}; "
+            "rows are taken as consecutive steps; cut the history where they are not"
+        )
+    return Holes(after, np.where(irregular, 0.0, medians), "; ".join(notes))
+
+
+def are_many(holes: Any, steps: Any) -> Any:
+    """Tell whether so many steps of a series are long that its times are irregular."""
+    return (holes > MOST) & (holes > SHARE * steps)
+
+
+def _medians(steps: npt.NDArray[Any], owners: IntArray, number: int) -> FloatArray:
+    """Return the median step of each series; 0 where there is none.
+
+    >>> _medians(np.array([1, 9, 1, 5]), np.array([0, 0, 0, 2]), 3)
+    array([1., 0., 5.])
+    """
+    found = np.zeros(number)
+    counts = np.bincount(owners, minlength=number)
+    some, first = counts > 0, counts.cumsum() - counts
+    ordered = steps[np.lexsort((steps, owners))]
+    lower, upper = (first + (counts - 1) // 2)[some], (first + counts // 2)[some]
+    found[some] = (ordered[lower] + ordered[upper]) / 2
+    return found
+
+
+def check_forward(times: Times, begins: BoolArray, remedy: str) -> None:
+    """Refuse times that go back where rows are taken to follow each other."""
+    back = (np.diff(times.values) < 0) & ~begins[1:]
+    if back.any():
+        row = int(back.argmax()) + 1
+        first, then = (write_time(times.kind, times.values[k]) for k in (row - 1, row))
+        raise ValueError(
+            f"the index goes back in time: row {row} is at {then}, after {first}; sort the rows by "
+            f"time, or {remedy}"
+        )
+
+
+def index_of(values: Any) -> Any:
+    """Return the index of a pandas object; None for any other object."""
+    index = getattr(values, "index", None)
+    return index if hasattr(index, "equals") and hasattr(index, "sort_values") else None
+
+
+def read_index(*values: Any) -> Times | None:
+    """Return the times of rows by the first index that has dates or durations, if there is one."""
+    for one in values:
+        index = index_of(one)
+        kind = type(index).__name__
+        if kind == "PeriodIndex":
+            index, kind = index.to_timestamp(), "DatetimeIndex"
+        if kind not in ("DatetimeIndex", "TimedeltaIndex"):
+            continue
+        if index.hasnans:
+            row = int(np.flatnonzero(index.isna())[0])
+            raise ValueError(
+                f"the index has no time in row {row} (NaT); fill it in, or drop the row"
+            )
+        if kind == "TimedeltaIndex":
+            return Times("durations", index.to_numpy().astype("m8[us]").astype(np.int64))
+        zone = " with a time zone" if index.tz is not None else ""
+        index = index if index.tz is None else index.tz_convert(None)
+        return Times(f"dates{zone}", index.to_numpy().astype("M8[us]").astype(np.int64))
+    return None
+
+
+def read_times(values: list[Any]) -> Times | None:
+    """Return the times that rows are sorted by, if they are dates or numbers: all of one kind.
+
+    >>> read_times([date(2024, 1, 1), date(2024, 1, 2)])
+    Times(kind='dates', values=array([1704067200000000, 1704153600000000]))
+    >>> read_times(["monday", "tuesday"])
+    """
+    kinds = set(map(type, values))
+    if all(issubclass(kind, Real) and not issubclass(kind, bool) for kind in kinds):
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except OverflowError:
+            return None
+        return Times("numbers", numbers) if np.isfinite(numbers).all() else None
+    if all(issubclass(kind, timedelta) for kind in kinds):
+        return Times("durations", np.array(values, dtype="m8[us]").astype(np.int64))
+    if all(isinstance(one, datetime) and one.tzinfo is not None for one in values):
+        zoned = [one.astimezone(UTC).replace(tzinfo=None) for one in values]
+        return Times("dates with a time zone", np.array(zoned, dtype="M8[us]").astype(np.int64))
+    if all(issubclass(kind, (date, np.datetime64)) for kind in kinds):
+        return Times("dates", np.array(values, dtype="M8[us]").astype(np.int64))
+    return None
+
+
+def without_index(values: Any) -> Any:
+    """Return a pandas object whose rows are counted from 0, and any other object as it is."""
+    return values if index_of(values) is None else values.reset_index(drop=True)
+
+
+def check_aligned(named: dict[str, Any]) -> None:
+    """Refuse pandas objects whose indices put rows at different places or times.
+
+    An index that counts rows from 0 says nothing, but where another has these numbers in another
+    order; and of times and numbers neither tells of the other.
+    """
+    indices = {name: index_of(values) for name, values in named.items()}
+    found = [(name, index) for name, index in indices.items() if index is not None]
+    for place, (name, index) in enumerate(found):
+        for first, other in found[:place]:
+            row = _find_difference(other, index)
+            if row is not None:
+                raise ValueError(
+                    f"{first} and {name} have different indices: row {row} is {other[row]} in "
+                    f"{first} and {index[row]} in {name}; join them on their index, or drop both "
+                    "with reset_index(drop=True) if rows belong together as they stand"
+                )
+
+
+def _find_difference(one: Any, other: Any) -> int | None:
+    """Return the first row in which two indices differ, if that says anything."""
+    if len(one) != len(other) or one.equals(other):  # another length is refused elsewhere
+        return None
+    if _has_times(one) != _has_times(other):
+        return None
+    if _counts_rows(one) or _counts_rows(other):
+        try:
+            if not one.sort_values().equals(other.sort_values()):
+                return None
+        except TypeError:
+            return None
+    pairs = enumerate(zip(one, other, strict=True))
+    return next((row for row, (a, b) in pairs if not (a == b or (a != a and b != b))), None)
+
+
+def _has_times(index: Any) -> bool:
+    return type(index).__name__ in ("DatetimeIndex", "TimedeltaIndex", "PeriodIndex")
+
+
+def _counts_rows(index: Any) -> bool:
+    is_range = type(index).__name__ == "RangeIndex"
+    return is_range and index.start == 0 and index.step == 1
+
+
+def write_time(kind: str, value: Any) -> str:
+    """Write a time for a message.
+
+    >>> write_time("dates", 3_600 * SECOND), write_time("numbers", 7.0)
+    ('1970-01-01 01:00:00', '7')
+    """
+    if kind.startswith("dates"):
+        return str(np.datetime64(int(value), "us").astype("M8[s]")).replace("T", " ")
+    return write_step(kind, value)
+
+
+def write_step(kind: str, step: Any) -> str:
+    """Write the time between two rows for a message.
+
+    >>> write_step("dates", 10 * 3_600 * SECOND), write_step("numbers", 2.0)
+    ('10 h', '2')
+    """
+    if kind == "numbers":
+        return f"{float(step):g}"
+    name, unit = next(((n, u) for n, u in UNITS.items() if abs(step) >= u), ("s", SECOND))
+    return f"{float(step) / unit:.4g} {name if step != unit else name.removesuffix('s') or name}"
