@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti.data.digest import digest
 from definetti.data.history import Completion, History, windows_at
 from definetti.data.labelled import Labelled, New
 from definetti.data.labels import MISSING
 from definetti.data.lesson import part_of
-from definetti.data.sound import ANY, check_shape
+from definetti.data.sound import ANY
 from definetti.data.windows import Windows
 from definetti.models.base import Model
 from definetti.models.estimate import Estimate
-from definetti.models.refits import Refits
-from definetti.ranks.past import past_scores
+from definetti.models.estimates import EstimateList, Estimates
+from definetti.models.hmm import estimate_candidates
 from definetti.ranks.pvalue import Rank
 from definetti.scores.base import Score, blamed
 from definetti.scores.rounding import round_scores
@@ -172,43 +171,41 @@ class Question:
             model = model.trained(part_of(completion, times), self.table, self.labels)
         return model.estimate(completion, self.table, self.statistics, self.labels)
 
-    def refits(
-        self, completion: Completion, candidates: IntArray, windows: Windows
-    ) -> Refits | None:
-        """Estimate the models of candidates that share a lesson, if that can be done at once.
+    def estimates(
+        self, completions: list[Completion], candidates: IntArray, windows: Windows
+    ) -> Estimates:
+        """Estimate the models of candidates that share what they learn from: Step 2 for all.
 
         Parameters
         ----------
-        completion : that of one of them
+        completions : the history completed with each of them; one if the model is fixed
         candidates : (G, h) their states
-        windows : what they will be asked about, beside the candidates themselves
+        windows : what the models will be asked about, beside the candidates themselves
         """
-        times, lesson = None, None
-        if not self.symmetry.learns_all:
-            times = self.symmetry.lesson(completion)
-        if times is not None:
-            nothing = self.observations[:0]
-            lesson = part_of(completion._replace(states=nothing, observations=nothing), times)
-        asked = np.concatenate([windows.observations.ravel(), self.observations])
-        return self.model.refits(
-            lesson, completion, candidates, self.table, self.statistics, self.labels, asked
-        )
-
-    def score_each(self, refits: Refits, models: IntArray, windows: Windows) -> FloatArray:
-        """Tell how strange windows are, each under a model of its own, in rising order of these."""
-        found = self.score.each(refits, models, windows)
-        if found is not None:
-            check_shape(found, (len(models),), "what the score's each returns")
-            if np.isnan(found).any():
-                raise _blame_nan(found)
-            return round_scores(found)
-        values = np.empty(len(models))
-        begins = np.searchsorted(models, np.arange(len(refits) + 1))
-        for which, (begin, end) in enumerate(pairwise(begins.tolist())):
-            if begin < end:
-                some = Windows(*(part[begin:end] for part in windows))
-                values[begin:end] = evaluate(self.score, refits.one(which), some)
-        return values
+        if not self.model.fixed:
+            times, lesson = None, None
+            if not self.symmetry.learns_all:
+                times = self.symmetry.lesson(completions[0])
+            if times is not None:
+                nothing = self.observations[:0]
+                past = completions[0]._replace(states=nothing, observations=nothing)
+                lesson = part_of(past, times)
+            asked = np.concatenate([windows.observations.ravel(), self.observations])
+            found = estimate_candidates(
+                self.model, lesson, completions[0], candidates, self.table, self.statistics,
+                self.labels, asked,
+            )  # fmt: skip
+            if found is not None:
+                return found
+        # Candidates that add the same counts have the same estimate.
+        known: dict[tuple[int, ...], Estimate] = {}
+        each = []
+        for completion in completions:
+            key = completion.counts_key
+            if key not in known:
+                known[key] = self.estimate(completion)
+            each.append(known[key])
+        return EstimateList(each)
 
     def rearrange(self, completion: Completion) -> Reference:
         """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
@@ -267,27 +264,21 @@ class Question:
             return windows
         return windows._replace(observations=np.where(self.unseen, MISSING, windows.observations))
 
-    def score_windows(self, estimate: Estimate, *batches: Windows) -> FloatArray:
-        """Tell how strange windows are, all in one go."""
-        return evaluate(self.score, estimate, *map(self.hide_unseen, batches))
+    def windows_to_rank_among(self, reference: Reference) -> tuple[Windows, npt.NDArray[Any]]:
+        """Return the windows of a reference and their weights; of symbols, equal ones once."""
+        windows, weights = self.hide_unseen(self.windows_of(reference)), reference.weights
+        if reference.ends is None or not self.history.symbols:
+            return windows, weights
+        first, _, numbers = distinct_rows(np.column_stack(windows))
+        return Windows(*(part[first] for part in windows)), numbers
 
-    def past_scores(self, estimate: Estimate, ends: IntArray, stream: Hashable) -> FloatArray:
-        """Tell how strange the windows of the history are that end at given times, in order.
+    def score_windows(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        """Return the nonconformity scores of windows under one estimate."""
+        return evaluate(self.score, estimate, self.hide_unseen(windows))
 
-        Under a fixed model each is scored once and for all.
-
-        Parameters
-        ----------
-        ends : the times, latest first
-        stream : a name for what the times have in common, under which they are found again
-        """
-
-        def scored(ends: IntArray) -> FloatArray:
-            return self.score_windows(estimate, self.windows_ending(ends))
-
-        if not self.model.fixed:
-            return np.sort(scored(ends))
-        return past_scores(self.history, self.setting, stream, ends, scored)
+    def past_scores(self, estimate: Estimate, ends: IntArray) -> FloatArray:
+        """Return the scores of the windows of the history that end at given times, sorted."""
+        return np.sort(self.score_windows(estimate, self.windows_ending(ends)))
 
     def check_exact(self) -> None:
         """Refuse a question to which the answer would not be exact."""
@@ -322,18 +313,35 @@ class Question:
             )
 
 
-def evaluate(score: Score, estimate: Estimate, *batches: Windows) -> FloatArray:
-    """Score windows, not too many at once, and refuse an answer that cannot be ranked."""
-    windows = batches[0]
-    if len(batches) > 1:
-        windows = Windows(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
-    cells = len(estimate.labels) ** (2 if score.squares else 1)
-    most = max(1, ROOM // (windows.states.shape[1] * cells))
-    if len(windows.start) > most:
-        parts = range(0, len(windows.start), most)
-        chunks = [Windows(*(part[k : k + most] for part in windows)) for k in parts]
-        return np.concatenate([evaluate(score, estimate, chunk) for chunk in chunks])
-    found = score(estimate, windows)
+def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
+    """Score windows under one estimate, not too many at once, and round."""
+    models = np.zeros(len(windows.start), dtype=np.int64)
+    return evaluate_each(score, EstimateList([estimate]), models, windows)
+
+
+def evaluate_each(
+    score: Score, estimates: Estimates, models: IntArray, windows: Windows
+) -> FloatArray:
+    """Score windows, each under a model of its own, not too many at once, and round.
+
+    Parameters
+    ----------
+    models : (B,) the model of each window, best in rising order
+    """
+    number, steps = windows.states.shape
+    scores = np.empty(number)
+    squares = 2 if score.squares else 1
+    n_states = len(estimates.at(models[:0]).labels)
+    most = max(1, ROOM // (steps * n_states**squares))
+    for begin in range(0, number, most):
+        part = slice(begin, begin + most)
+        some = Windows(*(array[part] for array in windows))
+        scores[part] = _checked_scores(score(estimates.at(models[part]), some), some)
+    return scores
+
+
+def _checked_scores(found: Any, windows: Windows) -> FloatArray:
+    """Round scores; refuse what cannot be ranked."""
     try:
         values = np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

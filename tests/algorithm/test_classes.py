@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.algorithm.test_refits import asked
+from tests.algorithm.test_estimates import asked
 
-from definetti.algorithm import rank_each, rank_in_class
+from definetti.algorithm import rank_general, rank_in_class
 from definetti.data.candidates import all_candidates
 from definetti.emissions import Categorical
 from definetti.scores import Score
@@ -18,7 +18,7 @@ LETTERS = ["a", "b", "c", "d"]
 def assert_same(question, candidates):
     together = rank_in_class(question, candidates)
     assert together is not None
-    apart, scores = rank_each(question, candidates)
+    apart, scores = rank_general(question, candidates)
     assert together[0] == apart
     np.testing.assert_array_equal(together[1], scores)
 

@@ -5,13 +5,10 @@ import copy
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from definetti import ConformalHMM
 from definetti.baselines import Classical
 from definetti.question import Question
-from definetti.ranks.pvalue import ranks, ranks_among
 from definetti.simulate import weather
 
 Y, X = weather(400, random_state=5)
@@ -55,14 +52,3 @@ def test_copies_share_what_came_in_and_nothing_else():
     assert other._data._parts[0] is cp._data._parts[0]
     other.partial_fit(Y[300:], X[300:])
     assert (cp.n_steps_, other.n_steps_, len(cp._data._parts)) == (300, 400, 1)
-
-
-numbers = st.lists(
-    st.sampled_from([0.0, 1.0, 1.0 + 8e-10, 1.0 + 1.6e-9, 2.0, 3.0, -np.inf, np.inf])
-)
-
-
-@given(numbers, numbers)
-def test_ranks_among_sorted_scores_are_the_ranks(scores, candidates):
-    past, new = np.sort(np.array(scores, dtype=float)), np.array(candidates, dtype=float)
-    assert ranks_among(past, new) == ranks(past[::-1], np.ones(len(past), int), new, joins=True)

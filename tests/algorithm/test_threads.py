@@ -6,7 +6,7 @@ from threading import Barrier
 import joblib
 import numpy as np
 import pytest
-from tests.algorithm.test_refits import asked
+from tests.algorithm.test_estimates import asked
 
 from definetti import HMM, ConformalHMM
 from definetti._system.threads import map_threads

@@ -22,7 +22,8 @@ from definetti.data.windows import Windows
 from definetti.emissions.categorical import log_frequencies
 from definetti.judging.along import Ranked
 from definetti.judging.stretch import Stretch
-from definetti.models.refits import Refits
+from definetti.models.estimates import ChainEstimates
+from definetti.question import evaluate_each
 
 CELLS = 2**21  # log-likelihoods that are held at once
 MOST = 256  # windows of a block
@@ -108,16 +109,16 @@ def _rank(
     picks = np.arange(size * n).reshape(size, n)
     transitions = np.exp(logs).reshape(size, n, n)
     names = stretch.names[:n]
-    refits = Refits(transitions, columns, picks, codes, emission, stretch.table, names)
+    estimates = ChainEstimates(transitions, columns, picks, codes, emission, stretch.table, names)
     ends = np.searchsorted(past, lengths)
     models, places = _pairs(ends)
     times = past[places]
     windows = Windows(
         stretch.states[times - 1], stretch.states[times][:, None], stretch.codes[times][:, None]
     )
-    others = question.score_each(refits, models, refits.read(windows))
+    others = evaluate_each(question.score, estimates, models, windows)
     mine = Windows(start, np.full((size, 1), state), new[:, None])
-    scores = question.score_each(refits, np.arange(size), refits.read(mine))
+    scores = evaluate_each(question.score, estimates, np.arange(size), mine)
     return _place(others, np.append(0, ends.cumsum()), scores), scores
 
 

@@ -6,11 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray
 from definetti.data.history import Completion, History
 from definetti.emissions.base import Emission
 from definetti.models.estimate import Estimate
-from definetti.models.refits import Refits
 
 if TYPE_CHECKING:
     from definetti.emissions._choice import Kinds
@@ -34,8 +33,6 @@ class Model(ABC):
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
-        if "estimate" in cls.__dict__ and "refits" not in cls.__dict__:
-            cls.refits = Model.refits  # type: ignore[method-assign]  # not those of another
         if "estimate" in cls.__dict__ and "counting" not in cls.__dict__:
             cls.counting = Model.counting  # type: ignore[method-assign]
         if "estimate" in cls.__dict__ and "summing" not in cls.__dict__:
@@ -54,29 +51,6 @@ class Model(ABC):
 
         It is a function of what all rearrangements share: the counts of the completed sequence.
         """
-
-    def refits(
-        self,
-        lesson: History | None,
-        completion: Completion,
-        candidates: IntArray,
-        table: Any,
-        statistics: FloatArray,
-        labels: Any,
-        asked: IntArray,
-    ) -> Refits | None:
-        """Return the estimates for many candidates at once, equal to what `estimate` has for each.
-
-        By default None: each is made by itself.
-
-        Parameters
-        ----------
-        lesson : what of the history all of them learn from; None for all of it
-        completion : the history completed with one of them
-        candidates : (G, h) their states
-        asked : the codes of the observations that will be asked about
-        """
-        return None
 
     def counting(self, table: Any) -> tuple[float, float] | None:
         """Return what is added to the counts of transitions and of symbols, if that is all.

@@ -18,9 +18,9 @@ from definetti.data.windows import Windows
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.models.base import Model
+from definetti.models.estimates import LONGEST, ChainEstimates, refit, spread
 from definetti.models.kernels import forward
 from definetti.models.kernels.chain import Chain
-from definetti.models.refits import Refits, refit, spread
 
 # Observations from which on it is quicker to judge all symbols than to find the distinct ones.
 MANY = 2**12
@@ -133,37 +133,55 @@ class HMM(Estimator, Model):
             statistics = padded(statistics, *added.shape)
         return Parameters(transition, emission, table, statistics + added, labels)
 
-    def refits(
-        self,
-        lesson: History | None,
-        completion: Completion,
-        candidates: IntArray,
-        table: Any,
-        statistics: FloatArray,
-        labels: Any,
-        asked: IntArray,
-    ) -> Refits | None:
-        n, emission, pool = completion.n_states, self.emission_, completion.history.pool
-        new = completion.observations
-        counts, met = pool.transitions, None
-        if lesson is not None:
-            whole = np.concatenate([lesson.observations, new])
-            states = np.concatenate([lesson.states, completion.states])
-            emission = emission.fix(table, whole, states, labels)
-            statistics = emission.statistics(table, lesson.observations, lesson.states, n)
-            counts = lesson.transitions
-            met = None if lesson.known is None else lesson.met
-        shape = emission.statistics(table, NONE, NONE, n).shape
-        statistics = padded(statistics, *shape)
-        if (
-            lesson is not None
-            and emission.judge_rows(table, statistics, statistics.sum(axis=0), NONE) is None
-        ):
-            return None  # what was settled may be another for another candidate
-        return refit(
-            padded(counts, n, n), completion.history.last, candidates, new, float(self.prior),
-            emission, table, statistics, labels, asked, met,
-        )  # fmt: skip
+
+def estimate_candidates(
+    model: Model,
+    lesson: History | None,
+    completion: Completion,
+    candidates: IntArray,
+    table: Any,
+    statistics: FloatArray,
+    labels: Any,
+    asked: IntArray,
+) -> ChainEstimates | None:
+    """Estimate the models of many candidates at once, if they are those of `HMM.estimate`.
+
+    Parameters
+    ----------
+    lesson : what of the history all of them learn from; None for all of it
+    completion : the history completed with one of them
+    candidates : (G, h) their states
+    asked : the codes of the observations that will be asked about
+
+    Returns
+    -------
+    what `HMM.estimate` has for each; None where each must be estimated by itself
+    """
+    if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
+        return None
+    if candidates.shape[1] > LONGEST:
+        return None
+    n, emission, pool = completion.n_states, model.emission_, completion.history.pool
+    new = completion.observations
+    counts, met = pool.transitions, None
+    if lesson is not None:
+        whole = np.concatenate([lesson.observations, new])
+        states = np.concatenate([lesson.states, completion.states])
+        emission = emission.fix(table, whole, states, labels)
+        statistics = emission.statistics(table, lesson.observations, lesson.states, n)
+        counts = lesson.transitions
+        met = None if lesson.known is None else lesson.met
+    shape = emission.statistics(table, NONE, NONE, n).shape
+    statistics = padded(statistics, *shape)
+    if (
+        lesson is not None
+        and emission.judge_rows(table, statistics, statistics.sum(axis=0), NONE) is None
+    ):
+        return None  # what was settled may be another for another candidate
+    return refit(
+        padded(counts, n, n), completion.history.last, candidates, new, float(model.prior),
+        emission, table, statistics, labels, asked, met,
+    )  # fmt: skip
 
 
 def _named_emission(name: str) -> Emission:

@@ -13,8 +13,9 @@ from definetti._system.compiled import kernel
 from definetti.data.candidates import all_candidates
 from definetti.data.labels import Alphabet
 from definetti.emissions import Categorical
-from definetti.models.refits import refits_of
+from definetti.models.estimates import estimates_of_counts
 from definetti.paper.methods import Method
+from definetti.question import evaluate_each
 from definetti.ranks.classes import rank_in_classes
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Score
@@ -55,10 +56,8 @@ def rank_histories(
         return None
     law, table, labels = Categorical(method.prior), Alphabet(range(symbols)), range(n_states)
     priors = float(method.prior), float(method.prior)
-    refits = refits_of(found.moves, found.pairs, priors, law, table, tuple(labels))
-    scores = Score.named[method.score]().each(refits, found.each, found.windows)
-    if scores is None:
-        return None
+    estimates = estimates_of_counts(found.moves, found.pairs, priors, law, table, tuple(labels))
+    scores = evaluate_each(Score.named[method.score](), estimates, found.each, found.windows)
     ranks, number = rank_in_classes(scores, found), len(candidates)
     return [ranks[k : k + number] for k in range(0, len(ranks), number)]
 

@@ -119,10 +119,7 @@ def _fraction(written: str) -> Fraction:
 
 
 def ranks(
-    reference: FloatArray,
-    weights: npt.NDArray[Any],
-    candidates: FloatArray,
-    joins: bool,
+    reference: FloatArray, weights: npt.NDArray[Any], candidates: FloatArray, joins: bool
 ) -> list[Rank]:
     """Rank candidates among weighted reference scores.
 
@@ -132,7 +129,8 @@ def ranks(
 
     Parameters
     ----------
-    reference : (R,) scores of the windows compared with
+    reference : (R,) scores of the windows compared with, or (C, R) those under the model of each
+        candidate
     weights : (R,) their weights, whole numbers
     candidates : (C,) scores of the candidates, each ranked by itself
 
@@ -141,33 +139,21 @@ def ranks(
     >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
     [Rank(greater=1, equal=2, total=4, randomised=False)]
     """
-    if not len(reference):
+    if not len(weights):
         return [Rank(0, 1, 1)] * len(candidates)
-    order = np.argsort(reference, kind="stable")  # at no cost where they are sorted already
-    below = np.zeros(len(order) + 1, dtype=weights.dtype)
-    np.cumsum(weights[order], out=below[1:])
-    low, high = tied_stretches(reference[order], candidates)
-    own, total = int(joins), int(below[-1])
-    return [
-        Rank(total - int(below[j]), int(below[j] - below[i]) + own, total + own)
-        for i, j in zip(low.tolist(), high.tolist(), strict=True)
-    ]
-
-
-def ranks_among(scores: FloatArray, candidates: FloatArray) -> list[Rank]:
-    """Rank candidates that join scores in rising order, each of weight one, as `ranks` does.
-
-    Nothing is sorted or added up: what it costs hardly grows with the number of scores.
-
-    >>> ranks_among(np.array([0.1, 0.2, 0.3]), np.array([0.2]))
-    [Rank(greater=1, equal=2, total=4, randomised=False)]
-    """
-    size = len(scores)
-    low, high = tied_stretches(scores, candidates)
-    return [
-        Rank(size - j, j - i + 1, size + 1)
-        for i, j in zip(low.tolist(), high.tolist(), strict=True)
-    ]
+    own, total, reference = int(joins), int(weights.sum()), np.atleast_2d(reference)
+    if len(reference) == 1:
+        order = np.argsort(reference[0], kind="stable")
+        below = np.zeros(len(order) + 1, dtype=weights.dtype)
+        np.cumsum(weights[order], out=below[1:])
+        low, high = tied_stretches(reference[0][order], candidates)
+        greater, equal = total - below[high], below[high] - below[low]
+    else:
+        above = reference > candidates[:, None]
+        same = reference == candidates[:, None]
+        greater, equal = above @ weights, same @ weights
+    pairs = zip(greater.tolist(), equal.tolist(), strict=True)
+    return [Rank(more, ties + own, total + own) for more, ties in pairs]
 
 
 def tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:

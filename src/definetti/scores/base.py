@@ -7,11 +7,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray
 from definetti._system.registry import Named
 from definetti.data.windows import Windows
 from definetti.models.estimate import Estimate
-from definetti.models.refits import Refits
 from definetti.trellis.trellis import Trellis
 
 
@@ -34,10 +33,8 @@ class Score(Named, ABC):
         super().__init_subclass__(name=name, **others)
         if "name" not in cls.__dict__:
             cls.name = cls.known_as
-        if "__call__" in cls.__dict__:  # what makes another's numbers does not make these
-            for one in ("each", "bounds", "of_one_step"):
-                if one not in cls.__dict__:
-                    setattr(cls, one, getattr(Score, one))
+        if "__call__" in cls.__dict__ and "of_one_step" not in cls.__dict__:
+            cls.of_one_step = ""  # what makes another's numbers does not make these
 
     @property
     def key(self) -> Hashable:
@@ -55,26 +52,6 @@ class Score(Named, ABC):
     @abstractmethod
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         """Return ``(B,)`` numbers, large where a window is strange; infinity is allowed."""
-
-    def each(self, refits: Refits, models: IntArray, windows: Windows) -> FloatArray | None:
-        """Return the numbers of windows each of which has a model of its own: ``(W,)``.
-
-        They are those that `__call__` has, window by window. By default None: each model is asked
-        by itself.
-
-        Parameters
-        ----------
-        models : (W,) the model of each window, in rising order
-        """
-        return None
-
-    def bounds(self, refits: Refits, windows: Windows) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which numbers each window is under any of the models: ``(B,)`` twice.
-
-        A window that is stranger than a candidate, or less strange, whatever the model, need not
-        be scored under each. By default None: nothing is known.
-        """
-        return None
 
     def trellis(self, estimate: Estimate, window: Windows) -> Trellis | None:
         """Return the score of all paths through one window, where it goes step by step."""

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray
 from definetti.data.windows import Windows
 from definetti.models.estimate import Estimate
-from definetti.models.refits import Refits
 from definetti.scores.base import StepScore
 from definetti.trellis.trellis import Trellis
 
@@ -33,12 +32,6 @@ class Path(StepScore, name="path"):
         steps = np.arange(self.lag, states.shape[1] - 1)
         back = kernels[number, steps, states[:, self.lag : -1], states[:, self.lag + 1 :]]
         return np.asarray(-back.sum(axis=1) - ends[number[:, 0], states[:, -1]])
-
-    def each(self, refits: Refits, models: IntArray, windows: Windows) -> FloatArray | None:
-        return None if self.lag else -refits.log_posterior(models, windows)
-
-    def bounds(self, refits: Refits, windows: Windows) -> tuple[FloatArray, FloatArray] | None:
-        return None if self.lag else refits.bound_paths(windows)
 
     def trellis(self, estimate: Estimate, window: Windows) -> Trellis:
         ends, kernels = (-part[0] for part in estimate.log_kernels(window))

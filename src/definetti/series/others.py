@@ -14,8 +14,8 @@ from definetti.data.series import at_rows
 from definetti.emissions import Emission
 from definetti.emissions.categorical import Counted, count_symbols
 from definetti.models.base import Model
+from definetti.models.estimates import spread
 from definetti.models.hmm import HMM, TrainedHMM
-from definetti.models.refits import spread
 from definetti.series.base import Promise, SeriesTable
 from definetti.series.totals import SeriesTotals
 

@@ -210,18 +210,11 @@ def past_by_state(question: Question, estimate: Estimate) -> list[FloatArray]:
     orbits = [question.orbit_of(last) for last in range(len(question.labels))]
     for last, orbit in enumerate(orbits):
         if orbit not in found:
-            found[orbit] = question.past_scores(estimate, question.past_ends(last), orbit)
+            found[orbit] = question.past_scores(estimate, question.past_ends(last))
     return [found[orbit] for orbit in orbits]
 
 
 def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray:
     """Return how strange every step of the past was, for one last state, in rising order."""
-
-    def made() -> FloatArray:
-        windows = question.hide_unseen(question.windows_ending(question.past_ends(last)))
-        return round_scores(np.sort(Band(lag=question.lag).steps(estimate, windows), axis=None))
-
-    if not question.model.fixed:
-        return made()
-    setting = ("steps", *question.setting)
-    return question.history.present.recall(setting, question.orbit_of(last), made)
+    windows = question.hide_unseen(question.windows_ending(question.past_ends(last)))
+    return round_scores(np.sort(Band(lag=question.lag).steps(estimate, windows), axis=None))

@@ -13,15 +13,23 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel, unroll_size
-from definetti.models.kernels.forward import BoolArray, Likelihood, check_paths, forward
+from definetti.models.kernels.forward import (
+    BoolArray,
+    Likelihood,
+    Transition,
+    Transitions,
+    by_window,
+    check_paths,
+    forward,
+)
 
 
-def smoothing(transition: FloatArray, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
+def smoothing(transition: Transition, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
     """Probability of each state given all observations of the window.
 
     Parameters
     ----------
-    transition : (n, n) row-stochastic matrix
+    transition : (n, n) row-stochastic matrix, or `Transitions` with one for each window
     log_likelihood : (B, h, n), a row of zeros where an observation is missing
     start : (B,) the state before the first step
 
@@ -38,11 +46,11 @@ def smoothing(transition: FloatArray, log_likelihood: Likelihood, start: IntArra
             [0.429, 0.571]]])
     """
     filtered, logarithmic = forward(transition, log_likelihood, start)
-    _backward(transition, filtered, logarithmic)
+    _backward(by_window(transition, len(start)), filtered, logarithmic)
     return filtered
 
 
-def pairwise(transition: FloatArray, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
+def pairwise(transition: Transition, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
     """Probability of each two successive states given all observations of the window.
 
     Parameters
@@ -64,14 +72,14 @@ def pairwise(transition: FloatArray, log_likelihood: Likelihood, start: IntArray
              [0.25, 0.25]]]])
     """
     filtered, logarithmic = forward(transition, log_likelihood, start)
-    pairs = np.zeros((*filtered.shape, len(transition)))
-    _backward(transition, filtered, logarithmic, pairs)
+    pairs = np.zeros((*filtered.shape, filtered.shape[-1]))
+    _backward(by_window(transition, len(start)), filtered, logarithmic, pairs)
     pairs[np.arange(len(start)), 0, start] = filtered[:, 0]
     return pairs
 
 
 def joint(
-    transition: FloatArray,
+    transition: Transition,
     log_likelihood: Likelihood,
     start: IntArray,
     states: IntArray,
@@ -100,32 +108,41 @@ def joint(
         raise ValueError(f"order must be from 0 to {states.shape[1] - 1}, got {order}")
     filtered, logarithmic = forward(transition, log_likelihood, start)
     check_paths(states, filtered)
-    backward = log_backward_kernel(transition, filtered, logarithmic, states)
-    _backward(transition, filtered, logarithmic)
+    transitions = by_window(transition, len(start))
+    backward = log_backward_kernel(*transitions, filtered, logarithmic, states)
+    _backward(transitions, filtered, logarithmic)
     return _runs(backward, filtered, states, order)
 
 
 @kernel
 def log_backward_kernel(
-    transition: FloatArray, filtered: FloatArray, logarithmic: BoolArray, states: IntArray
+    matrices: FloatArray,
+    models: IntArray,
+    filtered: FloatArray,
+    logarithmic: BoolArray,
+    states: IntArray,
 ) -> FloatArray:
     """Log-probability of each step of a path backwards, after that of its end: (B, h).
 
     Examples
     --------
-    >>> lasting, path = np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[1, 0]])
-    >>> filtered = np.array([[[0.5, 0.5], [0.75, 0.25]]])
-    >>> np.exp(log_backward_kernel(lasting, filtered, np.array([False]), path)).round(3)
+    >>> lasting, path = np.array([[[1.0, 0.0], [0.5, 0.5]]]), np.array([[1, 0]])
+    >>> filtered, model = np.array([[[0.5, 0.5], [0.75, 0.25]]]), np.array([0])
+    >>> np.exp(log_backward_kernel(lasting, model, filtered, np.array([False]), path)).round(3)
     array([[0.333, 0.75 ]])
     """
     windows, steps, n = filtered.shape
     log_transition = np.empty((n, n))
-    if logarithmic.any():
-        for i in range(n):
-            for j in range(n):
-                log_transition[i, j] = math.log(transition[i, j]) if transition[i, j] else -np.inf
     backward = np.full((windows, steps), -np.inf)
+    known = -1
     for b in range(windows):
+        transition = matrices[models[b]]
+        if logarithmic[b] and models[b] != known:
+            known = models[b]
+            for i in range(n):
+                for j in range(n):
+                    own = transition[i, j]
+                    log_transition[i, j] = math.log(own) if own else -np.inf
         end = filtered[b, steps - 1, states[b, steps - 1]]
         if logarithmic[b]:
             backward[b, steps - 1] = end
@@ -153,23 +170,24 @@ def log_backward_kernel(
 
 
 def _backward(
-    transition: FloatArray,
+    transitions: Transitions,
     filtered: FloatArray,
     logarithmic: BoolArray,
     pairs: FloatArray | None = None,
 ) -> None:
     """Replace filtered by smoothed probabilities, and note those of pairs if there is room."""
-    n = len(transition)
+    n = filtered.shape[-1]
     keep = pairs is not None
     pairs = np.empty((1, 1, n, n)) if pairs is None else pairs
-    _scaled_backward(transition, filtered, logarithmic, pairs, keep, unroll_size(n))
+    _scaled_backward(*transitions, filtered, logarithmic, pairs, keep, unroll_size(n))
     if logarithmic.any():
-        _log_backward(transition, filtered, logarithmic, pairs, keep)
+        _log_backward(*transitions, filtered, logarithmic, pairs, keep)
 
 
 @kernel
 def _scaled_backward(
-    transition: FloatArray,
+    matrices: FloatArray,
+    models: IntArray,
     filtered: FloatArray,
     logarithmic: BoolArray,
     pairs: FloatArray,
@@ -177,12 +195,13 @@ def _scaled_backward(
     unroll: tuple[bool, ...],
 ) -> None:
     """Walk back; pairs that are not kept are all written to one place."""
-    windows, steps, _ = filtered.shape
-    n = len(unroll) or len(transition)
+    windows, steps, states = filtered.shape
+    n = len(unroll) or states
     ratios = np.empty(n)
     for b in range(windows):
         if logarithmic[b]:
             continue
+        transition = matrices[models[b]]
         for k in range(steps - 1, 0, -1):
             p, q = (b, k) if keep else (0, 0)
             for j in range(n):
@@ -207,7 +226,8 @@ def _scaled_backward(
 
 @kernel
 def _log_backward(
-    transition: FloatArray,
+    matrices: FloatArray,
+    models: IntArray,
     filtered: FloatArray,
     logarithmic: BoolArray,
     pairs: FloatArray,
@@ -215,10 +235,14 @@ def _log_backward(
 ) -> None:
     """The same on windows that hold logarithms."""
     windows, steps, n = filtered.shape
-    log_transition = np.log(transition)
+    log_transition = np.empty((n, n))
+    known = -1
     for b in range(windows):
         if not logarithmic[b]:
             continue
+        if models[b] != known:
+            known = models[b]
+            log_transition[:] = np.log(matrices[known])
         for i in range(n):
             filtered[b, steps - 1, i] = math.exp(filtered[b, steps - 1, i])
         for k in range(steps - 1, 0, -1):

@@ -15,8 +15,8 @@ class Chain(ABC):
     """Probabilities of the states in windows, from what the chain makes of what is seen there."""
 
     @abstractmethod
-    def seen(self, windows: Windows) -> tuple[FloatArray, forward.Coded, IntArray]:
-        """Return the transition matrix, what each step's observation says, and the first states."""
+    def seen(self, windows: Windows) -> tuple[forward.Transition, forward.Coded, IntArray]:
+        """Return the transitions, what each step's observation says, and the first states."""
 
     def filtering(self, windows: Windows) -> FloatArray:
         return forward.filtering(*self.seen(windows))

@@ -40,6 +40,23 @@ class Coded(NamedTuple):
     codes: IntArray
 
 
+class Transitions(NamedTuple):
+    """Transition matrices of several models, (G, n, n), and the model of each window, (B,)."""
+
+    matrices: FloatArray
+    models: IntArray
+
+
+Transition = FloatArray | Transitions
+
+
+def by_window(transition: Transition, windows: int) -> Transitions:
+    """Return one matrix for all windows as that of each; leave several as they are."""
+    if isinstance(transition, Transitions):
+        return transition
+    return Transitions(np.asarray(transition)[None], np.zeros(windows, dtype=np.int64))
+
+
 def coded(log_likelihood: FloatArray) -> Coded:
     """Take every step's observation for a distinct one."""
     windows, steps, n = log_likelihood.shape
@@ -49,12 +66,12 @@ def coded(log_likelihood: FloatArray) -> Coded:
 Likelihood = FloatArray | Coded
 
 
-def filtering(transition: FloatArray, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
+def filtering(transition: Transition, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
     """Probability of each state given the observations so far.
 
     Parameters
     ----------
-    transition : (n, n) row-stochastic matrix
+    transition : (n, n) row-stochastic matrix, or `Transitions` with one for each window
     log_likelihood : (B, h, n), a row of zeros where an observation is missing; or `Coded`, where
         few distinct observations come again and again
     start : (B,) the state before the first step
@@ -79,7 +96,7 @@ def filtering(transition: FloatArray, log_likelihood: Likelihood, start: IntArra
 
 
 def forward(
-    transition: FloatArray, log_likelihood: Likelihood, start: IntArray
+    transition: Transition, log_likelihood: Likelihood, start: IntArray
 ) -> tuple[FloatArray, BoolArray]:
     """Filtered probabilities, (B, h, n), and a mark, (B,), on windows that hold their logarithms.
 
@@ -89,22 +106,28 @@ def forward(
     >>> forward(certain, np.array([[[-np.inf, 0.0]]]), np.array([0]))
     (array([[[  0., -inf]]]), array([ True]))
     """
-    unroll = unroll_size(len(transition))
+    transitions = by_window(transition, len(start))
+    unroll = unroll_size(transitions.matrices.shape[-1])
     logs, codes = log_likelihood if isinstance(log_likelihood, Coded) else coded(log_likelihood)
-    check_chain(transition, logs, codes, start)
+    check_chain(transitions, logs, codes, start)
     ratios = _log_likelihood_ratios(logs, unroll)
     np.exp(ratios, out=ratios)
-    filtered, logarithmic = _scaled_forward(transition, start, ratios, codes, unroll)
+    filtered, logarithmic = _scaled_forward(*transitions, start, ratios, codes, unroll)
     if logarithmic.any():
         dense = logs.take(codes, axis=0)
-        _log_forward(transition, dense, start, logarithmic, False, filtered)
+        _log_forward(*transitions, dense, start, logarithmic, False, filtered)
     return filtered, logarithmic
 
 
-def check_chain(transition: FloatArray, logs: FloatArray, codes: IntArray, start: IntArray) -> None:
+def check_chain(
+    transitions: Transitions, logs: FloatArray, codes: IntArray, start: IntArray
+) -> None:
     """Refuse parts of a model, or of windows, that do not fit together: kernels do not look."""
-    n = len(transition)
-    check_shape(transition, (n, n), "transition")
+    matrices, models = transitions
+    n = matrices.shape[-1]
+    check_shape(matrices, (len(matrices), n, n), "transition")
+    check_indices(models, 0, len(matrices), "models")
+    check_shape(models, start.shape, "models")
     check_shape(logs, (len(logs), n), "log_likelihood")
     check_indices(codes, -1, len(logs), "observations")  # −1 finds the last row
     check_shape(codes, (len(start), *codes.shape[1:2]), "observations")
@@ -127,10 +150,11 @@ def best_paths(transition: FloatArray, log_likelihood: FloatArray, start: IntArr
     array([[[  0., -inf]]])
     """
     logs, codes = coded(log_likelihood)
-    check_chain(transition, logs, codes, start)
+    transitions = by_window(transition, len(start))
+    check_chain(transitions, logs, codes, start)
     scores = np.empty_like(log_likelihood)
     every = np.ones(len(start), dtype=np.bool_)
-    _log_forward(transition, log_likelihood, start, every, True, scores)
+    _log_forward(*transitions, log_likelihood, start, every, True, scores)
     return scores
 
 
@@ -154,7 +178,8 @@ def _log_likelihood_ratios(logs: FloatArray, unroll: tuple[bool, ...]) -> FloatA
 
 @kernel
 def _scaled_forward(
-    transition: FloatArray,
+    matrices: FloatArray,
+    models: IntArray,
     start: IntArray,
     ratios: FloatArray,
     codes: IntArray,
@@ -162,20 +187,21 @@ def _scaled_forward(
 ) -> tuple[FloatArray, BoolArray]:
     """Filtered probabilities from likelihood ratios; mark windows that need logarithms."""
     windows, steps = codes.shape
-    filtered = np.empty((windows, steps, len(transition)))
-    n = len(unroll) or len(transition)
-    tiny = False
-    for i in range(n):
-        for j in range(n):
-            tiny = tiny or 0.0 < transition[i, j] < SMALLEST_TRANSITION
-    unsafe = np.full(windows, tiny)
+    filtered = np.empty((windows, steps, matrices.shape[1]))
+    n = len(unroll) or matrices.shape[1]
+    unsafe = np.zeros(windows, dtype=np.bool_)
     into = np.empty((n, n))
-    if steps > 1:
-        for i in range(n):
-            for j in range(n):
-                into[j, i] = transition[i, j]
     weights = np.empty((2, n))
+    known, tiny = -1, False
     for b in range(windows):
+        transition = matrices[models[b]]
+        if models[b] != known:
+            known, tiny = models[b], False
+            for i in range(n):
+                for j in range(n):
+                    tiny = tiny or 0.0 < transition[i, j] < SMALLEST_TRANSITION
+                    into[j, i] = transition[i, j]
+        unsafe[b] = tiny
         for k in range(steps):
             old, new = k & 1, 1 - (k & 1)
             total = 0.0
@@ -206,7 +232,8 @@ def _scaled_forward(
 
 @kernel
 def _log_forward(
-    transition: FloatArray,
+    matrices: FloatArray,
+    models: IntArray,
     log_likelihood: FloatArray,
     start: IntArray,
     chosen: BoolArray,
@@ -215,11 +242,15 @@ def _log_forward(
 ) -> None:
     """Sum over the paths to each state, or take the best of them, on logarithms."""
     windows, steps, n = scores.shape
-    log_transition = np.log(transition)
+    log_transition = np.empty((n, n))
     terms = np.empty(n)
+    known = -1
     for b in range(windows):
         if not chosen[b]:
             continue
+        if models[b] != known:
+            known = models[b]
+            log_transition[:] = np.log(matrices[known])
         for k in range(steps):
             # Likelihoods relative to a state within reach cost the fewest digits.
             top = -np.inf

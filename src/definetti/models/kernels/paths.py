@@ -12,20 +12,22 @@ from definetti.models.kernels.backward import log_backward_kernel
 from definetti.models.kernels.forward import (
     BoolArray,
     Likelihood,
+    Transition,
     best_paths,
+    by_window,
     check_paths,
     forward,
 )
 
 
 def log_posterior(
-    transition: FloatArray, log_likelihood: Likelihood, start: IntArray, states: IntArray
+    transition: Transition, log_likelihood: Likelihood, start: IntArray, states: IntArray
 ) -> FloatArray:
     """Log-probability of a path given all observations of its window.
 
     Parameters
     ----------
-    transition : (n, n) row-stochastic matrix
+    transition : (n, n) row-stochastic matrix, or `Transitions` with one for each window
     log_likelihood : (B, h, n), a row of zeros where an observation is missing
     start : (B,) the state before the first step
     states : (B, h) the path
@@ -44,11 +46,13 @@ def log_posterior(
     filtered, logarithmic = forward(transition, log_likelihood, start)
     check_paths(states, filtered)
     # The terms are at most zero, so that none of their digits cancel.
-    return np.asarray(log_backward_kernel(transition, filtered, logarithmic, states).sum(axis=1))
+    transitions = by_window(transition, len(start))
+    steps = log_backward_kernel(*transitions, filtered, logarithmic, states)
+    return np.asarray(steps.sum(axis=1))
 
 
 def log_kernels(
-    transition: FloatArray, log_likelihood: Likelihood, start: IntArray
+    transition: Transition, log_likelihood: Likelihood, start: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Log-probabilities of the hidden chain run backwards, of which `log_posterior` is the sum.
 
@@ -70,7 +74,7 @@ def log_kernels(
              [0.333, 1.   ]]]]))
     """
     filtered, logarithmic = forward(transition, log_likelihood, start)
-    return _log_kernels(transition, filtered, logarithmic)
+    return _log_kernels(*by_window(transition, len(start)), filtered, logarithmic)
 
 
 def viterbi(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> IntArray:
@@ -124,13 +128,17 @@ def max_marginals(
 
 @kernel
 def _log_kernels(
-    transition: FloatArray, filtered: FloatArray, logarithmic: BoolArray
+    matrices: FloatArray, models: IntArray, filtered: FloatArray, logarithmic: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     windows, steps, n = filtered.shape
     ends = np.empty((windows, n))
     kernels = np.full((windows, steps - 1, n, n), -np.inf)
-    log_transition = np.log(transition)
+    log_transition = np.empty((n, n))
+    known = -1
     for b in range(windows):
+        if models[b] != known:
+            known = models[b]
+            log_transition[:] = np.log(matrices[known])
         # Logarithms from here on; a window that holds them already is left as it is.
         logs = filtered[b] if logarithmic[b] else np.log(filtered[b])
         ends[b] = logs[steps - 1]

@@ -1,13 +1,13 @@
-"""Estimates made together: the same ranks and scores, to the last bit, as one after the other."""
+"""Estimates made together give the ranks and scores of estimates made one after the other."""
 
 import numpy as np
 import pytest
 
-from definetti import HMM, ConformalHMM, algorithm
-from definetti.algorithm import rank_each, rank_refitted
+from definetti import HMM, ConformalHMM
+from definetti import question as questions
+from definetti.algorithm import rank
 from definetti.data.candidates import all_candidates
 from definetti.emissions import Categorical, Emission, Gaussian, Mixed, Poisson
-from definetti.models import refits as made
 from definetti.scores import Path, Score
 from definetti.symmetry import Symmetry
 
@@ -51,9 +51,10 @@ def asked(emission, values, *, length=60, horizon=3, n_states=3, seed=0, prior=0
 
 
 def assert_same(monkeypatch, question, candidates):
-    monkeypatch.setattr(algorithm, "FEW", 1)
-    together, scores = rank_refitted(question, candidates)
-    apart, others = rank_each(question, candidates)
+    together, scores = rank(question, candidates)
+    with monkeypatch.context() as patched:
+        patched.setattr(questions, "estimate_candidates", lambda *_: None)
+        apart, others = rank(question, candidates)
     assert together == apart
     np.testing.assert_array_equal(scores, others)
 
@@ -100,23 +101,6 @@ def test_all_else_that_there_is(monkeypatch, name, how):
     assert_same(monkeypatch, *asked(emission, values and values[:2], **how))
 
 
-def test_long_histories_are_hardly_scored(monkeypatch):
-    """What is decided by bounds is decided as by scores; and it is most of it."""
-    question, candidates = asked(Categorical(), ["a", "b", "c"], length=4000, n_states=4)
-    number, each = [], made.Refits.log_posterior
-
-    def counted(self, models, windows):
-        number.append(len(models))
-        return each(self, models, windows)
-
-    monkeypatch.setattr(made.Refits, "log_posterior", counted)
-    together, scores = rank_refitted(question, candidates)
-    apart, others = rank_each(question, candidates)
-    assert together == apart
-    np.testing.assert_array_equal(scores, others)
-    assert sum(number) < 0.2 * sum(one.total for one in together)
-
-
 def test_what_a_score_derived_from_another_says_is_its_own(monkeypatch):
     class Shifted(Path):
         def __call__(self, estimate, windows):
@@ -124,8 +108,6 @@ def test_what_a_score_derived_from_another_says_is_its_own(monkeypatch):
 
     question, candidates = asked(Categorical(), ["a", "b"], score=Shifted())
     assert_same(monkeypatch, question, candidates)
-    assert Shifted.each is Score.each
-    assert Shifted.bounds is Score.bounds
 
 
 def test_what_an_emission_derived_from_another_says_is_its_own(monkeypatch):
@@ -152,8 +134,8 @@ def test_a_model_derived_from_another_makes_its_own_estimates(monkeypatch):
     question, candidates = cp._question(y[57:], None), all_candidates(3, 3)
     assert_same(monkeypatch, question, candidates)
     plain = ConformalHMM(HMM(), states=[0, 1, 2], random_state=0).fit(y[:57], x[:57])
-    scores = rank_refitted(plain._question(y[57:], None), candidates)[1]
-    assert (scores != rank_refitted(question, candidates)[1]).any()
+    scores = rank(plain._question(y[57:], None), candidates)[1]
+    assert (scores != rank(question, candidates)[1]).any()
 
 
 def broken(value):
@@ -170,8 +152,9 @@ def test_what_is_impossible(monkeypatch):
     assert_same(monkeypatch, *broken(-np.inf))
 
 
-@pytest.mark.parametrize("way", [rank_each, rank_refitted])
-def test_what_is_no_number_is_refused(monkeypatch, way):
-    monkeypatch.setattr(algorithm, "FEW", 1)
+@pytest.mark.parametrize("together", [True, False])
+def test_what_is_no_number_is_refused(monkeypatch, together):
+    if not together:
+        monkeypatch.setattr(questions, "estimate_candidates", lambda *_: None)
     with pytest.raises(ValueError, match="NaN"):
-        way(*broken(np.nan))
+        rank(*broken(np.nan))

@@ -1,4 +1,4 @@
-"""One hidden Markov model for each of many candidates, made of what they share.
+"""Fitted models of many candidates, one for each, made of what they share.
 
 Candidates add a few counts to the same history. Of the transition matrix each changes the rows of
 the states that it leaves, and of the law of the observations the columns of the states that it
@@ -7,48 +7,116 @@ comes to: few different ones, which are worked out once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import PIECE, kernel
+from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING
 from definetti.data.sound import check_indices, check_shape
 from definetti.data.windows import Windows
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
-from definetti.models.kernels import forward, stacked
+from definetti.models.estimate import Estimate
 from definetti.models.kernels.chain import Chain
+from definetti.models.kernels.forward import Coded, Transitions
 
 LONGEST = 40  # steps, the choice of some of which is written as one number
 
 
+class Estimates(Protocol):
+    """Fitted models of ``G`` candidates; of size one if the model is fixed."""
+
+    def __len__(self) -> int: ...
+
+    def at(self, models: IntArray) -> Estimate:
+        """Return an estimate whose window ``b`` is judged under the model ``models[b]``.
+
+        Parameters
+        ----------
+        models : (B,) the model of each window that it will be asked about
+        """
+        ...
+
+
+class EstimateList:
+    """Estimates of any kind, each made by itself.
+
+    Parameters
+    ----------
+    estimates : one for each model, at least one
+    """
+
+    def __init__(self, estimates: Sequence[Estimate]) -> None:
+        self.estimates = estimates
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def at(self, models: IntArray) -> Estimate:
+        check_indices(models, 0, len(self), "models")
+        if len(self) == 1:
+            return self.estimates[0]
+        return _ByWindow(self.estimates, models)
+
+
 @dataclass(frozen=True, eq=False)
-class Refitted(Chain):
-    """One of many models, for windows in the codes of `Refits.read`."""
+class _ByWindow:
+    """Windows judged by different estimates: each answer is put together from theirs."""
 
-    transition: FloatArray
-    logs: FloatArray
-    codes: IntArray
-    emission: Emission
-    table: Any
-    labels: tuple[Hashable, ...]
+    estimates: Sequence[Estimate]
+    models: IntArray
 
-    def seen(self, windows: Windows) -> tuple[FloatArray, forward.Coded, IntArray]:
-        return self.transition, forward.Coded(self.logs, windows.observations), windows.start
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return self.estimates[0].labels
+
+    def filtering(self, windows: Windows) -> FloatArray:
+        return self._join("filtering", windows)[0]
+
+    def smoothing(self, windows: Windows) -> FloatArray:
+        return self._join("smoothing", windows)[0]
+
+    def joint(self, windows: Windows, order: int) -> FloatArray:
+        return self._join("joint", windows, order)[0]
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        return self._join("log_posterior", windows)[0]
+
+    def log_emission(self, windows: Windows) -> FloatArray:
+        return self._join("log_emission", windows)[0]
+
+    def pairwise(self, windows: Windows) -> FloatArray:
+        return self._join("pairwise", windows)[0]
+
+    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
+        ends, kernels = self._join("log_kernels", windows)
+        return ends, kernels
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
-        return self.emission.decode(self.table, self.codes[codes])
+        return self.estimates[0].decode(codes)
+
+    def _join(self, method: str, windows: Windows, *arguments: Any) -> list[FloatArray]:
+        joined: list[FloatArray] = []
+        for model in np.unique(self.models).tolist():
+            rows = np.flatnonzero(self.models == model)
+            own = Windows(*(part[rows] for part in windows))
+            found = getattr(self.estimates[model], method)(own, *arguments)
+            parts = [np.asarray(one) for one in (found if isinstance(found, tuple) else (found,))]
+            if not joined:
+                joined = [np.empty((len(self.models), *part.shape[1:])) for part in parts]
+            for whole, part in zip(joined, parts, strict=True):
+                whole[rows] = part
+        return joined
 
 
 @dataclass(frozen=True, eq=False)
-class Refits:
-    """Models of ``G`` candidates, asked about a known choice of observations.
+class ChainEstimates:
+    """Hidden Markov models of ``G`` candidates, for a known choice of observations.
 
     Attributes
     ----------
@@ -70,86 +138,41 @@ class Refits:
     def __len__(self) -> int:
         return len(self.picks)
 
-    def read(self, windows: Windows) -> Windows:
-        """Return windows with observations by their place among those asked about."""
-        observations = windows.observations
-        places = np.searchsorted(self.codes[:-1], observations)
-        return windows._replace(observations=np.where(observations == MISSING, MISSING, places))
-
-    def one(self, which: int) -> Refitted:
-        """Return the model of one candidate."""
-        logs = self.columns[:, self.picks[which]]
-        return Refitted(
-            self.transitions[which], logs, self.codes, self.emission, self.table, self.labels
-        )
-
-    def log_posterior(self, models: IntArray, windows: Windows) -> FloatArray:
-        """Log-probability of the states of each window, given its observations, under its model.
-
-        Parameters
-        ----------
-        models : (W,) the model of each window, in rising order
-        """
+    def at(self, models: IntArray) -> Estimate:
         check_indices(models, 0, len(self), "models")
-        self._check(windows)
-        found = np.empty(len(models))
-        steps, n = windows.states.shape[1], self.picks.shape[1]
-        each = max(1, PIECE // (steps * n * n))
-        for begin in range(0, len(models), each):
-            part = slice(begin, begin + each)
-            piece = Windows(*(array[part] for array in windows))
-            found[part] = self._log_posterior(models[part], piece)
-        return found
+        return _ChainByWindow(self, models)
 
-    def _check(self, windows: Windows) -> None:
-        """Refuse windows of other states, or of observations that were not asked about."""
-        n = self.picks.shape[1]
-        check_indices(windows.start, 0, n, "start")
-        check_indices(windows.states, 0, n, "states")
-        check_indices(windows.observations, -1, len(self.columns), "observations")
-        check_shape(windows.states, (len(windows.start), *windows.states.shape[1:]), "states")
-        check_shape(windows.observations, windows.states.shape, "observations")
 
-    def _log_posterior(self, models: IntArray, windows: Windows) -> FloatArray:
-        start, states, codes = windows
-        size, (rows, _) = codes.size, self.columns.shape
-        first, last = (int(models[0]), int(models[-1])) if size else (0, -1)
-        if (last - first + 1) * rows < size:  # each observation once under every model
-            each, seen = np.indices((last - first + 1, rows)).reshape(2, -1)
-            ratios = stacked.picked_ratios(self.columns, self.picks, each + first, seen)
-            places = (models - first)[:, None] * rows + np.where(codes < 0, rows - 1, codes)
+@dataclass(frozen=True, eq=False)
+class _ChainByWindow(Chain):
+    """Windows judged by different hidden Markov models."""
+
+    models: ChainEstimates
+    which: IntArray
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return self.models.labels
+
+    def seen(self, windows: Windows) -> tuple[Transitions, Coded, IntArray]:
+        columns, picks, codes = self.models.columns, self.models.picks, self.models.codes
+        observations = windows.observations
+        places = np.searchsorted(codes[:-1], observations)
+        places[observations == MISSING] = len(codes) - 1
+        if not np.array_equal(codes[places], observations):
+            raise ValueError("windows have observations that the estimates were not made for")
+        used, own = np.unique(self.which, return_inverse=True)
+        rows, steps = len(codes), observations.shape[1]
+        if len(used) * rows <= observations.size:  # each observation once under every model
+            logs = columns[:, picks[used]].transpose(1, 0, 2).reshape(-1, picks.shape[1])
+            places = own[:, None] * rows + places
         else:
-            each = np.repeat(models, codes.shape[1])
-            ratios = stacked.picked_ratios(self.columns, self.picks, each, codes.ravel())
-            places = np.arange(size).reshape(codes.shape)
-        np.exp(ratios, out=ratios)
-        steps, unsafe = stacked.stacked_steps(
-            self.transitions, models, start, states, ratios, places
-        )
-        found = np.asarray(steps.sum(axis=1))
-        if self._tiny:
-            unsafe[:] = True
-        for which in np.unique(models[unsafe]).tolist():
-            here = np.flatnonzero(unsafe & (models == which))
-            asked_here = Windows(*(array[here] for array in windows))
-            found[here] = self.one(which).log_posterior(asked_here)
-        return found
+            logs = columns[places.ravel()[:, None], picks[self.which.repeat(steps)]]
+            places = np.arange(observations.size).reshape(observations.shape)
+        return Transitions(self.models.transitions, self.which), Coded(logs, places), windows.start
 
-    def bound_paths(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
-        """Return bounds on minus the log-probability of windows, under any of the models."""
-        self._check(windows)
-        nothing = np.zeros(len(windows.start)), np.full(len(windows.start), np.inf)
-        least, most = self.transitions.min(axis=0), self.transitions.max(axis=0)
-        possible = least.min(initial=1.0) >= forward.SMALLEST_TRANSITION
-        if not (possible and np.isfinite(self.columns).all()):
-            return nothing  # what is impossible under some of them has rules of its own
-        low, high = _extremes(self.columns, self.picks)
-        return stacked.path_bounds(least, most, low, high, *windows)
-
-    @cached_property
-    def _tiny(self) -> bool:
-        small = self.transitions < forward.SMALLEST_TRANSITION
-        return bool((small & (self.transitions > 0)).any())
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        return self.models.emission.decode(self.models.table, codes)
 
 
 def refit(
@@ -164,7 +187,7 @@ def refit(
     labels: tuple[Hashable, ...],
     asked: IntArray,
     met: npt.NDArray[np.bool_] | None = None,
-) -> Refits:
+) -> ChainEstimates:
     """Return the models of candidates that go on from a history.
 
     Parameters
@@ -193,7 +216,7 @@ def refit(
             own[:] = np.exp(log_frequencies(spread(own, prior, reached), 0.0))
     codes = np.append(np.unique(asked[asked != MISSING]), MISSING)
     columns, picks = _judged(emission, table, statistics, candidates, observations, codes)
-    return Refits(transitions, columns, picks, codes, emission, table, labels)
+    return ChainEstimates(transitions, columns, picks, codes, emission, table, labels)
 
 
 def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> FloatArray:
@@ -214,14 +237,14 @@ def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> Floa
     return found
 
 
-def refits_of(
+def estimates_of_counts(
     moves: IntArray,
     pairs: IntArray,
     priors: tuple[float, float],
     emission: Emission,
     table: Any,
     labels: tuple[Hashable, ...],
-) -> Refits:
+) -> ChainEstimates:
     """Return the models that are known by their counts alone, about all symbols of the table.
 
     Parameters
@@ -237,7 +260,8 @@ def refits_of(
     columns[:-1] = log_frequencies(seen, priors[1]).T
     picks = np.arange(size * n).reshape(size, n)
     codes = np.append(np.arange(width - 1), MISSING)
-    return Refits(transitions.reshape(moves.shape), columns, picks, codes, emission, table, labels)
+    transitions = transitions.reshape(moves.shape)
+    return ChainEstimates(transitions, columns, picks, codes, emission, table, labels)
 
 
 def _judged(
@@ -256,7 +280,9 @@ def _judged(
     distinct, places = np.unique(gets * n + np.arange(n), return_inverse=True)
     state, steps_of = distinct % n, distinct // n
     added = (steps_of[:, None] >> np.arange(steps)) & 1
-    rows = statistics[state] + np.tensordot(added.astype(np.float64), single, 1)
+    rows = statistics[state]  # a copy, to which steps are added in their order
+    for step in range(steps):
+        rows[added[:, step] > 0] += single[step]
     total = statistics.sum(axis=0) + single.sum(axis=0)
     columns = emission.judge_rows(table, rows, total, codes)
     if columns is not None:
@@ -290,21 +316,3 @@ def _rows_left(counts: FloatArray, left: IntArray, candidates: IntArray) -> Floa
                 if left[g, step] == left[g, k]:
                     rows[g, k, candidates[g, step]] += 1.0
     return rows
-
-
-@kernel
-def _extremes(columns: FloatArray, picks: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Smallest and largest log-likelihood of each observation in each state: (m, n) each."""
-    rows, width = columns.shape
-    size, n = picks.shape
-    state = np.full(width, -1, dtype=np.int64)
-    for g in range(size):
-        for j in range(n):
-            state[picks[g, j]] = j
-    low, high = np.full((rows, n), np.inf), np.full((rows, n), -np.inf)
-    for y in range(rows):
-        for p in range(width):
-            if state[p] >= 0:
-                low[y, state[p]] = min(low[y, state[p]], columns[y, p])
-                high[y, state[p]] = max(high[y, state[p]], columns[y, p])
-    return low, high
