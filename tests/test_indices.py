@@ -23,7 +23,6 @@ from definetti.emissions import Categorical
 from definetti.martingales import Martingale, PlugIn
 from definetti.memory import Memory
 from definetti.models import Marginals, Model
-from definetti.one_step import step_ranks
 from definetti.scores import Path, Score
 from definetti.simulate import sample, weather
 from definetti.symmetry import (
@@ -518,15 +517,6 @@ def test_paths_and_limits_of_a_trellis() -> None:
             nodes(GOOD, limits)
     with pytest.raises(ValueError, match="numbers"):
         count_bounds(GOOD, np.array([np.nan, 2.0]), 9)
-
-
-def test_tables_of_steps() -> None:
-    counts = np.zeros((2, 2, 3), dtype=np.int64)
-    for scores in (np.zeros((2, 2, 1)), np.zeros((1, 2, 3)), np.zeros((2, 2))):
-        with pytest.raises(ValueError, match="must"):
-            step_ranks(counts, scores)
-    with pytest.raises(ValueError, match="must"):
-        step_ranks(counts[:1], np.zeros((1, 2, 3)))
 
 
 def test_laws_to_sample() -> None:

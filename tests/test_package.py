@@ -28,7 +28,7 @@ def run(script, *arguments):
 
 
 def test_there_are_rooms():
-    assert {"conformal", "data", "hmm", "models", "one_step", "oracle", "report", "sets"} <= ROOMS
+    assert {"conformal", "data", "hmm", "models", "oracle", "report", "sets"} <= ROOMS
 
 
 def test_importing_the_package_imports_no_other():

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from definetti import ConformalHMM, ConformalSequences, baselines, one_step
+from definetti import ConformalHMM, ConformalSequences, baselines
 from definetti.sets import StepSets
 from definetti.simulate import weather
 
@@ -93,12 +93,6 @@ def test_states_that_were_declared_at_fit_are_the_states():
     weeks = ConformalSequences(states=["sun", "rain"]).fit(Y[:100], X[:100], lengths=[5] * 20)
     with pytest.raises(ValueError, match="'snow'"):
         weeks.set_params(states=None).evaluate(NEW, ["snow", "snow"])
-
-
-def test_a_table_of_p_values_names_the_symmetry_that_is_used():
-    cp = ConformalHMM(train_size=0.5, symmetry="full").fit(Y[:100], X[:100])
-    with pytest.raises(ValueError, match="got 'full'"):
-        one_step.p_value_table(cp.set_params(symmetry="spaced"))
 
 
 OWN = {

@@ -10,7 +10,6 @@ HOMES = {
     "emissions": "definetti.emissions",
     "oracle_size": "definetti.oracle",
     "stationary": "definetti.oracle",
-    "p_value_table": "definetti.one_step",
 }
 
 

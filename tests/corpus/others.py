@@ -103,7 +103,7 @@ def least_size(horizon: int, level: float) -> float:
 
 def one_step(symmetry: str) -> Any:
     cp = ConformalHMM(train_size=0.4, symmetry=symmetry).fit(*data("symbols").history())
-    return named("p_value_table")(cp)
+    return cp.p_values([[symbol] for symbol in cp.symbols_])
 
 
 def sequences() -> Iterator[Setting]:
