@@ -12,7 +12,7 @@ from definetti.data.candidates import all_candidates, check_listing
 from definetti.data.labels import checked_states
 from definetti.front_door import check_length
 from definetti.question import Question
-from definetti.sets.windows import RankedWindows, rank_by_state, rank_each, read_windows
+from definetti.sets.windows import Tied, rank_by_state, rank_each, read_windows
 
 if TYPE_CHECKING:
     from definetti.conformal.estimator import ConformalHMM
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def rank_many(
     cp: ConformalHMM, windows: Any, candidates: Any, lag: int
-) -> tuple[Question, RankedWindows, IntArray]:
+) -> tuple[Question, Tied, IntArray]:
     """Rank candidates of many windows: with a question that stands for all, and the codes."""
     if cp.guarantee != "all":
         raise ValueError(

@@ -43,6 +43,7 @@ from definetti.levels.by_state import several_levels
 from definetti.memory import Memory, Order
 from definetti.models.base import Model
 from definetti.question import Question
+from definetti.ranks.membership import p_values_of
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Score, StepScore
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets, StepSets
@@ -455,7 +456,7 @@ class ConformalHMM(FrontDoor, Saved):
             levels = read_levels(one)
             if levels.named:
                 levels.check(question.labels)
-            found.append(sets_of(question, ranked, candidates, levels, bool(self.allow_empty)))
+            found.append(sets_of(question, *ranked, candidates, levels, bool(self.allow_empty)))
         return found[0] if several is None else found
 
     def p_values(self, windows: Any, candidates: Any = None, *, lag: int = 0) -> FloatArray:
@@ -478,7 +479,7 @@ class ConformalHMM(FrontDoor, Saved):
         array([[1.   ],
                [0.082]])
         """
-        return rank_many(self, windows, candidates, lag)[1].p_values
+        return p_values_of(*rank_many(self, windows, candidates, lag)[1])
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0

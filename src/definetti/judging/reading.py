@@ -15,7 +15,8 @@ from definetti.judging.entering import entry
 from definetti.judging.stretch import Stretch
 from definetti.levels import Levels
 from definetti.ranks.limits import blocks_needed
-from definetti.ranks.many import exceed, p_values_of
+from definetti.ranks.membership import Ranked as Ranks
+from definetti.ranks.membership import membership, most_plausible, p_values_of
 from definetti.sets._few import Few
 from definetti.symmetry.base import PRESENT
 
@@ -56,25 +57,22 @@ class WindowReader:
 
     def read_sets(self, ranked: Ranked, filling: bool) -> Read:
         """Read windows off a set for each level, each state held to its own."""
-        p, uniforms = self._p_values(ranked)
-        truth = self._truth(ranked)
-        total = self._total(ranked)
-        best = _plausible(p, ranked.scores)
+        ranks, uniforms = self._ranks(ranked)
+        p, truth = p_values_of(ranks, uniforms), self._truth(ranked)
         windows = np.arange(len(p))
         nodes, held, sizes, filled = [], [], [], []
         few: tuple[int, int, Few] | None = None
         for place, levels in enumerate(self.levels):
             alphas = self._alphas(ranked, levels)
-            inside = exceed(ranked.greater, ranked.equal, total, p, alphas, uniforms)
+            inside, empty = membership(ranks, p, alphas, uniforms, fill=filling)
             numbers = inside.sum(axis=1)
-            found = self._few(ranked, numbers == inside.shape[1], alphas, place)
+            everything = (numbers == inside.shape[1]) & ~empty
+            found = self._few(ranked, everything, alphas, place)
             if found is not None and (few is None or found[0] < few[0]):
                 few = found
-            empty = (numbers == 0) & filling
-            held.append(inside[windows, truth] & (truth >= 0))  # before a set is filled
-            inside[windows[empty], best[empty]] = True
+            held.append(inside[windows, truth] & (truth >= 0) & ~empty)  # before a set is filled
             nodes.append(_nodes(inside, ranked))
-            sizes.append(np.where(empty, 1, numbers))
+            sizes.append(numbers)
             filled.append(empty)
         there = np.array(nodes)
         first = np.where(there.any(axis=0), there.argmax(axis=0), len(self.levels))
@@ -94,8 +92,7 @@ class WindowReader:
 
     def read_p_values(self, ranked: Ranked, written: Sequence[float], filling: bool) -> Read:
         """Read windows off the p-values of all candidates, at levels that are numbers."""
-        p, _ = self._p_values(ranked)
-        truth = self._truth(ranked)
+        p, truth = p_values_of(*self._ranks(ranked)), self._truth(ranked)
         windows, never = np.arange(len(p)), len(written)
         own = np.where(truth >= 0, p[windows, truth], np.nan)
         covers = np.where(truth >= 0, entry(np.nan_to_num(own), written), never)
@@ -107,7 +104,7 @@ class WindowReader:
         sizes = np.stack([(entered <= k).sum(axis=1) for k in range(never)], axis=1)
         filled = np.zeros(sizes.shape, dtype=np.bool_)
         if filling:
-            top = _plausible(p, ranked.scores)
+            top = most_plausible(p, ranked.scores)
             filled = np.arange(never) < entry(p.max(axis=1), written)[:, None]
             sizes = np.where(filled & (sizes == 0), 1, sizes)
             for step in range(steps):
@@ -122,18 +119,14 @@ class WindowReader:
             filled,
         )
 
-    def _p_values(self, ranked: Ranked) -> tuple[FloatArray, FloatArray | None]:
+    def _ranks(self, ranked: Ranked) -> tuple[Ranks, FloatArray | None]:
+        """Return the ranks of all candidates, and what breaks their ties."""
         uniforms = self.stretch.uniforms
         if uniforms is not None:
-            uniforms = uniforms[ranked.first : ranked.last]
-        total = self._total(ranked)
-        return p_values_of(ranked.greater, ranked.equal, total, uniforms), uniforms
-
-    def _total(self, ranked: Ranked) -> IntArray:
+            uniforms = uniforms[ranked.first : ranked.last, None]
         number, width = len(ranked.candidates), ranked.total.shape[1]
-        if width in (1, number):
-            return ranked.total
-        return np.tile(ranked.total, (1, number // width))
+        total = ranked.total if width == 1 else np.tile(ranked.total, (1, number // width))
+        return Ranks(ranked.greater, ranked.equal, total, ranked.scores), uniforms
 
     def _truth(self, ranked: Ranked) -> IntArray:
         """Return the place of the truth among the candidates, −1 where it is none of them."""
@@ -180,13 +173,6 @@ class WindowReader:
         length = int(stretch.lengths[ranked.first + window])
         found = Few.among(names, numbers[window].tolist(), own, stretch.horizon, length, present)
         return ranked.first + window, place, found
-
-
-def _plausible(p_values: FloatArray, scores: FloatArray) -> IntArray:
-    """Return the most plausible candidate of each window, of equals the least strange."""
-    top = p_values == p_values.max(axis=1, keepdims=True)
-    least = np.where(top, scores, np.inf)
-    return np.asarray((top & (least == least.min(axis=1, keepdims=True))).argmax(axis=1))
 
 
 def _nodes(inside: BoolArray, ranked: Ranked) -> BoolArray:

@@ -14,7 +14,7 @@ from definetti.levels import Levels
 from definetti.monitor._following import Follower
 from definetti.monitor._ways import Counted, describe
 from definetti.sets import LatticeSet, PredictionSet, StepSets
-from definetti.sets.making import plausible
+from definetti.sets.making import list_members
 
 AnySet = PredictionSet | LatticeSet | StepSets
 UNKNOWN = (
@@ -43,10 +43,9 @@ def count_set(
         found, scores = way.stream.past_ranks(code)
     labels = way.alphabet.labels
     broken = [uniform if cp.smoothing else None] * len(labels)
-    p_values, kept = plausible(found, scores, broken, levels.alphas(labels))
-    filled = not kept and not cp.allow_empty
-    if filled:
-        kept = plausible(found, scores, broken, None)[1][:1]
+    p_values, kept, filled = list_members(
+        found, scores, broken, levels.alphas(labels), not cp.allow_empty
+    )
     return PredictionSet(
         [(labels[k],) for k in kept],
         p_values[kept],

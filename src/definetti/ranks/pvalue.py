@@ -50,15 +50,15 @@ class Rank(NamedTuple):
         """Conservative p-value; with a uniform number that breaks ties, the smoothed one."""
         if uniform is None:  # the quotient of two whole numbers is rounded correctly
             return (self.greater + self.equal) / self.total
-        part, whole = self._exact(uniform)
-        return part / whole
+        # The same number for the same shares, however large the weights are.
+        return self.greater / self.total + uniform * (self.equal / self.total)
 
     def exceeds(self, alpha: Fraction, uniform: float | None = None) -> bool:
         """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
-        part, whole = self.greater + self.equal, self.total
         if uniform is not None:
-            part, whole = self._exact(uniform)
-        return part * alpha.denominator > alpha.numerator * whole
+            return self.p_value(uniform) > alpha
+        part = self.greater + self.equal
+        return part * alpha.denominator > alpha.numerator * self.total
 
     def chance(self, alpha: Fraction) -> Fraction:
         """Tell how probable it is, over the uniform, that the smoothed p-value exceeds alpha."""
@@ -66,11 +66,6 @@ class Rank(NamedTuple):
             return Fraction(int(self.exceeds(alpha)))
         inside = (self.greater + self.equal - alpha * self.total) / Fraction(self.equal)
         return min(max(inside, Fraction(0)), Fraction(1))
-
-    def _exact(self, uniform: float) -> tuple[int, int]:
-        """Return the smoothed p-value as two whole numbers, which cost less than a fraction."""
-        above, below = float(uniform).as_integer_ratio()
-        return self.greater * below + above * self.equal, self.total * below
 
 
 def chances(ranks: list[Rank], confidence_level: Any, smoothing: bool) -> FloatArray:
@@ -121,7 +116,20 @@ def _fraction(written: str) -> Fraction:
 def ranks(
     reference: FloatArray, weights: npt.NDArray[Any], candidates: FloatArray, joins: bool
 ) -> list[Rank]:
-    """Rank candidates among weighted reference scores.
+    """Rank candidates among weighted reference scores, as `count_ranks` does.
+
+    >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
+    [Rank(greater=1, equal=2, total=4, randomised=False)]
+    """
+    greater, equal, total = count_ranks(reference, weights, candidates, joins)
+    pairs = zip(greater.tolist(), equal.tolist(), strict=True)
+    return [Rank(above, tied, total) for above, tied in pairs]
+
+
+def count_ranks(
+    reference: FloatArray, weights: npt.NDArray[Any], candidates: FloatArray, joins: bool
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    """Count the weight of reference scores above each candidate, tied with it, and of all.
 
     Scores are rounded where they are produced (`definetti.scores.rounding`), so that ties are
     equal numbers. Where the candidate *joins* the reference, it does so with weight one; else it
@@ -136,11 +144,12 @@ def ranks(
 
     Examples
     --------
-    >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
-    [Rank(greater=1, equal=2, total=4, randomised=False)]
+    >>> count_ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
+    (array([1]), array([2]), 4)
     """
     if not len(weights):
-        return [Rank(0, 1, 1)] * len(candidates)
+        nothing = np.zeros(len(candidates), dtype=np.int64)
+        return nothing, nothing + 1, 1
     own, total, reference = int(joins), int(weights.sum()), np.atleast_2d(reference)
     if len(reference) == 1:
         order = np.argsort(reference[0], kind="stable")
@@ -152,8 +161,7 @@ def ranks(
         above = reference > candidates[:, None]
         same = reference == candidates[:, None]
         greater, equal = above @ weights, same @ weights
-    pairs = zip(greater.tolist(), equal.tolist(), strict=True)
-    return [Rank(more, ties + own, total + own) for more, ties in pairs]
+    return greater, equal + own, total + own
 
 
 def tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:

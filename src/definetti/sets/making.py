@@ -16,13 +16,13 @@ from definetti.levels import Levels
 from definetti.models.estimate import Estimate
 from definetti.question import Question
 from definetti.ranks.limits import limit, risk_limit
+from definetti.ranks.membership import Ranked, membership, p_values_of
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Band, Smoother
 from definetti.scores.rounding import round_scores
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 from definetti.sets._few import Few
 
-FEW = 16  # candidates that are sorted sooner one by one than as arrays
 AllRanked = tuple[IntArray, list[Rank], FloatArray]
 
 
@@ -44,11 +44,11 @@ def listed_set(
     broken = question.tie_breakers(found)
     note = ""
     if levels is None:
-        p_values, kept = plausible(found, scores, broken, None)
+        p_values, kept, filled = list_members(found, scores, broken, None, False)
     else:
         alphas = levels.alphas(question.labels)
         held_to = [alphas[last] for last in candidates[:, -1].tolist()]
-        p_values, kept = plausible(found, scores, broken, held_to)
+        p_values, kept, filled = list_members(found, scores, broken, held_to, not allow_empty)
         if question.by_last_state:
             # The first candidates differ in their last states alone.
             numbers = [one.total - 1 for one in found[: len(alphas)]]
@@ -58,8 +58,6 @@ def listed_set(
                 few.warn()
             if everything or not question.smoothing:  # with luck, ties leave even these out
                 note = few.note(everything)
-    filled = not kept and not allow_empty
-    kept = plausible(found, scores, broken, None)[1][:1] if filled else kept
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -75,29 +73,30 @@ def listed_set(
     )
 
 
-def plausible(
+def list_members(
     found: list[Rank],
     scores: FloatArray,
     broken: Sequence[float | None],
     alphas: Sequence[Fraction] | None,
-) -> tuple[FloatArray, list[int]]:
-    """Return p-values, and the places of those that exceed their alpha, most plausible first.
+    fill: bool,
+) -> tuple[FloatArray, list[int], bool]:
+    """Return p-values, the places of the members of a set, most plausible first, and if filled.
 
     Parameters
     ----------
     broken : what breaks the ties of each
     alphas : what each is held to; all are kept if left out
+    fill : whether a set that would be empty gets its most plausible candidate
     """
-    told = list(map(Rank.p_value, found, broken))
-    p_values = np.array(told)
-    if len(told) <= FEW:
-        keys = [(-p_value, score) for p_value, score in zip(told, scores.tolist(), strict=True)]
-        order = sorted(range(len(told)), key=keys.__getitem__)
-    else:
-        order = np.lexsort((scores, -p_values)).tolist()
+    uniforms = np.array([[np.nan if one is None else one for one in broken]])
+    ranked = Ranked.of_one(found, scores)
+    p_values = p_values_of(ranked, uniforms)
+    order = np.lexsort((scores, -p_values[0]))
     if alphas is None:
-        return p_values, order
-    return p_values, [k for k in order if found[k].exceeds(alphas[k], broken[k])]
+        return p_values[0], order.tolist(), False
+    held = np.array([alphas], dtype=object)
+    inside, filled = membership(ranked, p_values, held, uniforms, fill=fill)
+    return p_values[0], order[inside[0, order]].tolist(), bool(filled[0])
 
 
 def all_ranked(question: Question, max_candidates: Any, verbose: bool = False) -> AllRanked:

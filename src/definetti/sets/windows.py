@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
@@ -18,30 +17,15 @@ from definetti.data.windows import Windows
 from definetti.levels import Levels
 from definetti.models.estimate import Estimate
 from definetti.question import Question
-from definetti.ranks.many import exceed, p_values_of
-from definetti.ranks.pvalue import Rank, tied_stretches
+from definetti.ranks.membership import Ranked, membership, p_values_of
+from definetti.ranks.pvalue import Rank, count_ranks
 from definetti.sets.making import past_by_state
 from definetti.sets.many import PredictionSets
 from definetti.symmetry.base import PRESENT
 
 ROWS = 2**20  # candidates that are written out to be scored
-
-
-class RankedWindows(NamedTuple):
-    """The ranks of the candidates of many windows, as `Rank` has them, with their scores.
-
-    Attributes
-    ----------
-    greater, equal, total, scores, p_values : (B, C)
-    uniforms : (B,) what breaks the ties of each window; None where they are not broken
-    """
-
-    greater: npt.NDArray[Any]
-    equal: npt.NDArray[Any]
-    total: npt.NDArray[Any]
-    scores: FloatArray
-    p_values: FloatArray
-    uniforms: FloatArray | None
+# Ranks, and what breaks their ties: None where they are not broken, NaN where some are not.
+Tied = tuple[Ranked, FloatArray | None]
 
 
 def read_windows(windows: Any) -> tuple[list[Any], Any]:
@@ -72,9 +56,7 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
     return each, [observation for one in each for observation in one]
 
 
-def rank_by_state(
-    question: Question, codes: IntArray, candidates: IntArray, known: int
-) -> RankedWindows:
+def rank_by_state(question: Question, codes: IntArray, candidates: IntArray, known: int) -> Tied:
     """Rank candidates of many windows that a fixed model compares with the same past.
 
     Parameters
@@ -89,20 +71,18 @@ def rank_by_state(
     greater, equal, total = (np.empty(scores.shape, dtype=np.int64) for _ in range(3))
     past = past_by_state(question, estimate)
     for last in np.unique(candidates[:, -1]).tolist():
-        own, size = candidates[:, -1] == last, len(past[last])
-        low, high = tied_stretches(past[last], scores[:, own].ravel())
-        shape = len(codes), int(own.sum())
-        greater[:, own] = (size - high).reshape(shape)
-        equal[:, own] = (high - low + 1).reshape(shape)
-        total[:, own] = size + 1
-    uniforms = _uniforms(question, codes, known) if question.smoothing else None
-    p_values = p_values_of(greater, equal, total, uniforms)
-    return RankedWindows(greater, equal, total, scores, p_values, uniforms)
+        own, shape = candidates[:, -1] == last, (len(codes), -1)
+        weights = np.ones(len(past[last]), dtype=np.int64)
+        above, tied, number = count_ranks(past[last], weights, scores[:, own].ravel(), True)
+        greater[:, own], equal[:, own] = above.reshape(shape), tied.reshape(shape)
+        total[:, own] = number
+    uniforms = _uniforms(question, codes, known)[:, None] if question.smoothing else None
+    return Ranked(greater, equal, total, scores), uniforms
 
 
 def rank_each(
     ask: Callable[[int], Question], number: int, codes: IntArray | None, candidates: IntArray
-) -> RankedWindows:
+) -> Tied:
     """Rank candidates of many windows by themselves, those that are equal once.
 
     Parameters
@@ -114,28 +94,25 @@ def rank_each(
     if codes is not None:
         _, first, places = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     every: list[list[Rank]] = []
-    strange, values, broken = [], [], []
+    scores, broken = [], []
     for window in first.tolist():
         question = ask(window)
-        ranks, scores = rank(question, candidates)
-        ties = question.tie_breakers(ranks)
+        ranks, own = rank(question, candidates)
         every.append(ranks)
-        strange.append(scores)
-        values.append([one.p_value(tie) for one, tie in zip(ranks, ties, strict=True)])
-        broken.append(question.uniform() if question.smoothing else np.nan)
+        scores.append(own)
+        ties = question.tie_breakers(ranks)
+        broken.append([np.nan if tie is None else tie for tie in ties])
     back = places.reshape(-1)
     greater, equal, total = (
         np.array([[one[k] for one in row] for row in every], dtype=object)[back] for k in range(3)
     )
-    uniforms = None if np.isnan(broken).any() else np.array(broken)[back]
-    return RankedWindows(
-        greater, equal, total, np.array(strange)[back], np.array(values)[back], uniforms
-    )
+    return Ranked(greater, equal, total, np.array(scores)[back]), np.array(broken)[back]
 
 
 def sets_of(
     question: Question,
-    ranked: RankedWindows,
+    ranked: Ranked,
+    uniforms: FloatArray | None,
     candidates: IntArray,
     levels: Levels,
     allow_empty: bool,
@@ -144,13 +121,10 @@ def sets_of(
     if question.symmetry.given == PRESENT:
         levels = levels.at(question.labels[question.history.last])
     alphas = np.array(levels.alphas(question.labels), dtype=object)[candidates[:, -1]]
-    inside = exceed(*ranked[:3], ranked.p_values, alphas[None], ranked.uniforms)
-    filled = np.asarray(~inside.any(axis=1) & (not allow_empty))
-    for window in np.flatnonzero(filled).tolist():
-        order = np.lexsort((ranked.scores[window], -ranked.p_values[window]))
-        inside[window, order[0]] = True
+    p_values = p_values_of(ranked, uniforms)
+    inside, filled = membership(ranked, p_values, alphas[None], uniforms, fill=not allow_empty)
     return PredictionSets(
-        ranked.p_values,
+        p_values,
         inside,
         question.labels,
         question.steps,
