@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
+from definetti._system.seeding import tie_uniforms
 from definetti.data.digest import digest
 from definetti.data.history import Completion, History, windows_at
 from definetti.data.labelled import Labelled, New
@@ -121,31 +121,37 @@ class Question:
         """What is left to be done for limits by last state; nothing where there are any."""
         return name_way(self.symmetry, self.model.fixed)
 
-    def generator(self, use: int = 0) -> np.random.Generator:
-        """Return the stream of this prediction, from its beginning.
+    def generator(self) -> np.random.Generator:
+        """Return the stream that rearrangements of this prediction are drawn from.
 
         All candidates draw the same stream, so a p-value does not depend on who else is asked
         about; each by itself compares with independent draws, which is all that validity needs.
         Other data have another stream: one seed serves many histories.
         """
-        place = (len(self.history), len(self.observations), use, *self._digest)
+        place = (0, self.digest[1], len(self.history.pool), len(self.observations))
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
 
-    @cached_property
-    def _digest(self) -> tuple[int, int]:
-        """Return a number for the history and one for the new observations."""
-        past, emission = self.history.pool, self.model.emission_
-        done, number = past.digest
-        if done < len(past):
-            new = past.observations[done:]
-            number = digest(emission, self.table, new, past.states[done:], number)
-            past.digest = len(past), number
-        nothing = np.zeros(len(self.observations), dtype=np.int64)
-        return number, digest(emission, self.table, self.observations, nothing)
+    @property
+    def digest(self) -> tuple[int, int]:
+        """The largest power of two that the history reaches, and a number for so many rows."""
+        past = self.history.pool
+        done, key = past.digest
+        rows = 1 << max(len(past).bit_length() - 1, 0)
+        if done < rows <= len(past):
+            new = slice(done, rows)
+            emission = self.model.emission_
+            key = digest(emission, self.table, past.observations[new], past.states[new], key)
+            past.digest = rows, key
+        return past.digest
 
     def uniform(self) -> float:
-        """Return the one uniform number that breaks the ties of this prediction."""
-        return float(self.generator(use=1).random())
+        """Return the one uniform number that breaks the ties of this prediction.
+
+        It goes by the seed, the row at which the prediction is made and the rows before the last
+        power of two: the same however the history came in, and another for other data.
+        """
+        rows = np.array([len(self.history.pool)])
+        return float(tie_uniforms(self.entropy, self.digest[1], rows)[0])
 
     def tie_breakers(self, ranks: list[Rank]) -> list[float | None]:
         """Return the number that breaks the ties of each rank, if it is to: the same for all."""

@@ -44,9 +44,8 @@ def rank_many(
         new = cp._data.read_new(every, None)
         seen = new.codes.reshape(len(each), -1)
     if question.by_last_state and seen is not None:
-        asked, data = replace(question, table=new.table), cp._data
-        known = len(data.table) if data.emission.symbols else 0
-        return question, rank_by_state(asked, seen, codes, known), codes
+        asked = replace(question, table=new.table)
+        return question, rank_by_state(asked, seen, codes), codes
     if not (question.history.symbols and one_law):
         seen = None  # equal codes may mean different things
 

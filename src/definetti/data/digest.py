@@ -42,30 +42,6 @@ def digest(
     return int(_chained(np.uint64(start), marks, states))
 
 
-def running_digests(
-    emission: Emission, table: Any, observations: IntArray, states: IntArray, start: int = 0
-) -> Marks:
-    """Return the `digest` of each beginning of a stretch, from nothing to all: ``(L + 1,)``.
-
-    >>> from definetti.emissions import Categorical
-    >>> table, y = Categorical().encode(["wet", "dry", "wet"], None, "observations")
-    >>> x = np.array([0, 1, 0])
-    >>> int(running_digests(Categorical(), table, y, x)[2]) == digest(
-    ...     Categorical(), table, y[:2], x[:2]
-    ... )
-    True
-    """
-    marks = _marks_of(emission, table, observations)
-    check_shape(marks, states.shape, "what the emission decodes")
-    return np.asarray(_each_chained(np.uint64(start), marks, states))
-
-
-def window_digests(emission: Emission, table: Any, windows: IntArray) -> Marks:
-    """Return the `digest` of each of ``(B, h)`` windows of observations without labels."""
-    marks = _marks_of(emission, table, windows.ravel())
-    return np.asarray(_rows_chained(marks.reshape(windows.shape)))
-
-
 def _marks_of(emission: Emission, table: Any, observations: IntArray) -> Marks:
     # A symbol is known by its code: whoever gives it another name gets the same numbers.
     if emission.symbols:
@@ -119,22 +95,3 @@ def _chained(number: np.uint64, marks: Marks, states: IntArray) -> np.uint64:
     for k in range(len(marks)):
         number = _mixed(number ^ marks[k]) + np.uint64(states[k]) + np.uint64(1)
     return number
-
-
-@kernel
-def _each_chained(number: np.uint64, marks: Marks, states: IntArray) -> Marks:
-    found = np.empty(len(marks) + 1, dtype=np.uint64)
-    found[0] = number
-    for k in range(len(marks)):
-        number = _mixed(number ^ marks[k]) + np.uint64(states[k]) + np.uint64(1)
-        found[k + 1] = number
-    return found
-
-
-@kernel
-def _rows_chained(marks: Marks) -> Marks:
-    found = np.zeros(len(marks), dtype=np.uint64)
-    for b in range(len(marks)):
-        for mark in marks[b]:
-            found[b] = _mixed(found[b] ^ mark) + np.uint64(1)
-    return found

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.seeding import first_uniforms
-from definetti.data.digest import running_digests, window_digests
+from definetti._system.seeding import tie_uniforms
+from definetti.data.digest import digest
 from definetti.data.labels import MISSING, piece
 from definetti.data.sound import check_encoded
 from definetti.question import Question
@@ -134,17 +134,22 @@ class Stretch:
         question = self.question
         if not question.smoothing:
             return None
-        emission = question.model.emission_
-        past, _ = question._digest
-        stretch = slice(self.known, None)
-        each = running_digests(
-            emission, self.table, self.codes[stretch], self.states[stretch], past
-        )
-        keys = np.empty((len(self.begins), 5), dtype=np.uint64)
-        keys[:, 0], keys[:, 1], keys[:, 2] = self.lengths, self.horizon, 1
-        keys[:, 3] = each[self.begins]
-        keys[:, 4] = window_digests(emission, self.table, self.new)
-        return first_uniforms(question.entropy, keys)
+        pool = question.history.pool
+        before, emission = len(pool) - len(question.history), question.model.emission_
+        states = np.concatenate([pool.states[:before], self.states])
+        codes = np.concatenate([pool.observations[:before], self.codes])
+        rows, (done, key) = before + self.lengths, question.digest
+        found = np.empty(len(rows))
+        blocks = np.frexp(rows)[1]  # rows of one block are below the same power of two
+        for block in np.unique(blocks).tolist():
+            reached = 1 << (block - 1)
+            if reached > len(pool):
+                new = slice(done, reached)
+                key = digest(emission, self.table, codes[new], states[new], key)
+                done = reached
+            own = blocks == block
+            found[own] = tie_uniforms(question.entropy, key, rows[own])
+        return found
 
     def learner_at(self, window: int) -> Any:
         """Return a copy of the predictor that has learned all labels before a window."""

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import kernel
-from definetti._system.seeding import first_uniforms
 from definetti.algorithm import rank
-from definetti.data.digest import window_digests
 from definetti.data.labels import plain
 from definetti.data.windows import Windows
 from definetti.levels import Levels
@@ -56,7 +53,7 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
     return each, [observation for one in each for observation in one]
 
 
-def rank_by_state(question: Question, codes: IntArray, candidates: IntArray, known: int) -> Tied:
+def rank_by_state(question: Question, codes: IntArray, candidates: IntArray) -> Tied:
     """Rank candidates of many windows that a fixed model compares with the same past.
 
     Parameters
@@ -64,7 +61,6 @@ def rank_by_state(question: Question, codes: IntArray, candidates: IntArray, kno
     question : that of the first window, with a table that has the observations of all
     codes : (B, h) the observations of all windows
     candidates : (C, steps)
-    known : symbols that there were before the windows
     """
     estimate = question.estimate(question.complete_with(0))
     scores = _score(question, estimate, codes, candidates)
@@ -76,7 +72,7 @@ def rank_by_state(question: Question, codes: IntArray, candidates: IntArray, kno
         above, tied, number = count_ranks(past[last], weights, scores[:, own].ravel(), True)
         greater[:, own], equal[:, own] = above.reshape(shape), tied.reshape(shape)
         total[:, own] = number
-    uniforms = _uniforms(question, codes, known)[:, None] if question.smoothing else None
+    uniforms = np.full((1, 1), question.uniform()) if question.smoothing else None
     return Ranked(greater, equal, total, scores), uniforms
 
 
@@ -153,34 +149,3 @@ def _score(
         )
         scores[begin : begin + most] = question.score_windows(estimate, windows).reshape(-1, number)
     return scores
-
-
-def _uniforms(question: Question, codes: IntArray, known: int) -> FloatArray:
-    """Return what `Question.uniform` is for each window."""
-    if question.model.emission_.symbols:
-        codes = _read_alone(codes, known)
-    keys = np.empty((len(codes), 5), dtype=np.uint64)
-    keys[:, 0], keys[:, 1], keys[:, 2] = len(question.history), codes.shape[1], 1
-    keys[:, 3] = question._digest[0]
-    keys[:, 4] = window_digests(question.model.emission_, question.table, codes)
-    return first_uniforms(question.entropy, keys)
-
-
-@kernel
-def _read_alone(codes: IntArray, known: int) -> IntArray:
-    """Return the codes that each window has when it is read by itself.
-
-    Together with others a new symbol comes after theirs.
-    """
-    found = codes.copy()
-    for b in range(len(codes)):
-        number = known
-        for k in range(codes.shape[1]):
-            if codes[b, k] < known:
-                continue
-            found[b, k] = number
-            for earlier in range(k):
-                if codes[b, earlier] == codes[b, k]:
-                    found[b, k] = found[b, earlier]
-            number += found[b, k] == number
-    return found
