@@ -26,29 +26,31 @@ if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
 
 
-def step_counts(history: History, n_symbols: int) -> IntArray:
+def step_counts(history: History, n_symbols: int, recent: int | None = None) -> IntArray:
     """Count the steps that a new one is compared with: previous state, state, symbol.
 
     The first step into a state is left out: it ends the prefix, which stays in place. The last
     column is for missing observations.
 
+    Parameters
+    ----------
+    recent : how many steps into each state are counted, at most: the latest; all if left out
+
+    Examples
+    --------
     >>> history = History(n_states=2)
     >>> history.append(np.array([0, 1, 1, 0]), np.array([0, 0, 1, 0]))
     >>> step_counts(history, 2)[1]
     array([[1, 0, 0],
            [0, 1, 0]])
     """
-    n, width = history.n_states, n_symbols + 1
-    states, codes = (
-        history.states,
-        np.where(history.observations < 0, n_symbols, history.observations),
-    )
-    counts = np.zeros((n, n, width), dtype=np.int64)
-    np.add.at(counts, (states[:-1], states[1:], codes[1:]), 1)
+    n, states = history.n_states, history.states
+    codes = np.where(history.observations < 0, n_symbols, history.observations)
+    counts = np.zeros((n, n, n_symbols + 1), dtype=np.int64)
     for state in range(n):
-        visits = history.visits(state)
-        if len(visits) and visits[0]:
-            counts[states[visits[0] - 1], state, codes[visits[0]]] -= 1
+        later = history.visits(state)[1:]
+        latest = later if recent is None else later[-recent:]
+        np.add.at(counts, (states[latest - 1], state, codes[latest]), 1)
     return counts
 
 
@@ -147,6 +149,8 @@ def _p_value_table(predictor: ConformalHMM) -> FloatArray:
         completion, data.table, data.statistics, data.alphabet.labels
     )
     scores = evaluate(predictor.score_, estimate, windows).reshape(n, n, m + 1)
-    greater, equal, total = step_ranks(step_counts(data.history, m), scores)
+    greater, equal, total = step_ranks(
+        step_counts(data.history, m, question.symmetry.recent), scores
+    )
     p_values = (greater + equal) / total[:, None]
     return np.asarray(p_values[data.history.last, :, :m].T)
