@@ -1,9 +1,9 @@
 """All one-step windows of a stretch ranked under a model refitted on sums, many at a time.
 
 With every label each score of the past changes, so that a window takes time in proportion to what
-it is compared with; but what Python does for one window it does here for a block of them. The sums are added up
-in the order in which labels come, and every law, score and rank is to the last bit what it is for a
-window by itself.
+it is compared with; but what Python does for one window it does here for a block of them. The sums
+are added up in the order in which labels come, and every law, score and rank is to the last bit
+what it is for a window by itself.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from definetti.levels import Levels
 from definetti.monitor._following import Follower
 from definetti.monitor._ways import Counted, describe
 from definetti.sets import LatticeSet, PredictionSet, StepSets
+from definetti.sets._few import note_recent
 from definetti.sets.making import plausible
 
 AnySet = PredictionSet | LatticeSet | StepSets
@@ -43,7 +44,8 @@ def count_set(
         found, scores = way.stream.past_ranks(code)
     labels = way.alphabet.labels
     broken = [uniform if cp.smoothing else None] * len(labels)
-    p_values, kept = plausible(found, scores, broken, levels.alphas(labels))
+    alphas = levels.alphas(labels)
+    p_values, kept = plausible(found, scores, broken, alphas)
     filled = not kept and not cp.allow_empty
     if filled:
         kept = plausible(found, scores, broken, None)[1][:1]
@@ -56,6 +58,7 @@ def count_set(
         way.method,
         exact,
         p_values,
+        note=note_recent(cp.symmetry_, alphas, max(one.total - 1 for one in found)),
         filled=filled,
     )
 
