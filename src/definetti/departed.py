@@ -21,6 +21,7 @@ from definetti._system.progress import show_progress
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
 from definetti.ranks.filling import place_candidates
 from definetti.ranks.pvalue import Rank
+from definetti.symmetry.base import checked_recent, find_symmetry
 
 
 class Departed(NamedTuple):
@@ -29,8 +30,9 @@ class Departed(NamedTuple):
     Attributes
     ----------
     present : (S,) the state
-    states, observations : (S, m, h) the windows; earlier ones in one of their orders
-    orders : (S,) how many orders the earlier ones have
+    states, observations : (S, m, h) the windows; earlier ones in one of their orders, where the
+        rank does not depend on it
+    orders : (S,) how many orders of the earlier ones each stands for
     ranks : the rank of the true states of the m-th window
     smoothing : whether ties are broken at random
     predictions : as in `definetti.verify.Enumeration`: none where sets may be empty
@@ -124,11 +126,15 @@ def enumerate_departures(
     predictor = clone(predictor).set_params(states=list(range(n_states)))
     steps = list(product(range(n_states), range(n_symbols)))
     windows = list(product(steps, repeat=horizon))
-    pasts = [
-        (i, past)
-        for i in range(n_states)
-        for past in combinations_with_replacement(windows, departures - 1)
-    ]
+    most = checked_recent(find_symmetry(predictor.symmetry).recent)
+    # Where all earlier windows are compared with, their order does not matter.
+    in_order = departures - 1 <= most
+    listed_pasts = (
+        combinations_with_replacement(windows, departures - 1)
+        if in_order
+        else product(windows, repeat=departures - 1)
+    )
+    pasts = list(product(range(n_states), listed_pasts))
     rows: list[tuple[Any, ...]] = []
     predictions = []
     for i, past in show_progress(pasts, len(pasts), "enumerating departures", verbose):
@@ -138,7 +144,9 @@ def enumerate_departures(
                 "the predictor refits its model, which looks at more than the windows; give it a "
                 "fixed one, such as given_hmm(...)"
             )
-        orders = factorial(len(past)) // prod(map(factorial, Counter(past).values()))
+        orders = 1
+        if in_order:
+            orders = factorial(len(past)) // prod(map(factorial, Counter(past).values()))
         for new in product(range(n_symbols), repeat=horizon):
             found = fitted.predict_ranks(new)
             if not predictor.allow_empty:

@@ -7,6 +7,7 @@ from definetti import HMM, ConformalHMM
 from definetti.emissions import Gaussian
 from definetti.judging import summed
 from definetti.judging.rolling import roll_levels
+from definetti.symmetry import Spaced
 
 KEPT = ("p_values", "sizes", "covers", "scaled_sizes", "first")
 
@@ -34,6 +35,8 @@ def drawn(n, d, length, gap, seed):
         (8, 9, 80, {}, 0, {"allow_empty": True}),
         (2, 1, 3, {}, 0, {}),
         (2, 2, 30, {"covariance": "diagonal"}, 0, {"states": [1, 0, 2], "score": "filter"}),
+        (3, 1, 40, {}, 0, {"symmetry": Spaced(recent=1)}),
+        (3, 2, 40, {}, 0.1, {"symmetry": Spaced(recent=7)}),
     ],
 )
 def test_blocks_of_windows_are_windows(monkeypatch, n, d, known, law, gap, how):

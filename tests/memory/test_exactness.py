@@ -83,7 +83,7 @@ def test_pairs_are_exact_where_states_and_observations_are_jointly_markov():
 
 def covered(law, memory, start, departures, level, **settings):
     """Return the smoothed coverage of one step ahead at the m-th visit to a token."""
-    cp = predictor("departures", memory, **settings)
+    cp = predictor(settings.pop("symmetry", "departures"), memory, **settings)
     alpha, total, sure = 1 - Fraction(str(level)), [], []
     ranks = {}
     for path, weight in until(law, departures, start):

@@ -12,12 +12,17 @@ import definetti
 from definetti import ConformalHMM, Monitor
 from definetti.martingales import CUSUM
 from definetti.simulate import weather
+from definetti.symmetry import Spaced
 
 Y, X = weather(240, random_state=5)
 WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "warned": ({"symmetry": "full"}, {}),
     "restarted": (
         {"symmetry": "spaced", "smoothing": True},
+        {"on_alarm": "restart", "alarm": CUSUM(5)},
+    ),
+    "latest blocks": (
+        {"symmetry": Spaced(recent=4)},
         {"on_alarm": "restart", "alarm": CUSUM(5)},
     ),
     "from the change": (

@@ -30,12 +30,12 @@ def live(monitor: Monitor, begin: int = 60, end: int = 120) -> list[Any]:
     return list(monitor.run(Y[begin:end], X[begin:end]))
 
 
-@pytest.mark.parametrize("symmetry", ["full", "spaced", "returns"])
+@pytest.mark.parametrize("symmetry", ["full", "spaced", "returns", Spaced(recent=3)])
 @pytest.mark.parametrize("score", ["path", "filter"])
 @pytest.mark.parametrize("level", [0.8, {"rain": 0.95, None: 0.6}])
 @pytest.mark.parametrize("allow_empty", [False, True])
 def test_sets_from_counts_are_those_of_a_prediction(
-    symmetry: str, score: str, level: Any, allow_empty: bool
+    symmetry: Any, score: str, level: Any, allow_empty: bool
 ) -> None:
     cp = fitted(symmetry=symmetry, score=score, confidence_level=level, allow_empty=allow_empty)
     monitor = Monitor(cp, random_state=0)

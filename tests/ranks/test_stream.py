@@ -14,6 +14,7 @@ from definetti.exceptions import GapWarning
 from definetti.ranks._trees import Trees
 from definetti.ranks.pvalue import Rank
 from definetti.ranks.stream import ALONE, Stream, stream_p_values
+from definetti.symmetry import Spaced, Symmetry, find_symmetry
 from definetti.symmetry._whittle import trails, trees
 
 PRIORS = (0.5, 0.5)
@@ -59,15 +60,22 @@ def test_trees_are_those_of_the_determinant(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("symmetry", "estimate"),
-    covering(["full", "spaced", "returns"], [(0.5, "path"), (0.0, "filter"), (2.0, "smoother")]),
+    covering(
+        ["full", "spaced", "returns", Spaced(recent=1), Spaced(recent=3)],
+        [(0.5, "path"), (0.0, "filter"), (2.0, "smoother")],
+    ),
 )
-def test_ranks_are_those_of_a_prediction(symmetry: str, estimate: tuple[float, str]) -> None:
+def test_ranks_are_those_of_a_prediction(
+    symmetry: str | Symmetry, estimate: tuple[float, str]
+) -> None:
     prior, score = estimate
+    recent = find_symmetry(symmetry).recent
     states, seen = draw(3, 40, n=4)
     observed = [None if t % 11 == 7 else y for t, y in enumerate(seen)]
     cp = ConformalHMM(HMM(prior), score, symmetry, states=range(4), random_state=0)
     cp = cp.fit(observed[:9], states[:9])
-    stream = Stream.of(cp._data.history, len(cp._data.table), (prior, prior), score == "path")
+    surprise = score == "path"
+    stream = Stream.of(cp._data.history, len(cp._data.table), (prior, prior), surprise, recent)
     for t in range(9, len(states)):
         new = observed[t : t + 1]
         table = cp._data.table.extended(new)
@@ -87,15 +95,15 @@ def test_ranks_are_those_of_a_prediction(symmetry: str, estimate: tuple[float, s
             assert rank.p_value(0.371) == asked[(state,)].p_value(0.371)
         stream.learn(states[t], code)
         cp.partial_fit(new, states[t : t + 1])
-        again = Stream.of(cp._data.history, len(cp._data.table))
-        for name in ("transitions", "pooled", "emissions", "steps", "first", "last"):
+        again = Stream.of(cp._data.history, len(cp._data.table), recent=recent)
+        for name in ("transitions", "pooled", "emissions", "steps", "entered", "first", "last"):
             assert np.array_equal(getattr(again, name), getattr(stream, name))
 
 
-@pytest.mark.parametrize("symmetry", ["full", "spaced"])
-def test_after_a_gap_states_stay_within_their_stretch(symmetry: str) -> None:
+@pytest.mark.parametrize("symmetry", ["full", Spaced(recent=None), Spaced(recent=2)])
+def test_after_a_gap_states_stay_within_their_stretch(symmetry: str | Symmetry) -> None:
     states, seen = draw(5, 30)
-    stream = Stream(3, 3)
+    stream = Stream(3, 3, recent=find_symmetry(symmetry).recent)
     for t, (state, code) in enumerate(zip(states, seen, strict=True)):
         if t == 12:
             stream.break_off()
@@ -107,7 +115,7 @@ def test_after_a_gap_states_stay_within_their_stretch(symmetry: str) -> None:
         if y in code:
             for state, rank in enumerate(
                 stream.past_ranks(y)[0]
-                if symmetry == "spaced"
+                if isinstance(symmetry, Spaced)
                 else [stream.ranks(i, y)[2] for i in range(3)]
             ):
                 assert same(rank, cp.predict_ranks([y])[(state,)])

@@ -13,7 +13,7 @@ from definetti import HMM, ConformalHMM, ConformalSequences, Monitor, load
 from definetti.emissions import Categorical, Gaussian, Mixed, Poisson
 from definetti.saving.files import VERSION
 from definetti.simulate import weather
-from definetti.symmetry import Full
+from definetti.symmetry import Full, Spaced
 
 FOLDER = Path(__file__).parent / "golden"
 Y, X = weather(60, random_state=3)
@@ -46,6 +46,9 @@ def make():
             parts=["transitions", "observations", "whole window", "visits"], random_state=9,
             adapt_from="beginning",
         )),
+        "monitor-spaced": live(Monitor(
+            ConformalHMM(symmetry=Spaced(recent=7), **how).fit(Y[:20], X[:20]), random_state=9,
+        )),
     }  # fmt: skip
 
 
@@ -58,7 +61,7 @@ def live(monitor):
 
 def answer(name, estimator):
     """Return what an estimator says, as JSON."""
-    if name == "monitor":
+    if name.startswith("monitor"):
         steps = [*estimator.label(X[0]), *estimator.run(Y[1:20], X[1:20])]
         told = [{part: p.hex() for part, p in step.p_values.items()} for step in steps]
         return {"p_values": told, "sizes": [len(step.set) for step in steps],

@@ -27,6 +27,7 @@ from definetti.exceptions import LoadError
 from definetti.saving import read_manifest
 from definetti.saving.files import VERSION
 from definetti.simulate import weather
+from definetti.symmetry import Spaced
 
 NEW = ["umbrella", "hat"]
 ROOM = 4_000_000  # bytes that reading a small file may take, whatever it says
@@ -328,11 +329,12 @@ def test_what_becomes_an_index_is_looked_at(number, whole, tmp_path):
     assert loaded < number / 2
 
 
+@pytest.mark.parametrize("symmetry", ["full", Spaced(recent=5)])
 @pytest.mark.parametrize("number", [60, pytest.param(600, marks=pytest.mark.slow)])
-def test_monitors_with_wrong_contents(number, tmp_path):
+def test_monitors_with_wrong_contents(number, symmetry, tmp_path):
     """The same of a monitor, which goes on with counts and bets of its own."""
     y, x = weather(120, random_state=5)
-    cp = ConformalHMM(symmetry="full", random_state=1).fit(y[:60], x[:60])
+    cp = ConformalHMM(symmetry=symmetry, random_state=1).fit(y[:60], x[:60])
     monitor = Monitor(cp, parts=["transitions", "whole window", "visits"], random_state=2)
     list(monitor.run(y[60:], x[60:]))
     monitor.observe(y[0])

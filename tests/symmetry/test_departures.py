@@ -16,7 +16,7 @@ from definetti.exceptions import FewBlocksWarning
 from definetti.report.wording import promise
 from definetti.simulate import weather
 from definetti.symmetry import Departures, TogetherDepartures
-from definetti.symmetry.departures import departure_ends
+from definetti.symmetry.departures import ForwardChain
 from definetti.verify import enumerate_departures
 
 LEVELS = (0.5, 0.75, 0.8)
@@ -51,9 +51,12 @@ def test_windows_are_chosen_forwards_and_do_not_overlap(horizon):
     rng = np.random.default_rng(horizon)
     for _ in range(200):
         states = rng.integers(0, rng.integers(1, 4), rng.integers(1, 30)).tolist()
-        visits = np.flatnonzero(np.array(states) == states[-1])
-        found = departure_ends(visits, len(states), horizon)
-        assert found.tolist() == naive_ends(states, horizon)
+        chain = ForwardChain(horizon)
+        for length in range(1, len(states) + 1):  # extended, and not chosen anew
+            wanted = naive_ends(states[:length], horizon)
+            for most in (1, 2, 10**6):
+                found = chain.latest_ends(np.array(states[:length]), states[length - 1], most)
+                assert found.tolist() == wanted[:most]
 
 
 def test_the_reference_does_not_depend_on_the_candidate():
@@ -183,9 +186,10 @@ SHAPES = [(2, 1, 3, 1, 3), (2, 2, 3, 1, 2), (3, 2, 3, 1, 2), (2, 2, 3, 2, 2), (3
 EXACT = (Fraction(1, 2), Fraction(4, 5))
 
 
+@pytest.mark.parametrize("recent", [None, 1, 2])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_a_refitted_model_is_exact_in_every_class(shape):
-    assert set(class_coverage(Departures(), shape, 40)) == {EXACT}
+def test_a_refitted_model_is_exact_in_every_class(shape, recent):
+    assert set(class_coverage(Departures(recent=recent), shape, 40)) == {EXACT}
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """All windows of a stretch ranked at once under a model that no window changes.
 
-The windows of the past and the candidates of all windows are scored together, and ranked in one
-walk along the chains of what each is compared with. Where a new state comes up, which may change
+The windows of the past and the candidates of all windows are scored together, and each window is
+ranked along the chain of what it is compared with. Where a new state comes up, which may change
 even a fixed model, all begins anew. Windows of symbols come again and again, and each is scored
 once. Others are written out in pieces that a cache holds and whose memory is used again: the system
 takes longer to find new memory than it takes to fill it.
@@ -23,9 +23,9 @@ from definetti.data.windows import Windows
 from definetti.judging.stretch import Stretch
 from definetti.memory.tokens import MOST, trace_tokens
 from definetti.models.estimate import Estimate
-from definetti.ranks.growing import latest_ends, rank_growing, sort_by_root
+from definetti.ranks.rolling import latest_ends, rank_along_chains
 from definetti.symmetry import Remembering
-from definetti.symmetry.base import PRESENT, Chains
+from definetti.symmetry.base import PRESENT, Chains, checked_recent
 
 CANDIDATES = 2**23  # of all windows that are ranked at once: about 220 MB
 ROWS = 2**16  # steps of windows that are scored in one go
@@ -100,14 +100,17 @@ def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[Ranked]:
         counted = chains.counted[:length]
         ends = np.flatnonzero(counted)
         parents = chains.parents[:length]
-        grown = sort_by_root(parents, ends, _score_past(stretch, estimate, ends))
+        past = np.full(length, np.nan)
+        past[ends] = _score_past(stretch, estimate, ends)
         number = max(1, CANDIDATES // len(candidates))
         for begin in range(first, last, number):
             end = min(begin + number, last)
             scores = _score_candidates(stretch, estimate, candidates, begin, end)
             asked = _groups(stretch, ways, candidates, begin, end)
             latest = latest_ends(chains.groups[:length], asked, stretch.lengths[begin:end])
-            ranks = rank_growing(parents, counted, *grown, latest, scores)
+            ranks = rank_along_chains(
+                parents, counted, past, latest, scores, checked_recent(chains.recent)
+            )
             yield from _cut(Ranked(begin, end, size, candidates, *ranks, scores))
 
 

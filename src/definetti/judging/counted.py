@@ -38,7 +38,8 @@ def rank_counted_windows(stretch: Stretch, way: str) -> Iterator[Ranked]:
     assert priors is not None
     symbols = _symbols(stretch)
     surprise = question.score.of_one_step == "surprise"
-    stream = Stream.of(history, int(symbols[0]), priors, surprise)
+    recent = question.symmetry.recent if way == "past" else None
+    stream = Stream.of(history, int(symbols[0]), priors, surprise, recent)
     learned = stretch.known
     for first, last in _pieces(stretch, symbols):
         size = int(stretch.sizes[first])
@@ -74,9 +75,10 @@ def _rank_past(stream: Stream, stretch: Stretch, learned: int, first: int, last:
     end = int(stretch.lengths[last - 1]) + 1
     states, codes = stretch.states[learned - 1 : end], stretch.codes[learned - 1 : end]
     lengths = stretch.lengths[first:last] - learned
+    stream.make_room(len(states))
     return rank_steps(
-        stream.pooled, stream.emissions, stream.steps, met, states, codes, lengths,
-        stream.priors, stream.surprise,
+        stream.pooled, stream.emissions, stream.steps, stream.ring, stream.entered, met, states,
+        codes, lengths, stream.priors, stream.surprise,
     )  # fmt: skip
 
 

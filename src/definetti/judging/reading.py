@@ -171,7 +171,8 @@ class WindowReader:
             present = (names[int(self._present(ranked)[window])],)
         own: list[Fraction] = held[window].tolist()
         length = int(stretch.lengths[ranked.first + window])
-        found = Few.among(names, numbers[window].tolist(), own, stretch.horizon, length, present)
+        how = stretch.horizon, length, present, question.symmetry
+        found = Few.among(names, numbers[window].tolist(), own, *how)
         return ranked.first + window, place, found
 
 

@@ -1,9 +1,9 @@
 """All one-step windows of a stretch ranked under a model refitted on sums, many at a time.
 
-With every label each score of the past changes, so that a window takes time in proportion to its
-past; but what Python does for one window it does here for a block of them. The sums are added up
-in the order in which labels come, and every law, score and rank is to the last bit what it is for a
-window by itself.
+With every label each score of the past changes, so that a window takes time in proportion to what
+it is compared with; but what Python does for one window it does here for a block of them. The sums
+are added up in the order in which labels come, and every law, score and rank is to the last bit
+what it is for a window by itself.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from definetti.judging.along import Ranked
 from definetti.judging.stretch import Stretch
 from definetti.models.estimates import ChainEstimates
 from definetti.question import evaluate_each
+from definetti.symmetry.base import checked_recent
 
 CELLS = 2**21  # log-likelihoods that are held at once
 MOST = 256  # windows of a block
@@ -44,10 +45,10 @@ def is_summed(stretch: Stretch) -> bool:
 def rank_summed_windows(stretch: Stretch) -> Iterator[Ranked]:
     """Yield the ranks of all states at all windows, a block of windows at a time."""
     size, first = int(stretch.sizes[0]), 0
-    candidates = all_candidates(size, 1)
+    candidates, most = all_candidates(size, 1), checked_recent(stretch.question.symmetry.recent)
     sums, counts = _begin(stretch)
     while first < len(stretch.begins):
-        room = CELLS // (size * int(stretch.lengths[first] + MOST))
+        room = CELLS // (size * (min(int(stretch.lengths[first]), most) + MOST))
         last = min(first + max(1, min(room, MOST)), len(stretch.begins))
         sums, counts, own = _follow(stretch, sums[-1], counts[-1], first, last)
         ranks = np.empty((3, last - first, size), dtype=np.int64)
@@ -101,7 +102,10 @@ def _rank(
     assert prior is not None
     logs = log_frequencies(moves.reshape(-1, n).astype(np.float64), prior)
     visits = np.flatnonzero(stretch.states[: lengths[-1]] == state)
-    past = visits[visits < lengths[-1]][1:]  # the earliest only ends the prefix
+    past = visits[1:]  # the earliest only ends the prefix
+    ends = np.searchsorted(past, lengths)
+    begins = np.maximum(ends - checked_recent(question.symmetry.recent), 0)
+    past, ends, begins = past[begins[0] :], ends - begins[0], begins - begins[0]
     asked = np.concatenate([stretch.codes[past], new])
     codes = np.append(np.unique(asked[asked != MISSING]), MISSING)
     emission = question.model.emission_
@@ -110,8 +114,7 @@ def _rank(
     transitions = np.exp(logs).reshape(size, n, n)
     names = stretch.names[:n]
     estimates = ChainEstimates(transitions, columns, picks, codes, emission, stretch.table, names)
-    ends = np.searchsorted(past, lengths)
-    models, places = _pairs(ends)
+    models, places = _pairs(begins, ends)
     times = past[places]
     windows = Windows(
         stretch.states[times - 1], stretch.states[times][:, None], stretch.codes[times][:, None]
@@ -119,16 +122,17 @@ def _rank(
     others = evaluate_each(question.score, estimates, models, windows)
     mine = Windows(start, np.full((size, 1), state), new[:, None])
     scores = evaluate_each(question.score, estimates, np.arange(size), mine)
-    return _place(others, np.append(0, ends.cumsum()), scores), scores
+    return _place(others, np.append(0, (ends - begins).cumsum()), scores), scores
 
 
 @kernel
-def _pairs(ends: IntArray) -> tuple[IntArray, IntArray]:
-    """List each window with the first so many places."""
-    models, places = np.empty(ends.sum(), dtype=np.int64), np.empty(ends.sum(), dtype=np.int64)
+def _pairs(begins: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+    """List each window with the places from its first to its last."""
+    number = (ends - begins).sum()
+    models, places = np.empty(number, dtype=np.int64), np.empty(number, dtype=np.int64)
     found = 0
     for b in range(len(ends)):
-        for k in range(ends[b]):
+        for k in range(begins[b], ends[b]):
             models[found], places[found] = b, k
             found += 1
     return models, places

@@ -14,6 +14,7 @@ from definetti.levels import Levels
 from definetti.monitor._following import Follower
 from definetti.monitor._ways import Counted, describe
 from definetti.sets import LatticeSet, PredictionSet, StepSets
+from definetti.sets._few import note_recent
 from definetti.sets.making import list_members
 
 AnySet = PredictionSet | LatticeSet | StepSets
@@ -43,9 +44,8 @@ def count_set(
         found, scores = way.stream.past_ranks(code)
     labels = way.alphabet.labels
     broken = [uniform if cp.smoothing else None] * len(labels)
-    p_values, kept, filled = list_members(
-        found, scores, broken, levels.alphas(labels), not cp.allow_empty
-    )
+    alphas = levels.alphas(labels)
+    p_values, kept, filled = list_members(found, scores, broken, alphas, not cp.allow_empty)
     return PredictionSet(
         [(labels[k],) for k in kept],
         p_values[kept],
@@ -55,6 +55,7 @@ def count_set(
         way.method,
         exact,
         p_values,
+        note=note_recent(cp.symmetry_, alphas, max(one.total - 1 for one in found)),
         filled=filled,
     )
 

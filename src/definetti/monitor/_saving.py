@@ -19,7 +19,7 @@ from definetti.sets import PredictionSet
 if TYPE_CHECKING:
     from definetti.monitor.monitor import Monitor
 
-COUNTS = ("transitions", "pooled", "emissions", "steps")
+COUNTS = ("transitions", "pooled", "emissions", "steps", "entered")
 SETTINGS = ("martingale", "alarm", "on_alarm", "restart_from", "adaptive", "adapt_from", "keep")
 PLAIN = {"n_labels": int, "n_skipped": int, "_since": int, "_cut": str, "_adapting": bool,
          "_gap": bool, "_begun": bool}  # fmt: skip
@@ -44,7 +44,7 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
             "labels": list(way.alphabet.labels),
             "symbols": way.symbols,
             "ends": [stream.first, stream.last],
-            **{name: getattr(stream, name) for name in COUNTS},
+            **{name: getattr(stream, name) for name in (*COUNTS, "ring")},
         }
     return kept | {
         "cp": follower.known if follower.missed else follower.cp,
@@ -72,7 +72,8 @@ def measure_memory(kept: dict[str, Any]) -> int:
     size = 2 * kept["log"][0].nbytes
     if (counted := kept["counted"]) is not None:
         n, m = len(counted["labels"]), len(counted["symbols"])
-        size += 3 * 8 * n * (2 * n + (n + 1) * (m + 1))  # of the estimator, of a file, and a copy
+        # Of the estimator, of a file, and a copy.
+        size += 3 * (8 * n * (2 * n + (n + 1) * (m + 1)) + counted["ring"].nbytes)
     return int(size)
 
 
@@ -122,16 +123,35 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
 
 def _stream(counted: dict[str, Any], way: Counted, n: int, m: int) -> Stream:
     """Return counts, of the states and symbols that there are."""
-    stream = Stream(n, m, way.stream.priors, way.stream.surprise)
+    stream = Stream(n, m, way.stream.priors, way.stream.surprise, way.stream.recent)
     for name in COUNTS:
         found, own = counted[name], getattr(stream, name)
         require(is_array(found, np.int64, own.ndim) and found.shape == own.shape, "counts")
         require((found >= 0).all(), "counts")
         setattr(stream, name, found.copy())
+    _restore_ring(stream, counted["ring"])
     stream.first, stream.last = (int(one) for one in counted["ends"])
     require(-1 <= stream.first < n and -1 <= stream.last < n, "a state")
     require((stream.first < 0) == (stream.last < 0), "a state")
     return stream
+
+
+def _restore_ring(stream: Stream, ring: Any) -> None:
+    """Take over the latest steps, if they are those that were counted."""
+    n, width = stream.emissions.shape
+    require(is_array(ring, np.int64, 3) and ring.shape[::2] == (n, 2), "the latest steps")
+    if stream.recent is None:
+        require(ring.size == 0, "the latest steps")
+        return
+    room = ring.shape[1]
+    within = room == stream.recent or stream.entered.max(initial=0) <= room < stream.recent
+    require(within and (ring >= 0).all() and (ring < [n, width]).all(), "the latest steps")
+    held = np.arange(room) < stream.entered[:, None]
+    counts = np.zeros_like(stream.steps)
+    before, columns = ring[held].T
+    np.add.at(counts, (before, np.nonzero(held)[0], columns), 1)
+    require(np.array_equal(counts, stream.steps), "the latest steps")
+    stream.ring = ring.copy()
 
 
 def _restore_bets(monitor: Monitor, kept: dict[str, Any]) -> None:

@@ -125,7 +125,8 @@ class Counted(Way):
         priors = (float(model.prior), float(data.emission.prior))
         surprise = type(cp.score_) is Path
         self._placed: tuple[int, Placed] | None = None  # of an observation, since the last label
-        self._take_up(Stream.of(data.history, len(self._codes), priors, surprise))
+        recent = cp.symmetry_.recent if self._sets == "past" else None
+        self._take_up(Stream.of(data.history, len(self._codes), priors, surprise, recent))
 
     def _take_up(self, stream: Stream) -> None:
         self.stream = stream

@@ -235,3 +235,24 @@ def place_in_past(
                 placed[state, 1] += count * (whole[u, k] == scores[state])
                 placed[state, 2] += count
     return placed, scores
+
+
+@kernel
+def count_step(
+    steps: IntArray, ring: IntArray, entered: IntArray, earlier: int, state: int, column: int
+) -> None:
+    """Count a step to a state; where the ring is full, its oldest step to the state goes out.
+
+    Parameters
+    ----------
+    steps, ring, entered : as in `definetti.ranks.stream.Stream`; they are changed
+    earlier, state, column : the state before, the state, and the column of the observation
+    """
+    room = ring.shape[1]
+    if room:
+        place = entered[state] % room
+        if entered[state] >= room:
+            steps[ring[state, place, 0], state, ring[state, place, 1]] -= 1
+        ring[state, place, 0], ring[state, place, 1] = earlier, column
+    steps[earlier, state, column] += 1
+    entered[state] += 1

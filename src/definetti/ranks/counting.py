@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.ranks._step import place_in_past
+from definetti.ranks._step import count_step, place_in_past
 
 
 @kernel
@@ -19,6 +19,8 @@ def rank_steps(
     pooled: IntArray,
     emissions: IntArray,
     steps: IntArray,
+    ring: IntArray,
+    entered: IntArray,
     met: npt.NDArray[np.bool_],
     states: IntArray,
     codes: IntArray,
@@ -26,12 +28,12 @@ def rank_steps(
     priors: tuple[float, float],
     surprise: bool,
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """Rank steps to all states among the past steps to each; learn their labels in between.
+    """Rank steps to all states among the latest to each; learn their labels in between.
 
     Parameters
     ----------
-    pooled, emissions, steps : counts, as `Stream` has them, of all before the first step of
-        `states`; they are changed
+    pooled, emissions, steps, ring, entered : as `Stream` has them, of all before the first step of
+        `states`, with room for the steps that come; they are changed
     met : (n,) the states met in the present stretch; changed, too
     states, codes : (L + 1,) the last state so far, and the stretch that follows it
     lengths : (W,) how many steps of the stretch are learned before each ranking
@@ -53,7 +55,7 @@ def rank_steps(
             done += 1
             earlier, state, code = states[done - 1], states[done], codes[done] + 1
             if met[state]:
-                steps[earlier, state, code] += 1
+                count_step(steps, ring, entered, earlier, state, code)
             met[state] = True
             pooled[earlier, state] += 1
             emissions[state, code] += 1

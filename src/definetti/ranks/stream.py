@@ -17,7 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import History, padded
-from definetti.ranks._step import place_all_in_class, place_in_class, place_in_past
+from definetti.ranks._step import count_step, place_all_in_class, place_in_class, place_in_past
 from definetti.ranks._trees import Trees
 from definetti.ranks.pvalue import Rank
 
@@ -37,13 +37,19 @@ class Stream:
     surprise : bool, default True
         Whether a whole step is judged by minus the log-probability of its state, else by one minus
         the probability.
+    recent : int, optional
+        How many past steps to each state `past_ranks` compares with, at most: the latest. All if
+        left out.
 
     Attributes
     ----------
     transitions : (n, n) steps within the present stretch
     pooled, emissions : (n, n), (n, m + 1) steps, and observations of each state with missing ones
         first, in all stretches
-    steps : (n, n, m + 1) all steps of the stretch but the first to each state
+    steps : (n, n, m + 1) the latest steps of the stretch to each state, but the first
+    entered : (n,) how many steps to each state there were, but the first
+    ring : (n, r, 2) the steps in the table, by state, as the state before and the column of the
+        observation; step ``k`` to a state is at place ``k % r``. Empty where all are counted.
     first, last : states of the present stretch; -1 where it has none yet
 
     Examples
@@ -62,14 +68,18 @@ class Stream:
         n_symbols: int,
         priors: tuple[float, float] = (0.5, 0.5),
         surprise: bool = True,
+        recent: int | None = None,
     ) -> None:
         n, width = n_states, n_symbols + 1
+        self.recent = recent
         self.priors = (float(priors[0]), float(priors[1]))
         self.surprise = surprise
         self.transitions: IntArray = np.zeros((n, n), dtype=np.int64)
         self.pooled: IntArray = np.zeros((n, n), dtype=np.int64)
         self.emissions: IntArray = np.zeros((n, width), dtype=np.int64)
         self.steps: IntArray = np.zeros((n, n, width), dtype=np.int64)
+        self.entered: IntArray = np.zeros(n, dtype=np.int64)
+        self.ring: IntArray = np.zeros((n, 0, 2), dtype=np.int64)
         self.first = self.last = -1
         self._trees: Trees | None = None
 
@@ -80,22 +90,33 @@ class Stream:
         n_symbols: int,
         priors: tuple[float, float] = (0.5, 0.5),
         surprise: bool = True,
+        recent: int | None = None,
     ) -> Stream:
         """Return the counts of a history, and of the stretches before it."""
         n, pool = history.n_states, history.pool
-        made = cls(n, n_symbols, priors, surprise)
+        made = cls(n, n_symbols, priors, surprise, recent)
         made.transitions[:] = padded(history.transitions, n, n)
         made.pooled[:] = padded(pool.transitions, n, n)
         dealt = slice(int(pool.omits_first), None)
         np.add.at(made.emissions, (pool.states[dealt], pool.observations[dealt] + 1), 1)
         if len(history):
             made.first, made.last = history.first, history.last
-            states, codes = history.states, history.observations + 1
-            later = np.ones(len(history), dtype=np.bool_)
-            later[np.unique(states, return_index=True)[1]] = False
-            at = np.flatnonzero(later)
-            np.add.at(made.steps, (states[at - 1], states[at], codes[at]), 1)
+            made._count_latest(history)
         return made
+
+    def _count_latest(self, history: History) -> None:
+        """Count the latest steps of a history to each state."""
+        later = [history.visits(state)[1:] for state in range(self.n_states)]
+        self.entered[:] = list(map(len, later))
+        self.make_room()
+        room = self.ring.shape[1]
+        for state, times in enumerate(later):
+            latest = times if self.recent is None else times[-self.recent :]
+            before, codes = history.states[latest - 1], history.observations[latest] + 1
+            np.add.at(self.steps[:, state], (before, codes), 1)
+            if room:
+                places = np.arange(len(times) - len(latest), len(times)) % room
+                self.ring[state, places] = np.column_stack([before, codes])
 
     @property
     def n_states(self) -> int:
@@ -123,8 +144,18 @@ class Stream:
                 padded(self.emissions, n, width),
                 padded(self.steps, n, n, width),
             )
+            self.entered, self.ring = padded(self.entered, n), padded(self.ring, n)
             if self._trees is not None:
                 self._trees.grow(n)
+
+    def make_room(self, more: int = 0) -> None:
+        """Make room in the ring for the latest steps of the past, and for so many more."""
+        if self.recent is None:
+            return
+        room, needed = self.ring.shape[1], int(self.entered.max(initial=0)) + more
+        if room < min(needed, self.recent):  # doubling, up to where the oldest is taken out
+            room = min(max(needed, 2 * room), self.recent)
+            self.ring = padded(self.ring, self.n_states, room)
 
     def learn(self, state: int, code: int) -> None:
         """Let the sequence go on; the first step of a stretch follows nothing."""
@@ -134,7 +165,8 @@ class Stream:
         else:
             trees = self.trees
             if trees.met[state]:
-                self.steps[last, state, code + 1] += 1
+                self.make_room(1)
+                count_step(self.steps, self.ring, self.entered, last, state, code + 1)
             trees.follow(last, state)
             self.transitions[last, state] += 1
             self.pooled[last, state] += 1
@@ -144,7 +176,7 @@ class Stream:
     def break_off(self) -> None:
         """Begin a new stretch, after a gap of which nothing is known."""
         self.transitions[:] = 0
-        self.steps[:] = 0
+        self.steps[:] = self.entered[:] = 0
         self.first = self.last = -1
         self._trees = None
 
@@ -222,7 +254,7 @@ class Stream:
         return Placed(weights, found.tolist(), scores)
 
     def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:
-        """Rank a step to each state among the past steps to it, as "spaced" blocks do."""
+        """Rank a step to each state among the latest past steps to it, as "spaced" blocks do."""
         self._check_begun()
         placed, scores = place_in_past(
             self.pooled, self.emissions, self.steps, self.last, code, self.priors, self.surprise

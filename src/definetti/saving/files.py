@@ -17,7 +17,7 @@ from definetti.saving.archive import Archive, open_archive, write_archive
 from definetti.saving.reading import Reader
 from definetti.saving.writing import Writer
 
-FORMAT, VERSION = "definetti", 3
+FORMAT, VERSION = "definetti", 4
 
 
 def save(thing: Saved, path: Path, notes: dict[str, Any] | None = None) -> None:

@@ -91,8 +91,10 @@ class AllTogether(Promise, name="all"):
         lengths = np.concatenate(each)
         begins = lengths.cumsum() - lengths
         owners = np.repeat([*places, place], list(map(len, each)))
+        asked = table.predictor.symmetry
+        recent = asked.recent if isinstance(asked, Departures) else Departures().recent
         symmetry = TogetherDepartures(
-            tuple(begins.tolist()), tuple(owners.tolist()), type(self).first
+            tuple(begins.tolist()), tuple(owners.tolist()), type(self).first, recent=recent
         )
         made = table.make(place, end, symmetry=symmetry, train_size=None, memory=1)
         made._together = True

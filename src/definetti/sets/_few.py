@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 from typing import NamedTuple
 
 from definetti._system.caller import warn_caller
@@ -12,8 +12,10 @@ from definetti.exceptions import FewBlocksWarning
 from definetti.question import Question
 from definetti.ranks.limits import blocks_needed
 from definetti.sets._wording import LAST
+from definetti.symmetry import Symmetry
 
 NAMED = 3  # states that are spoken of by name
+ENOUGH = 20  # windows that a level may leave out, of those that are recommended
 
 
 class Few(NamedTuple):
@@ -27,6 +29,7 @@ class Few(NamedTuple):
     states : how many states there are in all
     horizon, length : the steps of a block, and of the history that calibrates
     present : the present state, where it is that one which has too few; then all states have
+    bounded : what to do where the symmetry compares with fewer blocks than that; else nothing
     """
 
     labels: list[Hashable]
@@ -37,6 +40,7 @@ class Few(NamedTuple):
     horizon: int
     length: int
     present: tuple[Hashable, ...]
+    bounded: str = ""
 
     @classmethod
     def of(cls, question: Question, numbers: list[int], alphas: list[Fraction]) -> Few:
@@ -44,7 +48,8 @@ class Few(NamedTuple):
         by_last = question.symmetry.given == LAST
         present = () if by_last else (question.labels[question.history.last],)
         horizon, length = len(question.observations), len(question.history)
-        return cls.among(question.labels, numbers, alphas, horizon, length, present)
+        how = horizon, length, present, question.symmetry
+        return cls.among(question.labels, numbers, alphas, *how)
 
     @classmethod
     def among(
@@ -55,11 +60,15 @@ class Few(NamedTuple):
         horizon: int,
         length: int,
         present: tuple[Hashable, ...],
+        symmetry: Symmetry,
     ) -> Few:
         """Find them where there is no question to ask; the rest is as in the attributes."""
         needed = list(map(blocks_needed, alphas))
         few = [last for last, number in enumerate(numbers) if number < needed[last]]
         few.sort(key=lambda last: numbers[last] / needed[last])
+        bounded = ""
+        if few and numbers[few[0]] == symmetry.recent:
+            bounded = _widen(symmetry, alphas[few[0]])
         return cls(
             [labels[last] for last in few],
             [numbers[last] for last in few],
@@ -69,6 +78,7 @@ class Few(NamedTuple):
             horizon,
             length,
             present,
+            bounded,
         )
 
     def note(self, everything: bool, steps: int = 1) -> str:
@@ -96,7 +106,9 @@ class Few(NamedTuple):
             return
         begin = f"too few blocks of {self.horizon} steps to leave anything out at level "
         begin += f"{self.levels[0]:g}"
-        if self.present:
+        if self.bounded:
+            told = f"{begin}, which takes {self.needed[0]}: {self.bounded}, or lower the level"
+        elif self.present:
             told = (
                 f"{begin}: the present state {self.present[0]!r} was left {self.numbers[0]} times "
                 f"of the {self.needed[0]} that it takes; merge it with a state that is like it, or "
@@ -150,6 +162,42 @@ class Few(NamedTuple):
         if not pairs or len(pairs) > NAMED:
             return ""
         return f"{{{', '.join(pairs)}, None: {self.levels[0]:g}}}"
+
+
+def note_recent(symmetry: Symmetry, alphas: list[Fraction], number: int) -> str:
+    """Say that a symmetry compares with fewer windows than a level needs, where it does.
+
+    Parameters
+    ----------
+    number : how many windows of the past a candidate is compared with, at most
+
+    Examples
+    --------
+    >>> from definetti.symmetry import Spaced
+    >>> note_recent(Spaced(recent=200), [Fraction(1, 200)], 200)
+    'leaves out hardly anything at level 0.995: compares with at most the latest 200 windows; use \
+symmetry=Spaced(recent=4000)'
+    >>> note_recent(Spaced(recent=200), [Fraction(1, 100)], 200)
+    ''
+    >>> note_recent(Spaced(recent=200), [Fraction(1, 200)], 60)  # the history has no more
+    ''
+    """
+    alpha = min(alphas)
+    if symmetry.recent is None or number < symmetry.recent or not 0 < alpha * number < 2:
+        return ""
+    told = f"leaves out hardly anything at level {float(1 - alpha):g}"
+    return f"{told}: {_widen(symmetry, alpha)}"
+
+
+def join_notes(*notes: str) -> str:
+    """Write what there is to say in one line."""
+    return "; ".join(note for note in notes if note)
+
+
+def _widen(symmetry: Symmetry, alpha: Fraction) -> str:
+    """Say how many windows a symmetry compares with, and how to have enough for a level."""
+    wider = f"symmetry={symmetry.known_as.capitalize()}(recent={ceil(ENOUGH / alpha)})"
+    return f"compares with at most the latest {symmetry.recent} windows; use {wider}"
 
 
 def _listed(words: list[str], last: str) -> str:

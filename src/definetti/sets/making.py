@@ -21,7 +21,7 @@ from definetti.ranks.pvalue import Rank
 from definetti.scores import Band, Smoother
 from definetti.scores.rounding import round_scores
 from definetti.sets import LatticeSet, PredictionSet, StepSets
-from definetti.sets._few import Few
+from definetti.sets._few import Few, join_notes, note_recent
 
 AllRanked = tuple[IntArray, list[Rank], FloatArray]
 
@@ -58,6 +58,8 @@ def listed_set(
                 few.warn()
             if everything or not question.smoothing:  # with luck, ties leave even these out
                 note = few.note(everything)
+        most = max(one.total - 1 for one in found)
+        note = join_notes(note, note_recent(question.symmetry, alphas, most))
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -130,6 +132,8 @@ def lattice_set(
         everything = bool((limits == np.inf).all())
         if everything or not question.smoothing:  # with luck, ties leave even these out
             note = few.note(everything)
+        most = max(map(len, past))
+        note = join_notes(note, note_recent(question.symmetry, alphas, most))
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
     found = LatticeSet(
@@ -200,7 +204,9 @@ def step_sets(
         own,
         allow_empty=allow_empty,
     )
-    return replace(found, note=few.note(bool(found.nodes.all()), question.steps))
+    note = few.note(bool(found.nodes.all()), question.steps)
+    bounded = note_recent(question.symmetry, alphas, max(numbers))
+    return replace(found, note=join_notes(note, bounded))
 
 
 def past_by_state(question: Question, estimate: Estimate) -> list[FloatArray]:

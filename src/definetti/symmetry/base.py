@@ -18,6 +18,7 @@ from definetti.data.sound import ANY, check_indices, check_shape
 from definetti.data.windows import Windows
 
 Generator = Callable[[], np.random.Generator]
+MOST_WINDOWS = 2**62  # where all windows of the past are compared with
 PRESENT = "present state"  # given which departures promise: each time it is in this state
 
 
@@ -138,6 +139,7 @@ class Chains(NamedTuple):
     parents : (T,) the end of the next older window of the same reference; −1 where there is none
     counted : (T,) whether the window that ends there is in the reference, or only begins it
     shared : whether all windows are of one group, whatever token a candidate has
+    recent : at most how many windows, the latest, are in a reference; None for all
 
     A sequence of ``T`` steps compares what has a token with the latest window of the token's group
     that ends before ``T``, with its parent, with the parent of that, and so on.
@@ -147,6 +149,7 @@ class Chains(NamedTuple):
     parents: IntArray
     counted: npt.NDArray[np.bool_]
     shared: bool = False
+    recent: int | None = None
 
     def check(self, length: int, horizon: int) -> None:
         """Refuse what is not of a sequence of so many steps: kernels do not look."""
@@ -158,6 +161,7 @@ class Chains(NamedTuple):
         check_indices(np.arange(length) - self.parents, 1, length + 1, "ages of chains")
         ends = np.flatnonzero(self.counted)
         check_indices(ends[:1], horizon, length, "the first window of chains")
+        checked_recent(self.recent)
 
 
 class Symmetry(Named, ABC):
@@ -185,6 +189,8 @@ class Symmetry(Named, ABC):
     counts_classes : whether it has the references of many candidates at once, as it does where
         `classes` is written
     recalls : what the future is taken to depend on where that is more than the present state
+    recent : at most how many windows of the past, the latest, a candidate is compared with; None
+        for all
     examples : parameters that act within a few steps, each a mapping from names to values;
         `definetti.testing.check_symmetry` tries them beside those it is given
     """
@@ -200,6 +206,7 @@ class Symmetry(Named, ABC):
     learns_all: bool = True
     counts_classes: bool = False
     recalls: str = ""
+    recent: int | None = None
     examples: tuple[Mapping[str, Any], ...] = ()
 
     @property
@@ -285,9 +292,9 @@ class Symmetry(Named, ABC):
     def one_step(self, n_states: int, n_symbols: int) -> str:
         """Tell what a single step is compared with, where counts of steps are all it takes.
 
-        "past" for the steps to the same state in the past, but the first, each counted once;
-        "class" for the last steps of all sequences of the same counts; nothing where it is
-        something else, or is drawn at random, as by default.
+        "past" for the latest `recent` steps to the same state in the past, but the first, each
+        counted once; "class" for the last steps of all sequences of the same counts; nothing where
+        it is something else, or is drawn at random, as by default.
 
         Parameters
         ----------
@@ -311,6 +318,20 @@ class Symmetry(Named, ABC):
         They are those that all rearrangements share; None for all there are.
         """
         return None
+
+
+def checked_recent(recent: Any) -> int:
+    """Return the largest number of windows to compare with; refuse what is no such number.
+
+    >>> checked_recent(200)
+    200
+    """
+    if recent is None:
+        return MOST_WINDOWS
+    try:
+        return min(checked_number(recent, "recent"), MOST_WINDOWS)
+    except ValueError as error:
+        raise ValueError(f"{error}; use None to compare with all windows of the past") from None
 
 
 def check_tokens(tokens: IntArray, horizon: int) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
-from definetti.data.history import Completion
+from definetti.data.history import Completion, History
 from definetti.symmetry.base import (
     PRESENT,
     Chains,
@@ -17,7 +19,10 @@ from definetti.symmetry.base import (
     Reference,
     Symmetry,
     check_tokens,
+    checked_recent,
 )
+
+NOTHING: IntArray = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,28 @@ class Departures(Symmetry, name="departures"):
     between them from that which would have happened in whatever order they had come. It knows no
     other states, if these are not declared. A model that is fixed on a first stretch must be so
     on a number of rows that is fixed in advance, and knows the states of that stretch.
+
+    With `recent`, the windows are chosen forwards from the first visit all the same, and the last
+    `recent` of them are compared with: all before them stays in place, and is learned from. To
+    choose them backwards from the present would not be valid.
+
+    Parameters
+    ----------
+    recent : int or None, default None
+        Compare with at most so many windows, the latest that departed from the present state; None
+        for all of them.
     """
+
+    recent: int | None = field(default=None, kw_only=True)
 
     exact = True
     by_last_state = True
     reads_observations = False
     given = PRESENT
+    examples = ({"recent": 1}, {"recent": 2})
+
+    def __post_init__(self) -> None:
+        checked_recent(self.recent)
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         # The same for all candidates; but what the past is kept under changes with the present.
@@ -53,60 +74,154 @@ class Departures(Symmetry, name="departures"):
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:
-        history = completion.history
-        visits = history.visits(history.last)
-        return Reference.past(departure_ends(visits, len(history), completion.horizon))
+        return Reference.past(self._ends(completion.history, completion.horizon))
+
+    def _ends(self, history: History, horizon: int) -> IntArray:
+        """Return the ends of the windows that the present state is compared with, latest first."""
+        cuts = self._cuts
+        chain = history.lasting.recall(
+            ("departures", horizon, *cuts), "chain", lambda: ForwardChain(horizon, *cuts)
+        )
+        return chain.latest_ends(history.states, history.last, checked_recent(self.recent))
+
+    @property
+    def _cuts(self) -> tuple[Any, ...]:
+        """How the history is cut into series, as `ForwardChain` takes it."""
+        return ()
 
     def chains(self, tokens: IntArray, horizon: int) -> Chains:
         check_tokens(tokens, horizon)
-        groups, parents = _departure_parents(tokens, horizon)
-        return Chains(groups, parents, groups >= 0)
+        chain = ForwardChain(horizon, *self._cuts)
+        chain.follow(tokens)
+        groups, parents = (_grown(one, len(tokens)) for one in (chain.groups, chain.parents))
+        return Chains(groups, parents, groups >= 0, recent=self.recent)
 
     def lesson_key(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,)
 
     def lesson(self, completion: Completion) -> IntArray:
-        past = completion.history
-        return np.flatnonzero(
-            _in_any_order(past.states, past.last, completion.horizon, completion.last)
-        )
+        past, horizon = completion.history, completion.horizon
+        ends = self._ends(past, horizon)
+        begin = int(ends[-1]) - horizon if len(ends) else 0  # up to there all stays in place
+        kept = _in_any_order(past.states[begin:], past.last, horizon, completion.last)
+        return np.concatenate([np.arange(begin), begin + np.flatnonzero(kept)])
 
 
-@kernel
-def departure_ends(visits: IntArray, length: int, horizon: int) -> IntArray:
-    """Return the ends of the windows that departed from a state, latest first.
+class ForwardChain:
+    """Windows that departed from each token, chosen forwards; extended as the tokens grow.
+
+    To extend it costs the same for every new step, and to list the latest windows of a token costs
+    by their number, however long the past is. One thread at a time.
 
     Parameters
     ----------
-    visits : times of the visits to the state in the history, in order
-    length : T, the length of the history, by which windows are complete
+    horizon : steps of each window
+    begins, owners, first : as in `TogetherDepartures`; by default all tokens are of one series
+
+    Attributes
+    ----------
+    groups, parents : (T,) at least, as in `Chains`
+
+    Examples
+    --------
+    >>> chain = ForwardChain(horizon=2)
+    >>> chain.latest_ends(np.array([0, 0, 1, 0, 0]), 0, most=9)
+    array([2])
+    >>> chain.latest_ends(np.array([0, 0, 1, 0, 0, 0, 1]), 0, most=9)
+    array([5, 2])
+    >>> chain.latest_ends(np.array([0, 0, 1, 0, 0, 0, 1]), 0, most=1)
+    array([5])
     """
-    ends = np.empty(len(visits), dtype=np.int64)
-    found, free = 0, 0
-    for visit in visits:
-        if visit + horizon >= length:
-            break
-        if visit >= free:
-            free = visit + horizon
-            ends[found] = free
-            found += 1
-    return ends[:found][::-1].copy()
+
+    def __init__(
+        self,
+        horizon: int,
+        begins: tuple[int, ...] = (0,),
+        owners: tuple[int, ...] = (0,),
+        first: bool = False,
+    ) -> None:
+        self.horizon, self.first = horizon, first
+        self.groups, self.parents = NOTHING, NOTHING
+        self._begins, self._owners = np.array(begins), np.array(owners)
+        # By token: the end of its latest window, and the series that this departed in.
+        self._latest, self._met = NOTHING, NOTHING
+        self._done = 0  # times from which a window has departed, or may not
+        self._lock = Lock()
+
+    def follow(self, tokens: IntArray) -> None:
+        """Take in what the sequence has grown by."""
+        with self._lock:
+            self._follow(tokens)
+
+    def latest_ends(self, tokens: IntArray, token: int, most: int) -> IntArray:
+        """Take in what is new; return the ends of the latest windows of a token, latest first."""
+        with self._lock:
+            self._follow(tokens)
+            if token >= len(self._latest):
+                return NOTHING
+            return _walk(self.parents, int(self._latest[token]), most)
+
+    def _follow(self, tokens: IntArray) -> None:
+        done, length = self._done, len(tokens)
+        if length - self.horizon <= done:
+            return
+        number = int(tokens[done:].max()) + 1
+        self._latest, self._met = (_grown(one, number) for one in (self._latest, self._met))
+        self.groups, self.parents = (_grown(one, length) for one in (self.groups, self.parents))
+        _depart(
+            tokens, self.horizon, self._begins, self._owners, self.first, done, self._latest,
+            self._met, self.groups, self.parents,
+        )  # fmt: skip
+        self._done = length - self.horizon
+
+
+def _grown(values: IntArray, size: int) -> IntArray:
+    """Return values with room for so many, −1 where there was none; doubling, if any."""
+    if size <= len(values):
+        return values
+    more = max(size, 2 * len(values) if len(values) else 0) - len(values)
+    return np.concatenate([values, np.full(more, -1)])
 
 
 @kernel
-def _departure_parents(tokens: IntArray, horizon: int) -> tuple[IntArray, IntArray]:
-    """Return which token the window departed from that ends at each time, and the one before it."""
-    length = len(tokens)
-    number = tokens.max() + 1 if length else 0
-    latest = np.full(number, -1, dtype=np.int64)
-    groups = np.full(length, -1, dtype=np.int64)
-    parents = np.full(length, -1, dtype=np.int64)
-    for visit in range(length - horizon):
-        token, end = tokens[visit], visit + horizon
-        if visit >= latest[token]:  # which ends the window before it
+def _walk(parents: IntArray, node: int, most: int) -> IntArray:
+    size, place = 0, node
+    while place >= 0 and size < most:
+        size += 1
+        place = parents[place]
+    ends = np.empty(size, dtype=np.int64)
+    for k in range(size):
+        ends[k] = node
+        node = parents[node]
+    return ends
+
+
+@kernel
+def _depart(
+    tokens: IntArray,
+    horizon: int,
+    begins: IntArray,
+    owners: IntArray,
+    first: bool,
+    done: int,
+    latest: IntArray,
+    met: IntArray,
+    groups: IntArray,
+    parents: IntArray,
+) -> None:
+    """Choose windows forwards, from a time on: a window begins where the one before has ended."""
+    stretch, stretches = 0, len(begins)
+    for visit in range(done, len(tokens) - horizon):
+        while stretch + 1 < stretches and begins[stretch + 1] <= visit:
+            stretch += 1
+        token, end, owner = tokens[visit], visit + horizon, owners[stretch]
+        if stretch + 1 < stretches and begins[stretch + 1] <= end:
+            continue  # it would lead into the next stretch
+        if first and (owner == owners[-1] or met[token] == owner):
+            continue
+        if visit >= latest[token]:
             groups[end], parents[end] = token, latest[token]
-            latest[token] = end
-    return groups, parents
+            latest[token], met[token] = end, owner
 
 
 @kernel
@@ -121,7 +236,7 @@ def _in_any_order(states: IntArray, present: int, horizon: int, last: int) -> np
 
     Parameters
     ----------
-    states : (T,) the history
+    states : (T,) the history, from the first of its windows on
     last : the last state of the candidate
     """
     length = len(states)

@@ -42,6 +42,7 @@ class Remembering(Symmetry):
             "needs_observations": ahead,
             "teaches_observed": self.memory.reads_observations and not inner.learns_all,
             "recalls": self.memory.assumption,
+            "recent": inner.recent,
         }.items():
             object.__setattr__(self, name, value)
 

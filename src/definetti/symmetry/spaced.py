@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion
-from definetti.symmetry.base import Chains, Generator, Reference, Symmetry, check_tokens
+from definetti.symmetry.base import (
+    MOST_WINDOWS,
+    Chains,
+    Generator,
+    Reference,
+    Symmetry,
+    check_tokens,
+    checked_recent,
+)
 
 
 @dataclass(frozen=True)
@@ -19,11 +27,27 @@ class Spaced(Symmetry, name="spaced"):
     Backwards from the end, the next cut is the latest visit to the last state at least ``h``
     steps before. Each block carries one window, and all blocks but the last depend on the
     candidate through its last state alone.
+
+    Permuting the latest `recent` blocks, while everything before them stays in place, is a
+    subgroup of all permutations of blocks: the rank among their windows is exactly valid for every
+    `recent` that is fixed in advance, whether the model is fixed or refitted on all counts.
+
+    Parameters
+    ----------
+    recent : int or None, default None
+        Compare with at most so many windows, the latest that end in the candidate's last state;
+        None for all of them.
     """
+
+    recent: int | None = field(default=None, kw_only=True)
 
     exact = True
     by_last_state = True
     reads_observations = False
+    examples = ({"recent": 1}, {"recent": 2})
+
+    def __post_init__(self) -> None:
+        checked_recent(self.recent)
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,)
@@ -31,41 +55,44 @@ class Spaced(Symmetry, name="spaced"):
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:
-        visits = completion.history.visits(completion.last)
-        return Reference.past(spaced_ends(visits, len(completion.history), completion.horizon))
+        history, most = completion.history, checked_recent(self.recent)
+        visits = history.visits(completion.last)
+        return Reference.past(spaced_ends(visits, len(history), completion.horizon, most))
 
     def chains(self, tokens: IntArray, horizon: int) -> Chains:
         check_tokens(tokens, horizon)
         parents = _spaced_parents(tokens, horizon)
         # The earliest cut only ends the prefix.
-        return Chains(tokens, parents, parents >= 0)
+        return Chains(tokens, parents, parents >= 0, recent=self.recent)
 
     def one_step(self, n_states: int, n_symbols: int) -> str:
         return "past"
 
 
 @kernel
-def spaced_ends(visits: IntArray, length: int, horizon: int) -> IntArray:
-    """Return the ends of all spaced blocks but the last, latest first.
+def spaced_ends(visits: IntArray, length: int, horizon: int, most: int = MOST_WINDOWS) -> IntArray:
+    """Return the ends of the latest spaced blocks but the last, latest first.
 
     Parameters
     ----------
     visits : times of the visits to the last state in the history, in order
     length : T, the length of the history
+    most : how many blocks, at most
     """
-    ends = np.empty(len(visits), dtype=np.int64)
+    ends = np.empty(min(len(visits), most), dtype=np.int64)
     found, k = 0, len(visits) - 1
     bound = length - 1
     while True:
         while k >= 0 and visits[k] > bound:
             k -= 1
         if k < 0:
-            break
+            # The earliest cut only ends the prefix: no block ends there.
+            return ends[: max(found - 1, 0)]
+        if found == most:
+            return ends
         ends[found] = visits[k]
         found += 1
         bound = visits[k] - horizon
-    # The earliest cut only ends the prefix: no block ends there.
-    return ends[: max(found - 1, 0)]
 
 
 @kernel

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
 from definetti.data.sound import ANY
-from definetti.symmetry.base import Chains, Generator, Reference, check_tokens
+from definetti.symmetry.base import Chains
 from definetti.symmetry.departures import Departures
 
 
@@ -30,6 +30,9 @@ class TogetherDepartures(Departures):
     the present state: the first visit to it is known to come before the window is, and so the
     windows of different series, and the one to be predicted, are independent and have one law.
 
+    The latest `recent` windows are those of the series that goes on first, then those of the
+    others, from the last series to the first.
+
     Parameters
     ----------
     begins : where stretches begin in the history, the first at 0
@@ -42,20 +45,12 @@ class TogetherDepartures(Departures):
     first: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         words = "over all series, exact where these have one law"
         if self.first:
             words = "of the first window of each other series, at any time where all have one law"
         object.__setattr__(self, "spans", words)
         object.__setattr__(self, "by_clock", self.first)
-
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
-        history, horizon = completion.history, completion.horizon
-        groups, _ = history.present.recall(
-            "together", horizon, lambda: self._parents(history.states, horizon)
-        )
-        return Reference.past(np.flatnonzero(groups == history.last)[::-1].copy())
 
     def check(self, history: History) -> None:
         self._check_cuts(len(history))
@@ -85,41 +80,16 @@ class TogetherDepartures(Departures):
         return replace(self, begins=(*self.begins, length), owners=(*self.owners, self.owners[-1]))
 
     def chains(self, tokens: IntArray, horizon: int) -> Chains:
-        groups, parents = self._parents(tokens, horizon)
-        return Chains(groups, parents, groups >= 0)
-
-    def _parents(self, tokens: IntArray, horizon: int) -> tuple[IntArray, IntArray]:
-        # Here, too: a history may be another than the one that was checked.
-        check_tokens(tokens, horizon)
         self._check_cuts(len(tokens))
-        begins, owners = np.array(self.begins), np.array(self.owners)
-        return _departure_parents(tokens, horizon, begins, owners, self.first)
+        return super().chains(tokens, horizon)
+
+    def _ends(self, history: History, horizon: int) -> IntArray:
+        self._check_cuts(len(history))  # it may be another than the one that was checked
+        return super()._ends(history, horizon)
+
+    @property
+    def _cuts(self) -> tuple[Any, ...]:
+        return tuple(self.begins), tuple(self.owners), bool(self.first)
 
 
 TogetherDepartures.known_as = Departures.known_as  # a name for people; there is one in the registry
-
-
-@kernel
-def _departure_parents(
-    tokens: IntArray, horizon: int, begins: IntArray, owners: IntArray, first: bool
-) -> tuple[IntArray, IntArray]:
-    """Return which token the window departed from that ends at each time, and the one before it."""
-    length, stretches = len(tokens), len(begins)
-    number = tokens.max() + 1 if length else 0
-    latest = np.full(number, -1, dtype=np.int64)
-    met = np.full(number, -1, dtype=np.int64)  # the series in which each token was last departed
-    groups = np.full(length, -1, dtype=np.int64)
-    parents = np.full(length, -1, dtype=np.int64)
-    for k in range(stretches):
-        stop = begins[k + 1] if k + 1 < stretches else length
-        if first and owners[k] == owners[-1]:
-            continue
-        for visit in range(begins[k], stop - horizon):
-            token, end = tokens[visit], visit + horizon
-            if first and met[token] == owners[k]:
-                continue
-            if visit >= latest[token]:
-                groups[end], parents[end] = token, latest[token]
-                latest[token] = end
-                met[token] = owners[k]
-    return groups, parents
