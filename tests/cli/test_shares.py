@@ -54,7 +54,9 @@ def test_only_where_a_fixed_model_needs_no_list(symmetry, memory, expected):
 
 def test_what_is_slow_stays_so_with_more_of_anything():
     for shared in (True, False):
-        slow = [is_slow(n, h, t, shared) for n in (5, 40) for h in (2, 3) for t in (100, 10**6)]
+        slow = [
+            is_slow(n, h, t, shared, None) for n in (5, 40) for h in (2, 3) for t in (100, 10**6)
+        ]
         for first, second in ((0, 1), (0, 2), (0, 4), (2, 3), (4, 6), (6, 7)):
             assert slow[first] <= slow[second]
-    assert not is_slow(300, 1, 10**6, False)
+    assert not is_slow(300, 1, 10**6, False, None)

@@ -171,6 +171,7 @@ def choose_share(
     symmetry, memory : what candidates are compared with; whether fixing the model saves the list
     """
     from definetti.data.candidates import is_long, is_slow
+    from definetti.symmetry import Spaced
 
     if train_size is not None or symmetry == "departures":
         return train_size
@@ -178,7 +179,9 @@ def choose_share(
     if needed or is_long(n, steps, MOST):
         data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
         return 0.5
-    if symmetry in ("auto", "spaced") and memory == "1" and is_slow(n, steps, rows, _shares(data)):
+    if symmetry not in ("auto", "spaced") or memory != "1":
+        return None
+    if is_slow(n, steps, rows, _shares(data), Spaced.recent):
         data.notes.append(
             "the model is fixed on the first half of the rows (--train-size 0.5): to refit it for "
             f"each of {n**steps:,} sequences would take seconds"

@@ -784,14 +784,16 @@ class ConformalHMM(FrontDoor, Saved):
         if not isinstance(horizon, (int, np.integer)) or horizon < 1:
             return self  # who refuses it
         cost = max(data.history.n_states, n_states), int(horizon), data.begun
-        if not is_slow(*cost, False) or not is_auto(self.model) or data.model.fixed:
-            return self
         symmetry = self._remembering
+        if not is_slow(*cost, False, symmetry.recent):
+            return self
+        if not is_auto(self.model) or data.model.fixed:
+            return self
         if data.begun < 2 or not data.history.length or not symmetry.by_last_state:
             return self
         if symmetry.given != LAST:  # by visits, half of a length is no cut fixed in advance
             return self
-        if not is_slow(*cost, data.shares):
+        if not is_slow(*cost, data.shares, symmetry.recent):
             return self
         if data is not self._data:  # under a law that these observations alone ask for
             return settle(self, self._halve(data))

@@ -30,7 +30,7 @@ def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
     return horizon >= most.bit_length() or n_states**horizon > most
 
 
-def is_slow(n_states: int, horizon: int, length: int, shared: bool) -> bool:
+def is_slow(n_states: int, horizon: int, length: int, shared: bool, recent: int | None) -> bool:
     """Tell whether to rank all candidates, refitted, takes more than about a second.
 
     By the number of operations, a nanosecond each on the machine that they were measured on
@@ -40,20 +40,22 @@ def is_slow(n_states: int, horizon: int, length: int, shared: bool) -> bool:
     Parameters
     ----------
     length : how many steps are labelled
-    shared : whether candidates share their likelihoods, so that bounds decide for most
+    shared : whether candidates share the likelihoods of states that they leave alone
+    recent : at most how many windows of each state are compared with
 
     Examples
     --------
-    >>> is_slow(11, 3, 20_000, True), is_slow(11, 3, 20_000, False), is_slow(40, 3, 2_000, True)
-    (False, True, True)
+    >>> is_slow(11, 3, 20_000, True, 200), is_slow(11, 3, 20_000, False, None)
+    (False, True)
     """
     if horizon == 1 or is_long(n_states, horizon, SECOND):
         return horizon > 1  # their number need not be written
-    # A candidate by itself takes most of a millisecond, however short the history.
-    each = 15_000 + 20 * n_states**2 + 20 * length // n_states
-    if not shared:
-        each = 800_000 + 2_000 * length // n_states
-    return bool(n_states**horizon * each + n_states * 1_500_000 > SECOND)
+    windows = length // n_states
+    steps = horizon * (windows if recent is None else min(windows, recent))
+    each = 15_000 + steps * n_states**2
+    if not shared:  # a law for each state of each candidate
+        each += 100_000 + 60 * steps * n_states
+    return bool(n_states**horizon * each > SECOND)
 
 
 def check_listing(n_states: int, horizon: Any, max_candidates: Any, way: Callable[[], str]) -> None:

@@ -164,7 +164,7 @@ class _ChainByWindow(Chain):
         used, own = np.unique(self.which, return_inverse=True)
         rows, steps = len(codes), observations.shape[1]
         if len(used) * rows <= observations.size:  # each observation once under every model
-            logs = columns[:, picks[used]].transpose(1, 0, 2).reshape(-1, picks.shape[1])
+            logs = _gather(columns, picks[used])
             places = own[:, None] * rows + places
         else:
             logs = columns[places.ravel()[:, None], picks[self.which.repeat(steps)]]
@@ -292,15 +292,24 @@ def _judged(
         logs = emission.log_likelihood(table, statistics, codes)
         check_shape(logs, (len(codes), n), "log_likelihood")
         return logs, np.tile(np.arange(n), (size, 1))
-    each = [
-        emission.log_likelihood(
-            table, statistics + emission.statistics(table, observations, states, n), codes
-        )
-        for states in candidates
-    ]
-    for logs in each:
-        check_shape(logs, (len(codes), n), "log_likelihood")
-    return np.concatenate(each, axis=1), np.arange(size * n).reshape(size, n)
+    every = np.repeat(statistics[None], size, axis=0)
+    for step in range(steps):
+        every[np.arange(size), candidates[:, step]] += single[step]
+    logs = emission.judge_each(table, every, codes)
+    check_shape(logs, (len(codes), size * n), "what judge_each of the emission returns")
+    return logs, np.arange(size * n).reshape(size, n)
+
+
+@kernel
+def _gather(columns: FloatArray, picks: IntArray) -> FloatArray:
+    """Return the log-likelihoods of all observations under each model: ``(G · m, n)``."""
+    (rows, _), (size, n) = columns.shape, picks.shape
+    logs = np.empty((size * rows, n))
+    for g in range(size):
+        for y in range(rows):
+            for j in range(n):
+                logs[g * rows + y, j] = columns[y, picks[g, j]]
+    return logs
 
 
 @kernel
