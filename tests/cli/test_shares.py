@@ -23,7 +23,8 @@ def switches(length):
     ("n_states", "steps", "real", "expected"),
     [
         (11, 3, False, None),
-        (11, 3, True, 0.5),
+        (11, 3, True, None),
+        (17, 3, True, 0.5),
         (5, 3, True, None),
         (40, 3, False, 0.5),
         (60, 1, True, None),
@@ -39,7 +40,7 @@ def test_a_refit_that_would_take_seconds_is_not_begun(n_states, steps, real, exp
 
 
 def test_what_is_new_is_looked_at_too():
-    table = Table(11, 2000, switches(2000), new=np.array([[0, 1, 0.5]]))
+    table = Table(17, 2000, switches(2000), new=np.array([[0, 1, 0.5]]))
     assert choose_share(table, 3, None, symmetry="spaced") == 0.5
 
 
@@ -48,7 +49,7 @@ def test_what_is_new_is_looked_at_too():
     [("full", "1", None), ("spaced", "2", None), ("departures", "1", None), ("", "1", None)],
 )
 def test_only_where_a_fixed_model_needs_no_list(symmetry, memory, expected):
-    table = Table(11, 2000, switches(2000) + 0.5)
+    table = Table(17, 2000, switches(2000) + 0.5)
     assert choose_share(table, 3, None, symmetry=symmetry, memory=memory) == expected
 
 

@@ -15,6 +15,12 @@ SAYS = "the model fixed on the first half"
 N, LENGTH, STEPS = 11, 300, 3
 
 
+@pytest.fixture(autouse=True)
+def slow_machine(monkeypatch):
+    """Let a tenth of the operations be slow, so that small questions serve."""
+    monkeypatch.setattr("definetti.data.candidates.SECOND", 10**8)
+
+
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(3)
