@@ -25,10 +25,10 @@ from definetti.memory import Memory
 from definetti.models import Marginals, Model
 from definetti.scores import Path, Score
 from definetti.simulate import sample, weather
+from definetti.strategies import find_classes
 from definetti.symmetry import (
     BlockGroup,
     Departures,
-    Full,
     Reference,
     Remembering,
     Spaced,
@@ -127,7 +127,6 @@ class Hostile(Symmetry):
     found: Any = None
     chained: Any = None
     taught: Any = None
-    counted: Any = None
 
     exact = True
     reads_observations = False
@@ -137,9 +136,6 @@ class Hostile(Symmetry):
 
     def chains(self, tokens: Any, horizon: int) -> Any:
         return self.chained(tokens, horizon) if self.chained else None
-
-    def classes(self, history: Any, candidates: Any, observations: Any, n: int, m: int) -> Any:
-        return self.counted(history, candidates, observations, n, m) if self.counted else None
 
     def lesson(self, completion: Any) -> Any:
         return self.taught(completion) if self.taught else None
@@ -236,7 +232,7 @@ def test_steps_to_learn_from(times: Any, horizon: int) -> None:
 
 def counted(**changes: Any) -> Callable[..., Any]:
     def make(*given: Any) -> Classes:
-        found = Full().classes(*given)
+        found = find_classes(*given)
         assert found is not None
         for name, change in changes.items():
             found = found._replace(**{name: change(getattr(found, name).copy())})
@@ -263,10 +259,12 @@ def counted(**changes: Any) -> Callable[..., Any]:
     ],
     ids=range(12),
 )
-def test_classes(changes: dict[str, Any]) -> None:
+def test_classes(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("definetti.algorithm.find_classes", counted())
+    assert len(predict(symmetry="full", model=HMM())) == 4
+    monkeypatch.setattr("definetti.algorithm.find_classes", counted(**changes))
     with pytest.raises(ValueError, match="classes must"):
-        predict(symmetry=Everything(counted=counted(**changes)), model=HMM())
-    assert len(predict(symmetry=Everything(counted=counted()), model=HMM())) == 4
+        predict(symmetry="full", model=HMM())
 
 
 # Memories of one's own.
@@ -327,9 +325,6 @@ class Odd(Categorical):
         found = super().judge_rows(table, rows, total, codes)
         return self.judged(found) if self.judged and found is not None else found
 
-    def counting(self, table: Any) -> None:
-        return None
-
     def fix(self, table: Any, codes: Any, states: Any, labels: Any) -> Any:
         return self
 
@@ -389,34 +384,11 @@ def test_probabilities_of_a_model(score: str, change: Any) -> None:
 class OddScore(Path):
     """The path score, with short ways that have the wrong shape."""
 
-    bounded: Any = None
-    scored: Any = None
     drawn: Any = None
-
-    def bounds(self, refits: Any, asked: Any) -> Any:
-        found = super().bounds(refits, asked)
-        return self.bounded(*found) if self.bounded and found is not None else found
-
-    def each(self, refits: Any, models: Any, asked: Any) -> Any:
-        found = super().each(refits, models, asked)
-        return self.scored(found) if self.scored and found is not None else found
 
     def trellis(self, estimate: Any, window: Any) -> Any:
         found = super().trellis(estimate, window)
         return self.drawn(found) if self.drawn and found is not None else found
-
-
-@pytest.mark.parametrize(
-    "score",
-    [
-        OddScore(bounded=lambda low, high: (low, high[:1])),
-        OddScore(bounded=lambda low, high: (low[:1], high)),
-        OddScore(scored=lambda found: found[:1]),
-    ],
-)
-def test_short_ways_of_a_score(score: Score) -> None:
-    with pytest.raises(ValueError, match="what the score's"):
-        predict(4, score=score, model=HMM(), symmetry="spaced")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from definetti.models.estimates import LONGEST, Estimates, estimates_of_counts
 from definetti.question import ROOM, Question, evaluate_each
 from definetti.ranks.classes import rank_in_classes
 from definetti.ranks.pvalue import Rank, ranks
+from definetti.strategies import find_classes, find_priors
 
 Ranked = tuple[list[Rank], FloatArray]
 
@@ -92,14 +93,12 @@ def rank_in_class(question: Question, candidates: IntArray) -> Ranked | None:
     None where the symmetry does not count so, or the model is another.
     """
     model, history, horizon = question.model, question.history, len(question.observations)
-    if model.fixed or not question.symmetry.counts_classes:
-        return None
-    priors = model.counting(question.table)
-    if priors is None or not question.symmetry.learns_all or horizon > LONGEST:
+    priors = None if model.fixed else find_priors(model, question.table)
+    if priors is None or horizon > LONGEST:
         return None
     sizes = len(question.labels), len(question.table)
     states = question.windows(candidates).states
-    found = question.symmetry.classes(history, states, question.observations, *sizes)
+    found = find_classes(question.symmetry, history, states, question.observations, *sizes)
     if found is None:  # Steps 1 and 3
         return None
     found.check(len(candidates), horizon, *sizes)

@@ -21,6 +21,7 @@ from definetti.judging.rolling import roll_levels
 from definetti.memory import Memory
 from definetti.scores import Path, Score
 from definetti.simulate import weather
+from definetti.strategies import find_step_score
 from definetti.symmetry import Spaced, Symmetry
 
 LENGTH, KNOWN = 74, 44
@@ -157,7 +158,7 @@ def test_what_derives_from_the_classical_way_is_asked_window_by_window():
 
 REFITTED = product(
     ("spaced", "full"),
-    [name for name in sorted(Score.named) if Score.named[name].of_one_step],
+    [name for name in sorted(Score.named) if find_step_score(Score.named[name]())],
     ("symbols", "text", "gaps", "late symbols", "nothing"),
     ((False, False), (True, True), (False, True)),
     ("own", "several", "p-values"),

@@ -327,14 +327,6 @@ def test_what_fulfils_no_contract(check):
 
 
 @dataclass(frozen=True)
-class Counted(Returns):
-    """Says that one step is compared with other steps than it is."""
-
-    def one_step(self, n_states, n_symbols):
-        return "class"
-
-
-@dataclass(frozen=True)
 class Chained(Spaced):
     """Has windows hang together as those of another distance do."""
 
@@ -342,22 +334,9 @@ class Chained(Spaced):
         return super().chains(tokens, horizon + 1)
 
 
-class Frequent(Categorical):
-    """Says that more is added to each count than is."""
-
-    def counting(self, table):
-        return 50.0
-
-
-@pytest.mark.parametrize("symmetry", [Counted(), Chained()], ids=["one step", "chains"])
-def test_symmetries_that_are_short_and_wrong_are_found_out(symmetry):
+def test_symmetries_that_are_short_and_wrong_are_found_out():
     with pytest.raises(AssertionError, match="at once have other p-values"):
-        check_symmetry(symmetry)
-
-
-def test_emissions_that_are_short_and_wrong_are_found_out():
-    with pytest.raises(AssertionError, match="at once have other p-values"):
-        check_emission(Frequent(), ["a", "b"])
+        check_symmetry(Chained())
 
 
 @pytest.mark.parametrize("emission", ["poisson", "gaussian", "bernoulli", "categorical"])

@@ -51,7 +51,9 @@ from definetti.sets._wording import LAST
 from definetti.sets.listed import installed
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
 from definetti.sets.windows import sets_of
+from definetti.strategies import find_priors
 from definetti.symmetry import (
+    Full,
     Remembering,
     Symmetry,
     TogetherDepartures,
@@ -865,12 +867,10 @@ class ConformalHMM(FrontDoor, Saved):
             return False
         symmetry, data = self._remembering, self._data
         if not data.model.fixed:
-            counted = data.model.counting(data.table) is not None
-            summed = data.model.summing() is not None and data.emission.by_statistics
-            return horizon == 1 and (counted or summed)
+            return horizon == 1 and find_priors(data.model, data.table) is not None
         inner = symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry
         chained = type(inner).chains is not Symmetry.chains
-        return chained or (horizon == 1 and type(inner).one_step is not Symmetry.one_step)
+        return chained or (horizon == 1 and isinstance(inner, Full))
 
     def _rolls_as(self, observations: Any, first: Any, horizon: int) -> ConformalHMM:
         self._check_fitted()

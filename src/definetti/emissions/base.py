@@ -31,8 +31,6 @@ class Emission(Named, ABC):
     adds_up : whether its statistics are all there is to the law once it is fixed, so that those of
         some data are those of all without those of the others
     ordered : whether states are known by the order of columns alone, so that they must be declared
-    by_statistics : whether the law depends on the statistics alone, whatever else the table holds,
-        so that all windows of a backtest may be judged with the table that there is in the end
     example : some observations that it reads; with a name, what the exhaustive tests enumerate
     law : what it is called by people who do not read Python; its class's name if left out
     """
@@ -40,7 +38,6 @@ class Emission(Named, ABC):
     symbols: bool = False
     adds_up: bool = False
     ordered: bool = False
-    by_statistics: bool = False
     example: ClassVar[tuple[Any, ...]] = ()
     law: ClassVar[str] = ""
 
@@ -50,13 +47,8 @@ class Emission(Named, ABC):
             cls.judge_rows = Emission.judge_rows  # type: ignore[method-assign]  # not those of another
         if "fix" in cls.__dict__ and "adds_up" not in cls.__dict__:
             cls.adds_up = False  # it may settle on more than sums
-        if "log_likelihood" in cls.__dict__ and "counting" not in cls.__dict__:
-            # What law a derived class has is its own affair.
-            cls.counting = Emission.counting  # type: ignore[method-assign]
         if "log_likelihood" in cls.__dict__ and "judge_each" not in cls.__dict__:
             cls.judge_each = Emission.judge_each  # type: ignore[method-assign]
-        if "log_likelihood" in cls.__dict__ and "by_statistics" not in cls.__dict__:
-            cls.by_statistics = False
 
     @abstractmethod
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
@@ -113,14 +105,6 @@ class Emission(Named, ABC):
         from definetti.emissions._alone import JudgedAlone
 
         return JudgedAlone(self, table)
-
-    def counting(self, table: Any) -> float | None:
-        """Return what is added to each count where the law is relative frequencies of symbols.
-
-        None where it is another law, as by default, or may become one as symbols of the table
-        come again.
-        """
-        return None
 
     def symbols_of(self, table: Any) -> tuple[Hashable, ...]:
         """Return the symbols of a table, in the order of their codes; none if there are none."""

@@ -115,9 +115,6 @@ class Categorical(Counted, name="categorical"):
         _, symbols = self.cells(table, codes)
         return judge_symbols(rows, float(self.prior), symbols)
 
-    def counting(self, table: Any) -> float | None:
-        return float(self.prior)
-
     def fix_counts(self, table: Any, counts: FloatArray) -> FixedCategorical:
         """Fix the alphabet on the symbols that occur."""
         return FixedCategorical(self.prior, tuple(np.flatnonzero(counts.any(axis=0)).tolist()))
@@ -137,9 +134,6 @@ class FixedCategorical(Categorical):
     """
 
     known: tuple[int, ...] = ()
-
-    def counting(self, table: Any) -> float | None:
-        return None  # several symbols may share a cell
 
     def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
         number = len(self.known)

@@ -63,7 +63,6 @@ class Gaussian(Emission, name="gaussian"):
 
     law = "Gaussian"
     adds_up = True
-    by_statistics = True
     example = ((0.0, 1.0), (2.5, None), None)
 
     def __post_init__(self) -> None:

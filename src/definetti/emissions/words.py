@@ -273,9 +273,6 @@ class Text(Words, name="text"):
             return super()._judge(table, rows, total, codes)
         return judge_symbols(rows, float(self.prior), codes)
 
-    def counting(self, table: Lexicon) -> float | None:
-        return float(self.prior) if len(table) <= self.few else None
-
     def fix_counts(self, table: Lexicon, counts: FloatArray) -> Words | FixedLabels:
         """Settle on counts which of the two it is."""
         if self.is_words(counts):

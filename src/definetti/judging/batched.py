@@ -20,7 +20,6 @@ from definetti.judging.classed import is_classed, rank_classed_windows
 from definetti.judging.counted import find_way, rank_counted_windows
 from definetti.judging.reading import Read, WindowReader
 from definetti.judging.stretch import Stretch
-from definetti.judging.summed import is_summed, rank_summed_windows
 from definetti.levels import Levels, read_levels
 from definetti.symmetry.base import PRESENT
 
@@ -83,9 +82,7 @@ def rank_windows(stretch: Stretch) -> Iterator[Ranked] | None:
     """Rank all candidates of all windows; None where each window must be ranked by itself."""
     if not stretch.question.model.fixed:
         way = find_way(stretch)
-        if way:
-            return rank_counted_windows(stretch, way)
-        return rank_summed_windows(stretch) if is_summed(stretch) else None
+        return rank_counted_windows(stretch, way) if way else None
     ways = find_ways(stretch)
     if ways is not None:
         return rank_fixed_windows(stretch, ways)

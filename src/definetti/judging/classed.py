@@ -19,6 +19,7 @@ from definetti.data.windows import Windows
 from definetti.judging.along import Ranked
 from definetti.judging.stretch import Stretch
 from definetti.ranks.stream import Stream
+from definetti.strategies import find_step_reference
 
 CELLS = 2**22  # scores that a table may have
 
@@ -31,7 +32,7 @@ def is_classed(stretch: Stretch) -> bool:
         return False
     if not question.history.symbols or n * n * (symbols + 1) > CELLS:
         return False
-    return question.symmetry.one_step(n, symbols) == "class"
+    return find_step_reference(question.symmetry, n, symbols) == "class"
 
 
 def rank_classed_windows(stretch: Stretch) -> Iterator[Ranked]:

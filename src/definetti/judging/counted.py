@@ -13,31 +13,31 @@ from definetti.judging.along import Ranked
 from definetti.judging.stretch import Stretch
 from definetti.ranks.counting import rank_steps
 from definetti.ranks.stream import Stream
+from definetti.strategies import LEAST, find_priors, find_step_reference, find_step_score
 
 STEPS = 2**16  # windows that are ranked in one go: in between, Python hears Ctrl-C
-LEAST = 1e-9  # a prior below which a probability may be none, or not be told from none
 
 
 def find_way(stretch: Stretch) -> str:
     """Return what steps are compared with, "past" or "class"; nothing where counts do not tell."""
     question = stretch.question
-    if stretch.horizon > 1 or question.model.fixed or not question.score.of_one_step:
+    if stretch.horizon > 1 or question.model.fixed or not find_step_score(question.score):
         return ""
     if question.unseen.any() and not stretch.predictor._data.plain:
         return ""  # what is not seen yet is left out of the past, too
-    priors = question.model.counting(stretch.table)
-    if priors is None or min(priors) < LEAST or not question.symmetry.learns_all:
+    priors = find_priors(question.model, stretch.table)
+    if priors is None or min(priors) < LEAST:
         return ""
-    return question.symmetry.one_step(len(stretch.names), len(stretch.table))
+    return find_step_reference(question.symmetry, len(stretch.names), len(stretch.table))
 
 
 def rank_counted_windows(stretch: Stretch, way: str) -> Iterator[Ranked]:
     """Yield the ranks of all states at all windows, some windows at a time."""
     question, history = stretch.question, stretch.question.history
-    priors = question.model.counting(stretch.table)
+    priors = find_priors(question.model, stretch.table)
     assert priors is not None
     symbols = _symbols(stretch)
-    surprise = question.score.of_one_step == "surprise"
+    surprise = find_step_score(question.score) == "surprise"
     recent = question.symmetry.recent if way == "past" else None
     stream = Stream.of(history, int(symbols[0]), priors, surprise, recent)
     learned = stretch.known

@@ -31,13 +31,6 @@ class Model(ABC):
     table: Any = None
     fixed: bool = False
 
-    def __init_subclass__(cls, **others: Any) -> None:
-        super().__init_subclass__(**others)
-        if "estimate" in cls.__dict__ and "counting" not in cls.__dict__:
-            cls.counting = Model.counting  # type: ignore[method-assign]
-        if "estimate" in cls.__dict__ and "summing" not in cls.__dict__:
-            cls.summing = Model.summing  # type: ignore[method-assign]
-
     @property
     @abstractmethod
     def emission_(self) -> Emission:
@@ -51,22 +44,6 @@ class Model(ABC):
 
         It is a function of what all rearrangements share: the counts of the completed sequence.
         """
-
-    def counting(self, table: Any) -> tuple[float, float] | None:
-        """Return what is added to the counts of transitions and of symbols, if that is all.
-
-        None where the estimate is not one hidden Markov model of relative frequencies, as by
-        default, or may become something else as symbols of the table come again.
-        """
-        return None
-
-    def summing(self) -> float | None:
-        """Return what is added to the counts of transitions, if these and sums are all there is.
-
-        None where the estimate is not one hidden Markov model of relative frequencies and of the
-        statistics of its emission, as by default.
-        """
-        return None
 
     @property
     def ordered(self) -> bool:

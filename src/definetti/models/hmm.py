@@ -106,13 +106,6 @@ class HMM(Estimator, Model):
     def ordered(self) -> bool:
         return self.emission_.ordered
 
-    def counting(self, table: Any) -> tuple[float, float] | None:
-        prior = self.emission_.counting(table)
-        return None if prior is None else (float(self.prior), prior)
-
-    def summing(self) -> float | None:
-        return float(self.prior)
-
     def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
         emission = self.emission_.fix(table, history.observations, history.states, labels)
         statistics = emission.statistics(

@@ -16,16 +16,15 @@ from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, checked_states, is_missing
 from definetti.data.sound import require
 from definetti.data.windows import Windows
-from definetti.emissions import Categorical, Text
 from definetti.memory import Order
-from definetti.models import HMM
 from definetti.models.estimate import Estimate
 from definetti.monitor._following import Follower
 from definetti.monitor._parts import Parts
 from definetti.ranks.pvalue import Rank
 from definetti.ranks.stream import PARTS, Placed, Stream
-from definetti.scores import Emission, Filter, Path, Score, Smoother, Transition
-from definetti.symmetry import Full, Remembering, Returns, Spaced
+from definetti.scores import Emission, Score, Transition
+from definetti.strategies import find_priors, find_step_reference, find_step_score
+from definetti.symmetry import Full, Remembering
 
 MOST_STATES = 64  # the trees of a step are a square of them
 MOST_CELLS = 2**22  # previous state, state and symbol
@@ -81,18 +80,12 @@ def describe(cp: ConformalHMM) -> str:
 
 def counts_tell(cp: ConformalHMM) -> bool:
     """Tell whether counts are all that the ranks of the estimator's score depend on."""
-    data, score = cp._data, cp.score_
-    if type(cp.model_) is not HMM or cp.memory_ != Order(1) or not data.emission.symbols:
+    data = cp._data
+    if cp.memory_ != Order(1) or not data.emission.symbols or not find_step_score(cp.score_):
         return False
     n, m = len(data.alphabet), len(data.table)
-    law = type(data.emission) is Categorical or _are_labels(data.emission, m)
-    known = type(score) in (Path, Filter, Smoother) and score == type(score)()
-    return law and known and n <= MOST_STATES and n * n * (m + 1) <= MOST_CELLS
-
-
-def _are_labels(emission: Any, number: int) -> bool:
-    """Tell whether text is taken for labels, because there are few."""
-    return type(emission) is Text and number <= emission.few
+    counted = find_priors(cp.model_, data.table) is not None
+    return counted and n <= MOST_STATES and n * n * (m + 1) <= MOST_CELLS
 
 
 class Counted(Way):
@@ -103,7 +96,7 @@ class Counted(Way):
     stream : the counts
     method : how sets are made, in words
     sets : "class" or "past", what the estimator compares candidates with one step ahead, where
-        counts tell its sets, too; else None
+        counts tell its sets, too; else nothing
     """
 
     def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
@@ -116,16 +109,13 @@ class Counted(Way):
         self._rule, self._kinds, self._emission = data.rule, data.kinds, data.emission
         self._table = data.table
         self._codes = {one: k for k, one in enumerate(data.emission.symbols_of(data.table))}
-        kinds: dict[type, str] = {Full: "class", Spaced: "past", Returns: "past"}
-        # What a class derived from one of these compares with is its own affair.
-        self._sets = kinds.get(type(cp.symmetry_)) if cp.guarantee == "all" else None
-        self._most = cp.symmetry_.max_windows if isinstance(cp.symmetry_, Full) else 0
-        assert isinstance(model, HMM)
-        assert isinstance(data.emission, (Categorical, Text))
-        priors = (float(model.prior), float(data.emission.prior))
-        surprise = type(cp.score_) is Path
+        self._model = model
+        self._symmetry = cp.symmetry_ if cp.guarantee == "all" else None
+        priors = find_priors(model, data.table)
+        assert priors is not None
+        surprise = find_step_score(cp.score_) == "surprise"
         self._placed: tuple[int, Placed] | None = None  # of an observation, since the last label
-        recent = cp.symmetry_.recent if self._sets == "past" else None
+        recent = None if self._symmetry is None else self._symmetry.recent
         self._take_up(Stream.of(data.history, len(self._codes), priors, surprise, recent))
 
     def _take_up(self, stream: Stream) -> None:
@@ -134,12 +124,8 @@ class Counted(Way):
 
     def _see_sets(self) -> None:
         """See whether counts tell the sets, too."""
-        self.sets = self._sets
-        if self._sets == "class":
-            # Beyond these limits windows are drawn, and not counted.
-            n, most = self.stream.n_states, self._most
-            within = n * (self.stream.n_symbols + 1) <= most and n**4 <= 10 * most
-            self.sets = "class" if within else None
+        size = self.stream.n_states, self.stream.n_symbols
+        self.sets = find_step_reference(self._symmetry, *size) if self._symmetry else ""
 
     def _grow(self, n_states: int, n_symbols: int) -> None:
         self.stream.grow(n_states, n_symbols)
@@ -170,8 +156,7 @@ class Counted(Way):
             self._kinds = kinds
         table, codes = self._emission.encode([observation], self._table, "observation")
         n, m = self.stream.n_states, len(table)
-        labels = type(self._emission) is Categorical or _are_labels(self._emission, m)
-        if not labels or n * n * (m + 1) > MOST_CELLS:
+        if find_priors(self._model, table) is None or n * n * (m + 1) > MOST_CELLS:
             raise Outgrown
         self._table = table
         self._codes[observation] = int(codes[0])

@@ -192,7 +192,7 @@ class Monitor(Locked, Saved):
     def _follow(self, cp: ConformalHMM) -> None:
         """Follow a fitted estimator, by its counts where these tell."""
         counted = Counted(cp, self._parts) if counts_tell(cp) else None
-        if self.keep is not None and (counted is None or counted.sets is None):
+        if self.keep is not None and (counted is None or not counted.sets):
             raise ValueError(
                 "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
                 "refitted HMM, symmetry='spaced', 'returns' or 'full', score='path', 'filter' or "

@@ -25,16 +25,11 @@ class Score(Named, ABC):
     """
 
     name: str  # what to call it in a result
-    # What it makes of a single step: "surprise" for minus the log-probability of its state given
-    # the state before and the observation, "rest" for one minus the probability, if nothing else.
-    of_one_step: str = ""
 
     def __init_subclass__(cls, *, name: str = "", **others: Any) -> None:
         super().__init_subclass__(name=name, **others)
         if "name" not in cls.__dict__:
             cls.name = cls.known_as
-        if "__call__" in cls.__dict__ and "of_one_step" not in cls.__dict__:
-            cls.of_one_step = ""  # what makes another's numbers does not make these
 
     @property
     def key(self) -> Hashable:

@@ -16,7 +16,6 @@ from definetti.trellis.trellis import Trellis
 class Filter(StepScore, name="filter"):
     """One minus the mean filter probability: the paper's equation in Step 4 of Algorithm 1."""
 
-    of_one_step = "rest"
     squares = False
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:

@@ -23,7 +23,6 @@ class Joint(StepScore, name="joint"):
 
     order: int = 1
 
-    of_one_step = "rest"
     squares = False
 
     def __post_init__(self) -> None:

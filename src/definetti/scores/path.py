@@ -17,8 +17,6 @@ from definetti.trellis.trellis import Trellis
 class Path(StepScore, name="path"):
     """Minus the log-probability of the path given all observations: the smallest sets."""
 
-    of_one_step = "surprise"
-
     @property
     def squares(self) -> bool:
         return self.lag > 0

@@ -16,7 +16,6 @@ from definetti.trellis.trellis import Trellis
 class Smoother(StepScore, name="smoother"):
     """One minus the mean smoother probability: later observations count too."""
 
-    of_one_step = "rest"
     squares = False
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:

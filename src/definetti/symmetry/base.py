@@ -186,8 +186,6 @@ class Symmetry(Named, ABC):
         is not written
     needs_observations : whether a step that is not observed yet cannot be rearranged at all
     teaches_observed : whether what a refitted model learns depends on what is observed in the end
-    counts_classes : whether it has the references of many candidates at once, as it does where
-        `classes` is written
     recalls : what the future is taken to depend on where that is more than the present state
     recent : at most how many windows of the past, the latest, a candidate is compared with; None
         for all
@@ -204,7 +202,6 @@ class Symmetry(Named, ABC):
     needs_observations: bool = False
     teaches_observed: bool = False
     learns_all: bool = True
-    counts_classes: bool = False
     recalls: str = ""
     recent: int | None = None
     examples: tuple[Mapping[str, Any], ...] = ()
@@ -220,11 +217,6 @@ class Symmetry(Named, ABC):
         if "reference" in cls.__dict__ and "chains" not in cls.__dict__:
             # What a derived class compares with is its own affair.
             cls.chains = Symmetry.chains  # type: ignore[method-assign]
-        if "reference" in cls.__dict__ and "one_step" not in cls.__dict__:
-            cls.one_step = Symmetry.one_step  # type: ignore[method-assign]
-        if "reference" in cls.__dict__ and "classes" not in cls.__dict__:
-            cls.classes = Symmetry.classes  # type: ignore[method-assign]
-        cls.counts_classes = cls.classes is not Symmetry.classes
 
     @property
     @abstractmethod
@@ -269,38 +261,6 @@ class Symmetry(Named, ABC):
         tokens : (T,) the codes of what the future depends on, the states or more
         """
         return None
-
-    def classes(
-        self,
-        history: History,
-        candidates: IntArray,
-        observations: IntArray,
-        n_states: int,
-        n_symbols: int,
-    ) -> Classes | None:
-        """Return the references of many candidates at once, where they are counted.
-
-        None where each is to be asked about by itself, as by default.
-
-        Parameters
-        ----------
-        candidates, observations : (C, h) states, and (h,) codes, that follow the history
-        n_states, n_symbols : how many there are
-        """
-        return None
-
-    def one_step(self, n_states: int, n_symbols: int) -> str:
-        """Tell what a single step is compared with, where counts of steps are all it takes.
-
-        "past" for the latest `recent` steps to the same state in the past, but the first, each
-        counted once; "class" for the last steps of all sequences of the same counts; nothing where
-        it is something else, or is drawn at random, as by default.
-
-        Parameters
-        ----------
-        n_states, n_symbols : how many there may be
-        """
-        return ""
 
     def check(self, history: History) -> None:
         """Refuse a history that it can do nothing with."""

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_limit
 from definetti._system.compiled import cut_pieces
-from definetti.data.history import Completion, History
+from definetti.data.history import Completion
 from definetti.data.windows import Windows, stacked
-from definetti.symmetry._classes import Pasts, count_classes
 from definetti.symmetry._euler import draw_windows
 from definetti.symmetry._exits import exits_of
 from definetti.symmetry._whittle import count_windows
-from definetti.symmetry.base import Classes, Generator, Reference, Symmetry, candidate_key
+from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_key
 
 DEEP = 100  # steps that counting, which goes into each step from the one before, may go
 
@@ -47,23 +45,6 @@ class Full(Symmetry, name="full"):
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return candidate_key(completion) if _once(completion) else completion.counts_key
-
-    def one_step(self, n_states: int, n_symbols: int) -> str:
-        counted = n_states * (n_symbols + 1) <= self.max_windows
-        return "class" if counted and n_states**4 <= 10 * self.max_windows else ""
-
-    def classes(
-        self,
-        history: History,
-        candidates: IntArray,
-        observations: IntArray,
-        n_states: int,
-        n_symbols: int,
-    ) -> Classes | None:
-        if not history.symbols:
-            return None
-        pasts = Pasts.of(history, n_states, n_symbols)
-        return count_classes(pasts, candidates, observations[None], self.max_windows)
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator

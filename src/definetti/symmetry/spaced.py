@@ -65,9 +65,6 @@ class Spaced(Symmetry, name="spaced"):
         # The earliest cut only ends the prefix.
         return Chains(tokens, parents, parents >= 0, recent=self.recent)
 
-    def one_step(self, n_states: int, n_symbols: int) -> str:
-        return "past"
-
 
 @kernel
 def spaced_ends(visits: IntArray, length: int, horizon: int, most: int = MOST_WINDOWS) -> IntArray:
