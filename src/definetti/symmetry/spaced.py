@@ -34,12 +34,12 @@ class Spaced(Symmetry, name="spaced"):
 
     Parameters
     ----------
-    recent : int or None, default None
+    recent : int or None, default 200
         Compare with at most so many windows, the latest that end in the candidate's last state;
         None for all of them.
     """
 
-    recent: int | None = field(default=None, kw_only=True)
+    recent: int | None = field(default=200, kw_only=True)
 
     exact = True
     by_last_state = True
