@@ -53,6 +53,8 @@ class Evaluation(NamedTuple):
         as not covered here, and apart from misses in the `verdict`; None where nobody counted
     begins : (windows,) the first row of each window, from 0; None where windows are no rows
     guarantee : what was promised: of "steps", a share of them
+    shared_calibration : whether all windows are compared with the same calibration windows, so that
+        their errors are not independent and the `verdict` is neither "kept" nor "short"
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Evaluation(NamedTuple):
     begins: Any = None
     guarantee: str = "all"
     empty: Any = None
+    shared_calibration: bool = False
 
     @classmethod
     def of_steps(
@@ -181,7 +184,10 @@ class Evaluation(NamedTuple):
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether the promise was kept, in words; None where the level is not known."""
+        """Whether the promise was kept, in words; None where the level is not known.
+
+        With `shared_calibration` its ``kept`` is None, and its words say why.
+        """
         return judge_promise(self)
 
     @property

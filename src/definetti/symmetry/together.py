@@ -47,6 +47,7 @@ class TogetherDepartures(Departures):
             words = "of the first window of each other series, at any time where all have one law"
         object.__setattr__(self, "spans", words)
         object.__setattr__(self, "by_clock", self.first)
+        object.__setattr__(self, "shared_calibration", self.first)
 
     def reference(
         self, completion: Completion, n_resamples: int, generator: Generator
