@@ -280,6 +280,7 @@ class ConformalSequences(Door, Saved):
             codes,
             nodes,
             filled,
+            self.max_errors,
             covered=each - right <= self.max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),

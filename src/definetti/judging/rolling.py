@@ -95,6 +95,7 @@ class JudgedLevels(NamedTuple):
     filled_steps : (steps, levels) at which steps nothing was plausible; None for sets of sequences,
         of which all steps are filled, or none
     shared_calibration : whether all windows are compared with the same calibration windows
+    max_errors : how many steps of a window may be wrong, with the guarantee "errors"
     """
 
     levels: list[Any]
@@ -113,6 +114,7 @@ class JudgedLevels(NamedTuple):
     guarantee: str = "all"
     filled_steps: npt.NDArray[np.bool_] | None = None
     shared_calibration: bool = False
+    max_errors: int = 0
 
     def take(self, places: IntArray) -> JudgedLevels:
         """Return some of the windows."""
@@ -140,6 +142,7 @@ class JudgedLevels(NamedTuple):
             self.truth,
             self.first <= place,
             filled_steps,
+            self.max_errors,
             covered=self.covers <= place,
             sizes=self.sizes[:, place],
             scaled_sizes=self.scaled_sizes[:, place],
@@ -298,6 +301,7 @@ def roll_levels(
         np.array(begins) + lag,
         s.guarantee if isinstance(s, StepSets) else "all",
         np.concatenate(filled_steps) if isinstance(s, StepSets) else None,
+        max_errors=s.max_errors if isinstance(s, StepSets) else 0,
     )
 
 
