@@ -249,6 +249,10 @@ class ConformalSequences(Door, Saved):
         Notes
         -----
         A true state that no set can list, never seen and not declared, counts as wrong.
+
+        All sequences are compared with the same calibration sequences, so their errors are not
+        independent: `Evaluation.verdict` has the measured coverage, and says neither "kept" nor
+        "short".
         """
         observations, states, lengths, units = _sorted_out(
             observations, states, lengths, groups, order
@@ -276,12 +280,14 @@ class ConformalSequences(Door, Saved):
             codes,
             nodes,
             filled,
+            self.max_errors,
             covered=each - right <= self.max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),
             confidence_level=sets[0].confidence_level,
             filled=np.array([s.filled for s in sets]),
             guarantee=self.guarantee,
+            shared_calibration=True,
         )
 
     def _saved(self) -> dict[str, Any]:

@@ -383,3 +383,13 @@ def test_a_diagnosis_shows_itself():
         frame = found.to_frame(backend)
         assert list(frame["test"]) == list(found.tests)
         assert list(frame["p_value"]) == [one.p_value for one in found.tests.values()]
+
+
+@pytest.mark.parametrize("number", [10**6 + 1, 10**20, 10**400])
+def test_more_resamples_than_tell_anything_are_refused(number):
+    """They were drawn for ever."""
+    states = list("aabbab" * 5)
+    with pytest.raises(ValueError, match=r"n_resamples must be at most 1,000,000, got .*9,999"):
+        check(None, states, n_resamples=number)
+    with pytest.raises(ValueError, match="n_resamples must be at most 1,000,000"):
+        ConformalHMM(n_resamples=number).fit(None, states)

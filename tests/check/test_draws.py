@@ -1,6 +1,7 @@
 """Draws of whole sequences are uniform on their class, which is listed by looking through all."""
 
 from collections import Counter
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from scipy.stats import chi2
 from tests.check.classes import as_sample, columns_signature, members_of, signature
 from tests.products import covering
 
+from definetti.check._engine import LONG, _shuffle_long, shuffle
 from definetti.check.drawing import drawer_of
+from definetti.check.sample import read_sample
 from definetti.memory import Age
 
 RATE = 1e-6  # of false alarms, for each class
@@ -139,3 +142,54 @@ def test_a_wrong_draw_is_found():
     found[members[0]] += each // 2
     with pytest.raises(AssertionError):
         assert_uniform(found, members)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
+def test_long_shuffle_is_uniform(size):
+    """On lists that are short enough for all orders to be counted."""
+    rng, number = np.random.default_rng(size), 20_000
+    found = Counter()
+    for _ in range(number):
+        cards = np.arange(size, dtype=np.int32)
+        _shuffle_long(rng, cards)
+        found[tuple(cards.tolist())] += 1
+    assert_uniform(found, list(permutations(range(size))))
+
+
+def test_long_shuffle_puts_every_card_anywhere():
+    rng, size, number = np.random.default_rng(0), 2 * LONG, 400
+    sums = np.zeros(size)
+    for _ in range(number):
+        cards = np.arange(size, dtype=np.int32)
+        shuffle(rng, cards, 0, size)
+        assert np.array_equal(np.sort(cards), np.arange(size))
+        sums += cards
+    variance = number * (size**2 - 1) / 12
+    off = ((sums - number * (size - 1) / 2) ** 2).sum() / variance * (size - 1) / size
+    assert chi2.isf(1 - RATE, size - 1) < off < chi2.isf(RATE, size - 1)
+
+
+def test_draws_of_long_histories_keep_transitions_and_observations():
+    rng = np.random.default_rng(0)
+    states = np.cumsum(rng.random(30_000) < 0.3) % 3
+    symbols = rng.integers(0, 4, len(states))
+    sample = read_sample(symbols.tolist(), states.tolist(), [20_000, 10_000], 1)
+    draw = drawer_of(sample, across=False)
+    [tokens], [edges], [times] = draw(rng, 1)
+    assert not np.array_equal(tokens, sample.tokens)
+    for part in (slice(0, 20_000), slice(20_000, None)):
+        for new, old in ((tokens, sample.tokens), (edges, sample.edges)):
+            assert np.array_equal(np.sort(new[part]), np.sort(old[part]))
+        assert tokens[part][0] == sample.tokens[part][0]
+    assert np.array_equal(np.sort(times), np.arange(len(times)))
+    assert np.array_equal(sample.tokens[times], tokens)
+    pairs = edges >= 0
+    assert np.array_equal(sample.targets[edges[pairs]], tokens[1:][pairs[:-1]])
+
+
+def test_work_on_a_draw_does_not_grow_with_calls_of_the_generator():
+    """To ask it for each card took half of the time of a check of a million rows."""
+    rng, asked = np.random.default_rng(0), np.random.default_rng(0)
+    shuffle(rng, np.arange(100_000, dtype=np.int32), 0, 100_000)
+    numbers = asked.random(1000)
+    assert rng.random() in numbers  # the seed, and a few replaced words

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtri
 
 from definetti.check import check, residuals
-from definetti.check._places import correlate_lags, place_among_earlier
+from definetti.check._places import correlate_lags, order_statistics, place_among_earlier
 from definetti.check.bands import draw_bands
 from definetti.check.drawing import drawer_of
 from definetti.check.residuals import _list_series, find_residuals
@@ -161,3 +161,16 @@ def test_residuals_stay_few():
     assert check(None, [0] * 20 + [1, 0], pictures=False, random_state=0).residuals == {}
     one_state = read_sample(rng.normal(size=30), [0] * 30, None, 1)
     assert list(find_residuals(one_state, 50, 0)) == ["observations"]
+
+
+def test_order_statistics_are_those_of_sorted_places():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        length = int(rng.integers(1, 300))
+        places = rng.random((3, length)) ** rng.integers(1, 9)
+        if rng.random() < 0.5:  # ties
+            places = np.round(places, 1).clip(1e-12, 1 - 1e-12)
+        gone = int(rng.integers(0, length))
+        places[:, rng.permutation(length)[:gone]] = np.nan
+        ranks = np.sort(rng.integers(0, length - gone, size=9))
+        assert np.array_equal(order_statistics(places, ranks), np.sort(places, axis=1)[:, ranks])

@@ -158,3 +158,11 @@ def test_rows_are_those_of_the_file_where_some_have_no_state(folder, ask_all):
         assert one["effect"].startswith(f"near row {one['row']} the observation moves by")
     assert said["quick"]["check"]["rows"] == 40
     assert 360 < said["quick"]["check"]["tests"]["drift"]["row"] <= 400
+
+
+def test_more_resamples_than_tell_anything_are_refused(ask, tmp_path):
+    (tmp_path / "rows.csv").write_text("state\n" + "a\na\nb\n" * 20)
+    done = ask("check", "rows.csv", "--resamples", 10**20)
+    assert done.returncode == 2
+    assert "--resamples must be at most 1,000,000, got 100000000000000000000" in done.err
+    assert "n_resamples" not in done.err

@@ -111,6 +111,25 @@ def test_it_says_what_came_of_it(ask, table):
     assert set(found["worst"]) == {"series", "windows", "mean_size", *shares}
 
 
+def test_backtest_by_first_windows_gives_no_verdict(ask, table, tmp_path):
+    """All windows share their calibration windows: a coverage, and neither interval nor verdict."""
+    how = ("--series", "first", "--train-size", "0.5")
+    told = ask("backtest", table, *OPTIONS, *how).out
+    assert told.startswith("no verdict: 1.000 of 90 windows in 3 series, promised 0.9; windows of")
+    assert "are compared with the same calibration windows" in told
+    assert "[" not in told.split("worst first")[0]
+    file = tmp_path / "series.csv"
+    found = json.loads(ask("backtest", table, *OPTIONS, *how, "--json", "--by-series", file).out)
+    assert found["verdict"].startswith("no verdict: ")
+    assert found["low"] is found["high"] is found["spread_by_chance"] is None
+    assert found["look_at"] == []
+    assert found["coverage"] > 0.5
+    assert found["worst"]["low"] is None
+    assert pl.read_csv(file)["low"].is_nan().all() or pl.read_csv(file)["low"].is_null().all()
+    page = tmp_path / "report.html"
+    assert ask("report", table, *OPTIONS, *how, "-o", page).out.startswith("no verdict: ")
+
+
 @pytest.mark.parametrize("series", ["all", "first"])
 def test_series_that_trained_are_not_evaluated_and_the_caption_says_so(ask, table, series):
     how = (*OPTIONS, "--no-check", "--series", series, "--train-size", "0.4")

@@ -121,6 +121,89 @@ def test_a_report_tells_the_source_and_the_series_that_trained():
     assert found["listed"][-1]["verdict"] == "trained the model, not evaluated"
 
 
+NO_VERDICT = "are compared with the same calibration windows, so their errors are not independent"
+
+
+def test_first_gives_no_verdict():
+    """Windows share their calibration windows: an interval missed the level in two of three."""
+    for seed in range(12):
+        found = backtest_noise("first", "unique", 0.8, 24, 50, seed)
+        assert found.verdict().startswith(f"no verdict: {found.coverage:.3f} of 300 windows")
+        assert NO_VERDICT in found.verdict()
+        assert "by chance" not in found.verdict()
+        assert np.isnan([*found.interval, found.spread_by_chance]).all()
+        assert found.look_at == []
+        assert found.worst.coverage == found.coverages.min()
+        assert all(np.isnan([*one.interval, one.p_value]).all() for one in found.judged)
+        assert all(np.isnan(found.to_dict()[name]).all() for name in ("low", "high", "p_value"))
+
+
+def test_first_gives_no_verdict_for_one_series():
+    cp = ConformalHMM(series="first", train_size=1, random_state=0)
+    found = backtest_series(cp, THINGS, SKIES, GROUPS)
+    fitted = cp.fit(THINGS, SKIES, groups=GROUPS).series_["Lima"]
+    y, x = weather(40, random_state=9)
+    for one in (found.evaluations["Lima"], fitted.evaluate(y, x, horizon=1)):
+        verdict = one.verdict
+        assert verdict.kept is None
+        assert verdict.p_value is None
+        assert verdict.words.startswith(f"no verdict: {verdict.coverage:.3f} of {len(one.covered)}")
+        assert f"all windows {NO_VERDICT}" in verdict.words
+        assert verdict.to_dict()["kept"] is None
+
+
+def test_first_says_that_full_sets_say_nothing():
+    cp = ConformalHMM(series="first", train_size=1, confidence_level=0.99, random_state=0)
+    assert (
+        "; the sets say nothing: 2 of 2 states"
+        in backtest_series(cp, THINGS, SKIES, GROUPS).verdict()
+    )
+
+
+@pytest.mark.parametrize("mode", TRAINING)
+def test_evaluate_gives_no_verdict_where_series_share_calibration_windows(mode):
+    """After a fit on few rows, the same windows of the others calibrate all series."""
+    cp = ConformalHMM(series=mode, train_size=1, random_state=0).fit(THINGS, SKIES, groups=GROUPS)
+    y, x = weather(120, random_state=9)
+    found = cp.evaluate(y, x, groups=np.repeat(list(TOWNS), 30).tolist(), horizon=1)
+    assert found.verdict().startswith("no verdict: ")
+    assert np.isnan(found.interval).all()
+    alone = [not np.isnan(one.p_value) for one in found.judged]
+    assert alone == [mode == "all"] * len(alone)  # the windows of one series by itself
+
+
+@pytest.mark.parametrize("mode", ["own", "others", "all"])
+def test_other_modes_give_a_verdict(mode):
+    found = backtest_noise(mode, "unique", 0.8, 24, 50, seed=0)
+    assert found.verdict().startswith("kept")
+    assert found.evaluations[23].verdict.kept is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["own", "others", "all"])
+def test_interval_of_backtest_of_noise_misses_the_level_in_one_of_twenty(mode):
+    misses = 0
+    for seed in range(200):
+        low, high = backtest_noise(mode, "unique", 0.8, 12, 30, seed).interval
+        misses += not low <= 0.8 <= high
+    assert misses <= 19  # 0.003 of binomials of 200 with 0.05 are above
+
+
+def test_report_shows_no_verdict_where_there_is_none():
+    cp = ConformalHMM(series="first", train_size=1, random_state=0)
+    found = report_series(backtest_series(cp, THINGS, SKIES, GROUPS))
+    series = found.contents["series"]
+    assert series["shared_calibration"] is True
+    assert series["verdict"].startswith("no verdict: ")
+    assert [one["verdict"] for one in series["listed"]] == [
+        "no verdict", "no verdict", "no verdict", "trained the model, not evaluated",
+    ]  # fmt: skip
+    assert {one["low"] for one in series["listed"]} == {None}
+    coverages = [one["coverage"] for one in series["listed"][:3]]
+    assert coverages == sorted(coverages)
+    assert "no verdict: " in found.html
+
+
 @pytest.mark.parametrize("level", [0.5, {"sun": 0.7, None: 0.5}])
 @pytest.mark.parametrize("mode", ["own", "others", "all"])
 def test_a_level_is_that_of_the_backtest(level, mode):

@@ -148,4 +148,16 @@ def test_sequences_are_judged_by_their_shares():
     cp.fit(y[:800], x[:800], lengths=[10] * 80)
     scrambled = rng.permutation(x[800:]).tolist()
     found = cp.evaluate(y[800:], scrambled, lengths=[10] * 40)
-    assert found.verdict.kept is False
+    assert found.verdict.kept is None  # all share their calibration sequences
+    assert found.verdict.words.startswith("no verdict: 0.525 of 40 windows, by steps, promised 0.9")
+
+
+def test_sequences_that_share_their_calibration_have_no_verdict():
+    """Of pure noise, 20 calibration sequences and 1,000 others, a third was called short."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        cp = ConformalSequences(confidence_level=0.8, guarantee="errors", random_state=seed)
+        cp.fit(rng.normal(size=160), rng.integers(0, 2, 160).tolist(), [4] * 40)
+        found = cp.evaluate(rng.normal(size=2000), rng.integers(0, 2, 2000).tolist(), [4] * 500)
+        assert found.verdict.kept is None
+        assert "compared with the same calibration windows" in found.verdict.words

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from definetti._system.arrays import FloatArray
 
 SHAPES = "{} must be (n,), transition (n, n) and emission (n, m)"
+MOST_RESAMPLES = 10**6  # draws, of which each costs a pass over the rows
 
 
 def shown(value: Any) -> str:
@@ -31,6 +32,21 @@ def checked_number(value: Any, name: str) -> int:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a whole number ≥ 1, got {shown(value)}")
     return int(value)
+
+
+def checked_resamples(value: Any) -> int:
+    """Return a number of draws; refuse more than tell anything, which would never end.
+
+    >>> checked_resamples(999)
+    999
+    """
+    number = checked_number(value, "n_resamples")
+    if number > MOST_RESAMPLES:
+        raise ValueError(
+            f"n_resamples must be at most {MOST_RESAMPLES:,}, got {shown(value)}; a p-value is "
+            "known to one part in n_resamples: 9,999 are enough for levels down to 0.001"
+        )
+    return number
 
 
 def checked_share(value: Any, name: str) -> float:

@@ -103,13 +103,25 @@ def _tabled(keys: CodeArray, room: int, table: IntArray) -> IntArray:
     for b in range(len(keys)):
         for key in keys[b]:
             if key >= 0:
-                n = counts[key]
-                sums[b] += table[n + 1] - table[n]
-                counts[key] = n + 1
+                counts[key] += 1
+        if room < keys.shape[1]:
+            sums[b] = add_up(counts, table)
+            counts[:] = 0
+            continue
         for key in keys[b]:
             if key >= 0:
+                sums[b] += table[counts[key]]
                 counts[key] = 0
     return sums
+
+
+@kernel
+def add_up(counts: IntArray, table: IntArray) -> int:
+    """Add up ``n log n`` over counts, in units."""
+    total = 0
+    for n in counts:
+        total += table[n]
+    return total
 
 
 @kernel

@@ -21,19 +21,23 @@ def split_cells(
     cells: CodeArray,
     groups: CodeArray,
     begins: IntArray,
-    table: IntArray,
-    room: int,
-    wide: int,
+    gains: IntArray,
+    all_cells: IntArray,
+    all_groups: IntArray,
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Split counts: in each part cells have shares of their group.
+
+    Draws within stretches have the counts of the sample: of a single stretch they are given, and
+    not counted again.
 
     Parameters
     ----------
     cells : (B, T) which of them is counted at each time, −1 for none
     groups : (B, T) what it is a share of
     begins : (S + 1,) where stretches begin, and the last ends
-    table : as of `definetti.check._cells.entropy_table`, up to T
-    room, wide : above all cells, and all groups
+    gains : (T,) by how much ``n log n`` grows from each count to the next, in the units of
+        `definetti.check._cells.entropy_table`
+    all_cells, all_groups : how often each cell, and each group, is counted in the whole sample
 
     Returns
     -------
@@ -43,36 +47,41 @@ def split_cells(
     total = np.zeros(len(cells), dtype=np.int64)
     where = np.zeros(len(cells), dtype=np.int64)
     largest = np.full(len(cells), -1, dtype=np.int64)
-    left, right = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-    own, rest = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
+    room, wide, single = len(all_cells), len(all_groups), len(begins) == 2
+    # Without signs, so that no index has to be looked at for being negative.
+    left, both = np.zeros(room, dtype=np.uint64), np.zeros(room, dtype=np.uint64)
+    own, every = np.zeros(wide, dtype=np.uint64), np.zeros(wide, dtype=np.uint64)
+    one = np.uint64(1)
+    if single:
+        both[:], every[:] = all_cells, all_groups
     for b in range(len(cells)):
         for s in range(len(begins) - 1):
-            for t in range(begins[s], begins[s + 1]):
-                c = cells[b, t]
-                if c >= 0:
-                    right[c] += 1
-                    rest[groups[b, t]] += 1
+            if not single:
+                for t in range(begins[s], begins[s + 1]):
+                    cell = cells[b, t]
+                    if cell >= 0:
+                        both[cell] += one
+                        every[groups[b, t]] += one
             ratio, best, place = 0, 0, begins[s]
             edge = (begins[s + 1] - begins[s]) // EDGE
             low, high = begins[s] + edge, begins[s + 1] - edge
             for t in range(begins[s], begins[s + 1]):
-                c, g = cells[b, t], groups[b, t]
-                if c >= 0:
-                    ratio += table[left[c] + 1] - table[left[c]]
-                    ratio += table[right[c] - 1] - table[right[c]]
-                    ratio -= table[own[g] + 1] - table[own[g]]
-                    ratio -= table[rest[g] - 1] - table[rest[g]]
-                    left[c] += 1
-                    right[c] -= 1
-                    own[g] += 1
-                    rest[g] -= 1
+                if cells[b, t] >= 0:
+                    c, g = np.uint64(cells[b, t]), np.uint64(groups[b, t])
+                    i, j = left[c], own[g]
+                    left[c], own[g] = i + one, j + one
+                    ratio += gains[i] - gains[both[c] - i - one]
+                    ratio -= gains[j] - gains[every[g] - j - one]
                     if ratio > best and low <= t + 1 <= high:
                         best, place = ratio, t + 1
-            for t in range(begins[s], begins[s + 1]):
-                c = cells[b, t]
-                if c >= 0:
-                    left[c] = 0
-                    own[groups[b, t]] = 0
+            if single:
+                left[:] = 0
+                own[:] = 0
+            else:
+                for t in range(begins[s], begins[s + 1]):
+                    cell, group = cells[b, t], groups[b, t]
+                    if cell >= 0:
+                        left[cell], both[cell], own[group], every[group] = 0, 0, 0, 0
             total[b] += best
             if best > largest[b]:
                 largest[b], where[b] = best, place
@@ -81,14 +90,19 @@ def split_cells(
 
 @kernel
 def split_scores(
-    scores: CodeArray, groups: CodeArray, begins: IntArray, wide: int
+    scores: CodeArray,
+    groups: CodeArray,
+    begins: IntArray,
+    sample_sum: IntArray,
+    sample_size: IntArray,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Split numbers: in each part each group has a mean of its own, all with variance one.
 
     Parameters
     ----------
     scores : (B, T) whole numbers, `GONE` where there is none
-    groups, begins, wide : as of `split_cells`
+    groups, begins : as of `split_cells`
+    sample_sum, sample_size : of the scores of each group in the whole sample, and how many
 
     Returns
     -------
@@ -97,15 +111,26 @@ def split_scores(
     total = np.zeros(len(scores))
     where = np.zeros(len(scores), dtype=np.int64)
     largest = np.full(len(scores), -1.0)
+    wide, single = len(sample_sum), len(begins) == 2
     all_sum, sums = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
     all_size, sizes = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
-    parts = np.zeros(wide)
+    if single:
+        all_sum[:], all_size[:] = sample_sum, sample_size
+    means, parts = np.zeros(wide), np.zeros(wide)
     for b in range(len(scores)):
         for s in range(len(begins) - 1):
-            for t in range(begins[s], begins[s + 1]):
-                if scores[b, t] != GONE:
-                    all_sum[groups[b, t]] += scores[b, t]
-                    all_size[groups[b, t]] += 1
+            if not single:
+                for t in range(begins[s], begins[s + 1]):
+                    if scores[b, t] != GONE:
+                        all_sum[groups[b, t]] += scores[b, t]
+                        all_size[groups[b, t]] += 1
+            if wide < begins[s + 1] - begins[s]:
+                for g in range(wide):
+                    means[g] = all_sum[g] / max(all_size[g], 1)
+            else:
+                for t in range(begins[s], begins[s + 1]):
+                    g = groups[b, t]
+                    means[g] = all_sum[g] / max(all_size[g], 1)
             ratio, best, place = 0.0, 0.0, begins[s]
             edge = (begins[s + 1] - begins[s]) // EDGE
             low, high = begins[s] + edge, begins[s + 1] - edge
@@ -114,18 +139,21 @@ def split_scores(
                 if score != GONE:
                     sums[g] += score
                     sizes[g] += 1
-                    n, m = sizes[g], all_size[g] - sizes[g]
+                    n, every = sizes[g], all_size[g]
                     part = 0.0
-                    if m > 0:
-                        off = sums[g] - all_sum[g] * (n / all_size[g])
-                        part = off * off * (1 / n + 1 / m)
+                    if n < every:
+                        off = sums[g] - means[g] * n
+                        part = off * off * (every / (n * (every - n)))
                     ratio += part - parts[g]
                     parts[g] = part
                     if ratio > best and low <= t + 1 <= high:
                         best, place = ratio, t + 1
-            for t in range(begins[s], begins[s + 1]):
-                g = groups[b, t]
-                all_sum[g], all_size[g], sums[g], sizes[g], parts[g] = 0, 0, 0, 0, 0.0
+            if single:
+                sums[:], sizes[:], parts[:] = 0, 0, 0.0
+            else:
+                for t in range(begins[s], begins[s + 1]):
+                    g = groups[b, t]
+                    all_sum[g], all_size[g], sums[g], sizes[g], parts[g] = 0, 0, 0, 0, 0.0
             total[b] += best
             if best > largest[b]:
                 largest[b], where[b] = best, place

@@ -16,6 +16,7 @@ from definetti._system.checks import (
     checked_flag,
     checked_limit,
     checked_number,
+    checked_resamples,
     entropy_of,
 )
 from definetti._system.progress import show_progress
@@ -81,7 +82,7 @@ def check(
         How many rows came before the first, or before each, where these are some rows of more:
         what is said of a row counts them, too.
     n_resamples : int, default 999
-        How many rearrangements are drawn.
+        How many rearrangements are drawn, at most a million.
     memory : int, {"age", "observation"} or Memory, default 1
         What the future is taken to depend on, as in `definetti.ConformalHMM`; this is what is
         tested. With 2, a chain of order 2, and "order" tests it against order 3.
@@ -117,7 +118,7 @@ def check(
     >>> found.tests["order"].p_value, found.failures
     (0.001, ('order', 'durations'))
     """
-    checked_number(n_resamples, "n_resamples")
+    checked_resamples(n_resamples)
     checked_flag(smoothing, "smoothing")
     checked_flag(pictures, "pictures")
     checked_flag(verbose, "verbose")

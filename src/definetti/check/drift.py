@@ -38,12 +38,13 @@ class Drift(Statistic, name="drift"):
         if column.symbols is not None:
             cells = column.cells
             ratio, where, _ = split_cells(
-                draws.take(cells), draws.tokens, sample.begins, sample.table,
-                int(cells.max()) + 1, len(sample.rows),
+                draws.take(cells), draws.tokens, sample.begins, sample.gains,
+                *column.cell_counts,
             )  # fmt: skip
             return 2 * ratio / UNIT, where
         scores = draws.take(column.scores[side == "spread"])
-        total, where, _ = split_scores(scores, draws.tokens, sample.begins, len(sample.rows))
+        totals = column.score_totals[side == "spread"]
+        total, where, _ = split_scores(scores, draws.tokens, sample.begins, *totals)
         return total / ONE**2, where
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:

@@ -62,13 +62,13 @@ def _square_runs(tokens: CodeArray, heads: IntArray, begins: IntArray, few: int)
     sums = np.zeros((len(tokens), 1 + few), dtype=np.int64)
     for b in range(len(tokens)):
         for s in range(len(begins) - 1):
-            run = 0
-            for t in range(begins[s], begins[s + 1]):
-                run += 1
-                state = heads[tokens[b, t]]
-                if t + 1 == begins[s + 1] or heads[tokens[b, t + 1]] != state:
-                    sums[b, 0] += run * run
+            begin, state = begins[s], heads[tokens[b, begins[s]]]
+            for t in range(begins[s] + 1, begins[s + 1] + 1):
+                after = heads[tokens[b, t]] if t < begins[s + 1] else -1
+                if after != state:
+                    square = (t - begin) * (t - begin)
+                    sums[b, 0] += square
                     if state < few:
-                        sums[b, 1 + state] += run * run
-                    run = 0
+                        sums[b, 1 + state] += square
+                    begin, state = t, after
     return sums

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import CodeArray, FloatArray
+from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import GONE, UNIT, hold_names, sum_cells
+from definetti.check._cells import GONE, UNIT, add_up, hold_names, sum_cells
 from definetti.check.advice import MIN_BITS, MIN_CORRELATION, below, visits_suffice
 from definetti.check.base import Effect, Statistic
 from definetti.check.observed import Column
@@ -37,6 +37,9 @@ class Lingering(Statistic, name="lingering"):
             return np.abs(_correlate(draws.take(column.scores[0]), draws.edges))
         cells, (tokens, symbols) = draws.take(column.cells), column.made_of
         size, wide, n = len(tokens), int(symbols.max()) + 1, len(sample.rows)
+        if size * wide < len(sample):
+            told = _sum_pairs(cells, symbols, tokens, draws.edges, wide, n, sample.table)
+            return 2 * told / UNIT
         keys = hold_names(cells, max(size, n) * wide)
         _name_pairs(keys, cells, symbols, np.arange(size), draws.edges, wide)
         told = sum_cells(keys, size * wide, sample.table)
@@ -79,6 +82,37 @@ def _correlate(scores: CodeArray, edges: CodeArray) -> FloatArray:
         if squares > 0:
             found[b] = 2 * product / squares
     return found
+
+
+@kernel
+def _sum_pairs(
+    cells: CodeArray,
+    symbols: CodeArray,
+    tokens: CodeArray,
+    edges: CodeArray,
+    wide: int,
+    states: int,
+    table: IntArray,
+) -> IntArray:
+    """Add up ``n log n`` over cells and symbols before them, less that over states and these.
+
+    One pass: the counts of states are sums of those of their cells.
+    """
+    sums = np.zeros(len(cells), dtype=np.int64)
+    for b in range(len(cells)):
+        counts = np.zeros((len(tokens), wide), dtype=np.int64)
+        less = np.zeros((states, wide), dtype=np.int64)
+        before = cells[b, 0]
+        for t in range(1, cells.shape[1]):
+            cell = cells[b, t]
+            if edges[b, t - 1] >= 0 and before >= 0 and cell >= 0:
+                counts[cell, symbols[before]] += 1
+            before = cell
+        for c in range(len(tokens)):
+            for k in range(wide):
+                less[tokens[c], k] += counts[c, k]
+        sums[b] = add_up(counts.ravel(), table) - add_up(less.ravel(), table)
+    return sums
 
 
 @kernel

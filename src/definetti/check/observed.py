@@ -96,6 +96,22 @@ class Column:
         return as_codes(np.where(self.seen == 1, names, -1), len(names))
 
     @cached_property
+    def cell_counts(self) -> tuple[IntArray, IntArray]:
+        """How many steps have each cell, and each token where it is not missing."""
+        there = self.cells >= 0
+        wide = int(self.tokens.max()) + 1
+        return np.bincount(self.cells[there]), np.bincount(self.tokens[there], minlength=wide)
+
+    @cached_property
+    def score_totals(self) -> list[tuple[IntArray, IntArray]]:
+        """The sum and the number of the scores of each token, of both kinds of scores."""
+        there, wide = self.seen == 1, int(self.tokens.max()) + 1
+        own = self.tokens[there]
+        sizes = np.bincount(own, minlength=wide)
+        sums = [np.bincount(own, one[there], minlength=wide) for one in self.scores]
+        return [(np.rint(one).astype(np.int64), sizes) for one in sums]
+
+    @cached_property
     def made_of(self) -> tuple[CodeArray, CodeArray]:
         """The token and the symbol of each cell."""
         assert self.symbols is not None

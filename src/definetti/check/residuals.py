@@ -18,7 +18,12 @@ from scipy.special import ndtri
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray, as_codes, distinct_rows
 from definetti.check._cells import deal
-from definetti.check._places import correlate_lags, count_bins, place_among_earlier
+from definetti.check._places import (
+    correlate_lags,
+    count_bins,
+    order_statistics,
+    place_among_earlier,
+)
 from definetti.check.bands import Curve, draw_bands
 from definetti.check.drawing import measure_draws
 from definetti.check.observed import rank_labels
@@ -112,13 +117,11 @@ class Series:
         """Return, for each draw, quantiles, shares of bins and autocorrelations in one row."""
         places = self.place(sample, draws)
         counts = count_bins(places, self.bins)
-        uniform = places[~np.isnan(places)].reshape(len(places), self.size)  # as many in each
-        uniform.sort(axis=1)  # faster than to look for some quantiles
         at, part = np.divmod(self.shares * (self.size - 1), 1)
         low = at.astype(np.int64)
         high = np.minimum(low + 1, self.size - 1)
-        quantiles = uniform[:, low] * (1 - part) + uniform[:, high] * part
-        del uniform
+        low_places, high_places = order_statistics(places, low), order_statistics(places, high)
+        quantiles = low_places * (1 - part) + high_places * part
         return np.concatenate(
             [
                 ndtri(quantiles),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,8 +19,11 @@ from definetti.data.splitting import read_lengths
 from definetti.memory import Memory, Order, resolve_memory
 from definetti.memory.tokens import checked_tokens
 
+KEPT = 4  # columns of draws, so that wide tables take no more memory
 
-class Draws(NamedTuple):
+
+@dataclass(frozen=True, eq=False)
+class Draws:
     """Rearrangements of a sample, a row each.
 
     Attributes
@@ -33,10 +36,20 @@ class Draws(NamedTuple):
     tokens: CodeArray
     edges: CodeArray
     times: CodeArray
+    _taken: list[tuple[CodeArray, CodeArray]] = field(default_factory=list, repr=False)
 
     def take(self, values: CodeArray) -> CodeArray:
-        """Return what each step has of ``(T,)`` values that travel with observations: (B, T)."""
-        return deal(values, self.times)
+        """Return what each step has of ``(T,)`` values that travel with observations: (B, T).
+
+        Of the first few values it is kept, for the next statistic that takes them.
+        """
+        for known, taken in self._taken:
+            if known is values:
+                return taken
+        found = deal(values, self.times)
+        if len(self._taken) < KEPT:
+            self._taken.append((values, found))
+        return found
 
 
 class Origin(NamedTuple):
@@ -108,6 +121,18 @@ class Sample:
     @cached_property
     def table(self) -> IntArray:
         return entropy_table(len(self))
+
+    @cached_property
+    def moves(self) -> tuple[IntArray, IntArray]:
+        """How often each transition is made, and each token left."""
+        moves = np.bincount(self.edges[self.edges >= 0], minlength=len(self.sources))
+        leaves = np.bincount(self.sources, moves, len(self.rows)).astype(np.int64)
+        return moves, leaves
+
+    @cached_property
+    def gains(self) -> IntArray:
+        """By how much each entry of `table` is below the next."""
+        return np.diff(self.table)
 
     @property
     def itself(self) -> Draws:

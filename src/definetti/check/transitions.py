@@ -29,8 +29,7 @@ class Transitions(Statistic, name="transitions"):
         return (2 * self._split(sample, draws)[0] / UNIT)[:, None]
 
     def _split(self, sample: Sample, draws: Draws) -> tuple[IntArray, ...]:
-        sizes = len(sample.sources), len(sample.rows)
-        return split_cells(draws.edges, draws.tokens, sample.begins, sample.table, *sizes)
+        return split_cells(draws.edges, draws.tokens, sample.begins, sample.gains, *sample.moves)
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         row = int(self._split(sample, sample.itself)[1][0])

@@ -389,6 +389,7 @@ def _cell(how: PartWork, part: Part, seed: int) -> Cell:
         ("horizon", work.horizon), ("start", work.start), ("windows", work.windows),
         ("totals", counts), ("lag", work.lag), ("levels", list(work.levels)),
         ("steps", None if how.steps is None else list(how.steps)), ("cut at holes", HOLE),
+        ("fields", len(SeriesRecord._fields)),
     )  # fmt: skip
     return Cell("series", point, method, 1, seed)
 

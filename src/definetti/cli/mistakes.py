@@ -31,10 +31,13 @@ OPTIONS = {
     "score": "--score",
     "alpha": "--alpha",
     "n_jobs": "--jobs",
+    "n_resamples": "--resamples",
     "tests": "--tests",
 }
 # With a value any of them; by itself, only what is no word of plain English.
-OPTION = re.compile(r"\b(\w+)=('?)([\w.:]+)\2|\b(confidence_level|max_errors|train_size)\b")
+OPTION = re.compile(
+    r"\b(\w+)=('?)([\w.:]+)\2|\b(confidence_level|max_errors|train_size|n_resamples)\b"
+)
 BY_STATE = re.compile(r"\bconfidence_level=(\{[^{}]*\})")
 CAPPED = re.compile(r"\bmemory=(?:definetti\.memory\.)?Age\(most=(\d+)\)")
 # At the beginning of what is wrong with one; and what a person at a terminal cannot give.

@@ -35,8 +35,10 @@ def _describe(one: SeriesRecord) -> dict[str, Any]:
 
 
 def _share(coverage: float, interval: tuple[float, float]) -> str:
-    """Write a share with its interval."""
+    """Write a share with its interval, where there is one."""
     low, high = interval
+    if low != low:
+        return f"{coverage:.3f}"
     return f"{coverage:.3f} [{low:.3f}, {high:.3f}]"
 
 
@@ -45,6 +47,7 @@ def print_series(found: SeriesEvaluation, said: dict[str, Any], horizon: int) ->
     from rich.table import Table
 
     from definetti.cli.printing import console, format_label
+    from definetti.judging.series import rank_series
 
     screen = console()
     screen.print(f"{found.verdict()}.", soft_wrap=True)
@@ -65,7 +68,7 @@ def print_series(found: SeriesEvaluation, said: dict[str, Any], horizon: int) ->
         f"{found.mean_size:.2f}", f"{found.states_per_step:.2f}", f"{found.empty:.3f}",
     )  # fmt: skip
     table.add_section()
-    for one in sorted(judged, key=lambda one: (one.p_value, one.coverage))[:SHOWN]:
+    for one in sorted(judged, key=rank_series)[:SHOWN]:
         table.add_row(
             format_label(str(one.series)), f"{one.windows:,}",
             _share(one.coverage, one.interval), f"{one.mean_size:.2f}",

@@ -19,6 +19,7 @@ from definetti._system.checks import (
     checked_guarantee,
     checked_limit,
     checked_number,
+    checked_resamples,
     is_auto,
     shown,
 )
@@ -112,7 +113,7 @@ class ConformalHMM(FrontDoor, Saved):
         Break ties at random: the sets are smaller, and with ``allow_empty=True`` the coverage is
         exactly the level.
     n_resamples : int, default 999
-        How many rearrangements are drawn where they are too many to be counted.
+        How many rearrangements are drawn where they are too many to be counted; at most a million.
     train_size : float or int, optional
         Fix the model on the first stretch, a share or a number of steps, and calibrate on the
         rest: nothing is refitted. The way to use anything expensive. With "departures" it must be
@@ -747,7 +748,7 @@ class ConformalHMM(FrontDoor, Saved):
         checked_flag(self.smoothing, "smoothing")
         checked_flag(self.allow_empty, "allow_empty")
         checked_flag(self.verbose, "verbose")
-        checked_number(self.n_resamples, "n_resamples")
+        checked_resamples(self.n_resamples)
         checked_number(self.max_candidates, "max_candidates")
         checked_guarantee(self.guarantee, self.max_errors)
 

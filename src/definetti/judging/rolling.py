@@ -94,6 +94,8 @@ class JudgedLevels(NamedTuple):
     guarantee : what was promised
     filled_steps : (steps, levels) at which steps nothing was plausible; None for sets of sequences,
         of which all steps are filled, or none
+    shared_calibration : whether all windows are compared with the same calibration windows
+    max_errors : how many steps of a window may be wrong, with the guarantee "errors"
     """
 
     levels: list[Any]
@@ -111,6 +113,8 @@ class JudgedLevels(NamedTuple):
     begins: Any = None
     guarantee: str = "all"
     filled_steps: npt.NDArray[np.bool_] | None = None
+    shared_calibration: bool = False
+    max_errors: int = 0
 
     def take(self, places: IntArray) -> JudgedLevels:
         """Return some of the windows."""
@@ -138,6 +142,7 @@ class JudgedLevels(NamedTuple):
             self.truth,
             self.first <= place,
             filled_steps,
+            self.max_errors,
             covered=self.covers <= place,
             sizes=self.sizes[:, place],
             scaled_sizes=self.scaled_sizes[:, place],
@@ -147,6 +152,7 @@ class JudgedLevels(NamedTuple):
             filled=None if self.filled is None else self.filled[:, place],
             begins=self.begins,
             guarantee=self.guarantee,
+            shared_calibration=self.shared_calibration,
         )
 
 
@@ -295,6 +301,7 @@ def roll_levels(
         np.array(begins) + lag,
         s.guarantee if isinstance(s, StepSets) else "all",
         np.concatenate(filled_steps) if isinstance(s, StepSets) else None,
+        max_errors=s.max_errors if isinstance(s, StepSets) else 0,
     )
 
 
@@ -319,10 +326,12 @@ def roll_stretches(
     lengths : how many rows each stretch has
     places, every, how : as for `roll_levels`; places count the windows of all stretches
     """
+    symmetry = getattr(predictor, "symmetry", None)
+    shared = bool(getattr(symmetry, "shared_calibration", False))
     if len(lengths) == 1:
         return roll_levels(
             predictor, observations, states, horizon=horizon, places=places, every=every, **how
-        )
+        )._replace(shared_calibration=shared)
     learner, parts, chosen = copy.deepcopy(predictor), [], []
     begin, number = 0, 0  # of rows, and of windows, so far
     for stretch, length in enumerate(lengths):
@@ -351,7 +360,7 @@ def roll_stretches(
         # Of all stretches the same share: some were predicted in one pass, and some were not.
         pairs = zip(parts, chosen, strict=True)
         parts = [part if len(part.covers) == len(own) else part.take(own) for part, own in pairs]
-    return join_judged(parts)
+    return join_judged(parts)._replace(shared_calibration=shared)
 
 
 def count_windows(lengths: Sequence[int], horizon: int) -> int:

@@ -26,7 +26,7 @@ from definetti.judging.rolling import count_windows, rising_levels, roll_stretch
 from definetti.levels.by_state import several_levels
 from definetti.sets import Evaluation
 from definetti.sets.averages import mean_interval
-from definetti.sets.verdict import FULL, p_of_hits, say_empty
+from definetti.sets.verdict import FULL, SHARED_CALIBRATION, p_of_hits, say_empty, say_full
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -59,6 +59,8 @@ class SeriesRecord(NamedTuple):
         several steps
     empty : how many sets were empty before filling, of those that could hold the truth; a sum of
         shares where steps are promised
+    shared_calibration : whether all windows are compared with the same calibration windows; there
+        is no interval and no p-value then, as both are for independent windows
     """
 
     series: Hashable
@@ -74,6 +76,7 @@ class SeriesRecord(NamedTuple):
     note: str = ""
     shares: tuple[float, ...] = ()
     empty: float = 0.0
+    shared_calibration: bool = False
 
     @property
     def judged(self) -> int:
@@ -87,7 +90,7 @@ class SeriesRecord(NamedTuple):
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the coverage: exact, or of shares of steps that of their mean."""
-        if not self.judged:
+        if not self.judged or self.shared_calibration:
             return math.nan, math.nan
         if self.shares:
             return mean_interval(self.shares)
@@ -96,7 +99,7 @@ class SeriesRecord(NamedTuple):
     @property
     def p_value(self) -> float:
         """How probably so few are covered by chance, at most, if windows are independent."""
-        if not self.judged:
+        if not self.judged or self.shared_calibration:
             return math.nan
         return p_of_hits(self.hits, self.promised)
 
@@ -120,8 +123,13 @@ class SeriesRecord(NamedTuple):
             0 if found.filled is None else int(found.filled.sum()), int(apart.sum()),
             UNKNOWN if apart.all() else "",
             () if held.dtype == np.bool_ else tuple(held[~apart].tolist()),
-            float(found.empty_shares[~apart].sum()),
+            float(found.empty_shares[~apart].sum()), found.shared_calibration,
         )  # fmt: skip
+
+
+def rank_series(record: SeriesRecord) -> tuple[float, float]:
+    """Return a key that sorts series, the worst first: by p-value, where there is one."""
+    return (1.0 if math.isnan(record.p_value) else record.p_value), record.coverage
 
 
 class SeriesEvaluation(Sequence[SeriesRecord]):
@@ -134,6 +142,8 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     rows : by series, which of the rows that were given are its own, in its order; likewise
     says : what was promised, in words
     source : what each window was predicted from, in words; empty where that is not known
+    shared_calibration : whether windows of different series are compared with the same calibration
+        windows: no interval and no verdict is given then, as both are for independent windows
 
     Examples
     --------
@@ -151,8 +161,12 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         says: str = "",
         rows: Mapping[Hashable, IntArray] | None = None,
         source: str = "",
+        shared_calibration: bool = False,
     ) -> None:
         self.records, self.says, self.source = list(records), says, source
+        self.shared_calibration = shared_calibration or any(
+            one.shared_calibration for one in records
+        )
         self.evaluations, self.rows = dict(evaluations or {}), dict(rows or {})
 
     def __getitem__(self, place: Any) -> Any:
@@ -211,8 +225,11 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     @property
     def worst(self) -> SeriesRecord | None:
-        """The series that is least probably so badly covered by chance."""
-        return min(self.judged, key=lambda one: (one.p_value, one.coverage), default=None)
+        """The series that is least probably so badly covered by chance.
+
+        The one with the least coverage where there are no p-values.
+        """
+        return min(self.judged, key=rank_series, default=None)
 
     @property
     def spread(self) -> float:
@@ -222,6 +239,8 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     @property
     def spread_by_chance(self) -> float:
         """What the spread would be if all series were covered alike, and windows independent."""
+        if self.shared_calibration:
+            return math.nan
         numbers = np.array([one.judged for one in self.judged])
         return float(np.sqrt(self.hits.var() * np.mean(1 / numbers))) if len(numbers) else math.nan
 
@@ -233,7 +252,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the coverage of all series, as that of one."""
-        if not self.judged:
+        if not self.judged or self.shared_calibration:
             return math.nan, math.nan
         hits = self.hits
         if hits.dtype != np.bool_:
@@ -263,14 +282,19 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         said = (
             f"{kept}: {self.coverage:.3f} of {number:,} windows in {len(self.judged):,} "
             f"series, promised {self.promised:g}"
-            f"{say_empty(self.empty, 1 - self.promised, kept != 'short', what)}"
         )
+        if self.shared_calibration:
+            said += f"; {SHARED_CALIBRATION.format('windows of different series')}"
+            said += say_full(self.states_per_step, self._mean([one.states for one in self.judged]))
+        said += say_empty(self.empty, 1 - self.promised, kept != "short", what)
         worst = self.worst
         if worst is not None and len(self.judged) > 1:
+            by_chance = self.spread_by_chance
+            chance = "" if math.isnan(by_chance) else f" (by chance {by_chance:.3f})"
             said += (
                 f"; by series {self.coverages.min():.3f} to {self.coverages.max():.3f}, spread "
-                f"{self.spread:.3f} (by chance {self.spread_by_chance:.3f}), worst {worst.series!r}"
-                f" with {worst.coverage:.3f} of {worst.judged:,}"
+                f"{self.spread:.3f}{chance}, worst {worst.series!r} with {worst.coverage:.3f} of "
+                f"{worst.judged:,}"
             )
         if short := self.look_at:
             names = ", ".join(repr(one.series) for one in short[:5])
@@ -286,6 +310,8 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
     def _kept(self) -> str:
         """Say whether the promise was kept over all series, and whether that says anything."""
+        if self.shared_calibration:
+            return "no verdict"
         if self.coverage < self.promised:
             by_chance = p_of_hits(self.hits, self.promised) > DOUBT
             return "kept within chance" if by_chance else "short"
@@ -355,6 +381,11 @@ def evaluate_series(
     settle : what is done to each estimator before it is judged
     n_jobs : how many threads
     how : as in `ConformalHMM.evaluate`; of several levels, one `SeriesEvaluation` each
+
+    Notes
+    -----
+    Where other series calibrate, ``series="all"`` or ``"first"``, their rows are those of the fit,
+    so that windows of different series share calibration windows: there is no verdict over all.
     """
     horizon = how.get("horizon")
     if horizon is not None:
@@ -397,7 +428,7 @@ def evaluate_series(
     found = _each(judge, len(series), n_jobs, bool(each.table.predictor.verbose))
     joined = _joined(
         series, found, 1 if levels is None else len(levels), each.promise.words,
-        each.promise.source,
+        each.promise.source, shared_calibration=each.promise.calibrates_with_others,
     )  # fmt: skip
     return joined[0] if levels is None else joined
 
@@ -457,6 +488,9 @@ def backtest_series(
     -----
     A state that comes up in no other series is not known before it comes up, unless the predictor
     declares it, or a level names it.
+
+    With ``series="first"`` all windows are compared with the first windows of the other series.
+    Their errors are not independent, so that there is a coverage, but no interval and no verdict.
 
     Examples
     --------
@@ -531,12 +565,14 @@ def _joined(
     says: str,
     source: str,
     notes: Sequence[str] | None = None,
+    shared_calibration: bool = False,
 ) -> list[SeriesEvaluation]:
     """Return how all series fared, level by level.
 
     Parameters
     ----------
     notes : why a series has no window, where it has none; too short if left out
+    shared_calibration : whether windows of different series share calibration windows
     """
     names, lengths = series.names, series.lengths.tolist()
     rows = dict(zip(names, np.split(series.rows, series.ends[:-1]), strict=True))
@@ -550,5 +586,5 @@ def _joined(
             for name, number, one, note in zip(names, lengths, each, notes, strict=True)
         ]
         kept = {name: one for name, one in zip(names, each, strict=True) if one is not None}
-        joined.append(SeriesEvaluation(records, kept, says, rows, source))
+        joined.append(SeriesEvaluation(records, kept, says, rows, source, shared_calibration))
     return joined

@@ -25,6 +25,7 @@ def describe_series(found: SeriesEvaluation, horizon: int) -> dict[str, Any]:
     )
     return {
         "verdict": found.verdict(),
+        "shared_calibration": found.shared_calibration,
         "says": found.says,
         "source": found.source,
         "horizon": horizon,
@@ -51,6 +52,8 @@ def _judge(one: SeriesRecord, is_short: bool) -> str:
     """Say in a few words what came of a series."""
     if not one.judged:
         return one.note
+    if one.shared_calibration:
+        return "no verdict"
     lacking = one.promised - one.coverage
     if is_short:
         return f"look at it: short by {lacking:.3f}"

@@ -138,10 +138,12 @@ class Promise(Named, ABC):
     says : the promise in words: what holds, given what, and on average over what, with the
         symmetry that there is if none is named
     source : what each window of a backtest is predicted from, in words
+    calibrates_with_others : whether windows of other series calibrate those of a series
     """
 
     says: ClassVar[str]
     source: ClassVar[str]
+    calibrates_with_others: ClassVar[bool] = False
 
     def __init__(self, table: SeriesTable) -> None:
         self.table = table

@@ -31,6 +31,7 @@ class AllTogether(Promise, name="all"):
         "series in the order in which they come"
     )
     source = "the rows of its series before it and all rows of the others that did not train"
+    calibrates_with_others = True
     first = False
 
     def prepare(self) -> None:

@@ -53,6 +53,11 @@ class Evaluation(NamedTuple):
         as not covered here, and apart from misses in the `verdict`; None where nobody counted
     begins : (windows,) the first row of each window, from 0; None where windows are no rows
     guarantee : what was promised: of "steps", a share of them
+    shared_calibration : whether all windows are compared with the same calibration windows, so that
+        their errors are not independent and the `verdict` is neither "kept" nor "short"
+    sure_misses : (windows,) whether a window is missed whatever its truth is: its set was empty
+        before filling, or with "errors" more of its steps than may be wrong; None where nobody
+        counted
 
     Examples
     --------
@@ -85,6 +90,8 @@ class Evaluation(NamedTuple):
     begins: Any = None
     guarantee: str = "all"
     empty: Any = None
+    shared_calibration: bool = False
+    sure_misses: Any = None
 
     @classmethod
     def of_steps(
@@ -94,6 +101,7 @@ class Evaluation(NamedTuple):
         truth: IntArray,
         nodes: npt.NDArray[np.bool_],
         filled_steps: npt.NDArray[np.bool_] | None = None,
+        max_errors: int = 0,
         **others: Any,
     ) -> Evaluation:
         """Judge which states were possible at each step, and put it beside all else.
@@ -103,6 +111,7 @@ class Evaluation(NamedTuple):
         lengths : (windows,) how many steps each window has
         filled_steps : (steps,) where nothing was possible, and `nodes` has the most plausible; none
             if left out
+        max_errors : how many steps of a window may be wrong, with the guarantee "errors"
         others : what does not follow from the steps; p-values are NaN where there are none
         """
         begins = lengths.cumsum() - lengths
@@ -111,6 +120,8 @@ class Evaluation(NamedTuple):
             nothing |= filled_steps
         there = nodes[np.arange(len(truth)), truth] & (truth >= 0) & ~nothing
         others.setdefault("p_values", np.full(len(lengths), np.nan))
+        number_empty = np.add.reduceat(nothing.astype(np.int64), begins)
+        by_errors = others.get("guarantee") == "errors"
         return cls(
             wrong=1 - np.add.reduceat(there.astype(np.int64), begins) / lengths,
             widths=np.add.reduceat(nodes.sum(axis=1), begins) / lengths,
@@ -118,7 +129,8 @@ class Evaluation(NamedTuple):
             truth=truth,
             nodes=nodes,
             unseen=np.logical_or.reduceat(truth < 0, begins),
-            empty=np.add.reduceat(nothing.astype(np.int64), begins) / lengths,
+            empty=number_empty / lengths,
+            sure_misses=number_empty > max_errors if by_errors else number_empty == lengths,
             **others,
         )
 
@@ -168,11 +180,10 @@ class Evaluation(NamedTuple):
     def empty_shares(self) -> FloatArray:
         """What of each window was empty before filling, which no truth can be in.
 
-        The share of steps where that is promised; else 1 where all steps were empty, and 0.
+        The share of steps where that is promised; else 1 for `sure_misses`, and 0.
         """
-        if self.empty is None:
-            return np.zeros(len(self.covered))
-        return np.asarray(self.empty if self.guarantee == "steps" else self.empty == 1.0, float)
+        found = self.empty if self.guarantee == "steps" else self.sure_misses
+        return np.zeros(len(self.covered)) if found is None else np.asarray(found, float)
 
     @property
     def _single_steps(self) -> bool:
@@ -181,7 +192,10 @@ class Evaluation(NamedTuple):
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether the promise was kept, in words; None where the level is not known."""
+        """Whether the promise was kept, in words; None where the level is not known.
+
+        With `shared_calibration` its ``kept`` is None, and its words say why.
+        """
         return judge_promise(self)
 
     @property

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 ERROR_RATE = 0.05  # of the whole verdict, half of it for all windows and half for parts of them
 PARTS = 20  # of the windows, at whose edges a shortfall may begin or end
 FULL = 0.95  # of the states, from which on a set says nothing
+SHARED_CALIBRATION = (
+    "{} are compared with the same calibration windows, so their errors are not independent and a "
+    "single table cannot show whether the promise was kept: it holds on average over many tables"
+)
 
 
 class Verdict(NamedTuple):
@@ -30,18 +34,22 @@ class Verdict(NamedTuple):
     refitted model and windows that do not overlap; otherwise nearly so. Where a shortfall begins
     is a description.
 
+    Where all windows are compared with the same calibration windows, their errors rise and fall
+    together, and no verdict is given: `kept` and `p_value` are None.
+
     Sets are judged as they were before empty ones were filled with their most plausible sequence:
     a best guess that is right is no coverage. An empty set misses whatever the truth is, so that a
     larger share of empty sets than may miss is a failure of calibration by itself.
 
     Attributes
     ----------
-    kept : whether the promise was kept, as far as can be told; None where windows are too few
+    kept : whether the promise was kept, as far as can be told; None where windows are too few, or
+        all share their calibration windows
     words : the same in words
     coverage : the share that was covered, of steps where these are promised; in the part named
     promised : the level
     windows : how many windows that is of
-    p_value : of the promise: short if it is at most 0.05
+    p_value : of the promise: short if it is at most 0.05; None where there is no verdict
     rows : the first and last row of the part that is short, counted from 1; None if it is no part
     state : the label whose windows are short, where states have levels of their own
     unseen : windows with a state that had not come up before, which are counted apart
@@ -113,6 +121,15 @@ def judge_promise(found: Evaluation) -> Verdict | None:
         if by_state
         else _along(found, hits, float(promised[0]))
     )
+    if found.shared_calibration:
+        share, level = float(hits.mean()), whole.promised
+        words = f"no verdict: {share:.3f} of {len(hits):,} {_unit(found, whole)}"
+        words += f", promised {level:.3g}; {SHARED_CALIBRATION.format('all windows')}"
+        words += say_full(found.width, found.nodes.shape[1])
+        words += say_empty(empty, 1 - float(promised.mean()), None, what)
+        return Verdict(
+            None, words + more, share, level, len(hits), None, None, None, **about
+        )  # fmt: skip
     worst = min([whole, *parts], key=lambda part: part.p_value)
     kept: bool | None = worst.p_value > ERROR_RATE
     about_worst = whole if kept else worst
@@ -222,6 +239,17 @@ def say_empty(empty: float, most: float, kept: bool | None, what: str = "sets") 
     if kept is False:
         return f"; not calibrated: {said}, and at most {most:.3g} may be"
     return f"; {said}, more than {most:.3g}, which may be chance"
+
+
+def say_full(width: float, states: float) -> str:
+    """Report that sets hold nearly all states, where they do.
+
+    >>> say_full(1.2, 2), say_full(4.9, 5)
+    ('', '; the sets say nothing: 4.9 of 5 states a step')
+    """
+    if states > 1 and width >= FULL * states:
+        return f"; the sets say nothing: {width:.3g} of {states:,.3g} states a step"
+    return ""
 
 
 def _unit(found: Evaluation, part: SomeWindows) -> str:

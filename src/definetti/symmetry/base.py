@@ -178,6 +178,8 @@ class Symmetry(Named, ABC):
     given : given which state the promise holds: the "last state", whatever state it ends in, or
         the "present state", each time it is in this state
     by_clock : whether, given the present state, that holds at any time, and not by visits alone
+    shared_calibration : whether all windows of a backtest are compared with the same calibration
+        windows, so that their errors are not independent and allow no verdict
     pools : whether observations of earlier stretches are dealt out as well
     spans : which stretches it compares with, in words, where that is not the last alone
     reads_observations : whether what is rearranged depends on observations, and not on states
@@ -196,6 +198,7 @@ class Symmetry(Named, ABC):
     by_last_state: bool = False
     given: str = "last state"
     by_clock: bool = False
+    shared_calibration: bool = False
     pools: bool = False
     spans: str = ""
     reads_observations: bool = True

@@ -51,6 +51,7 @@ class TogetherDepartures(Departures):
             words = "of the first window of each other series, at any time where all have one law"
         object.__setattr__(self, "spans", words)
         object.__setattr__(self, "by_clock", self.first)
+        object.__setattr__(self, "shared_calibration", self.first)
 
     def check(self, history: History) -> None:
         self._check_cuts(len(history))

@@ -435,12 +435,12 @@
     byId("series-levels").replaceChildren(...found.verdicts.slice(1).map((words) => element("p", sentence(words))));
     byId("series-promise").textContent = `Promised: ${found.says}. Windows of ${many(found.horizon, "step")}${found.source ? `, each predicted from ${found.source}` : ""}.`;
     const long = found.horizon > 1; // else as many sequences as states
-    fill(byId("series-table"), ["series", "verdict", "covered [95 % interval]", "windows", "rows", ...(long ? ["sequences in a set"] : []), "states a step", "empty before filling"], found.listed.map((one) => [
+    fill(byId("series-table"), ["series", "verdict", found.shared_calibration ? "covered" : "covered [95 % interval]", "windows", "rows", ...(long ? ["sequences in a set"] : []), "states a step", "empty before filling"], found.listed.map((one) => [
       one.series, one.verdict, element("span", share(one), { class: "share" }), whole(one.windows), whole(one.rows),
       ...(long ? [number(one.mean_size, 2)] : []), number(one.states_per_step, 2), number(one.share_empty),
     ]));
     const hidden = found.number - found.listed.length;
-    byId("series-more").textContent = "Worst first, by how probably so few windows are covered by chance. " + (hidden ? `${whole(hidden)} more fared better.` : "");
+    byId("series-more").textContent = (found.shared_calibration ? "Least covered first. " : "Worst first, by how probably so few windows are covered by chance. ") + (hidden ? `${whole(hidden)} more fared better.` : "");
     const some = found.listed.filter((one) => one.windows).slice(0, DRAWN);
     byId("series-picture").hidden = !some.length;
     if (some.length) {
