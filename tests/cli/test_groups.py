@@ -257,7 +257,10 @@ def test_a_classifier_takes_one_column_as_it_takes_several(ask, table, series):
     ("symmetry", "promise"),
     [
         ("published", "nothing is guaranteed: symmetry='published' is not exact"),
-        ("departures", "exact for each series, given its present state, by its own history"),
+        (
+            "departures",
+            "exact for each series, given its present state, counted by visits, by its own history",
+        ),
         ("spaced", "exact for each series, given its last state, by its own history"),
     ],
 )

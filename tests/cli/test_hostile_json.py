@@ -6,6 +6,8 @@ from hashlib import sha256
 
 import pytest
 
+from definetti.cli.reading import parse_table
+
 SIZE = 4_000_000
 NEVER_CLOSED = '"' + r"\"" * (SIZE // 2)
 
@@ -52,3 +54,22 @@ def test_deep_brackets_are_refused(bracket, ask_all, tmp_path):
     for done in found.values():
         assert done.returncode == 2
         assert "values inside of each other, more than" in done.err
+
+
+def test_rows_that_have_names_of_their_own_are_refused(ask_all, tmp_path):
+    """The table would be a square of them: 4 MB of text for a thousand million cells."""
+    rows = [f'{{"state": "a", "note": "\\\\", "{number}": 1}}' for number in range(30_000)]
+    (tmp_path / "lines.json").write_text("\n".join(rows))
+    (tmp_path / "list.json").write_text(f"[{', '.join(rows)}]")
+    (tmp_path / "deep.json").write_text("\n".join(f'{{"state": "a", "b": {row}}}' for row in rows))
+    found = ask_all({name: ("predict", f"{name}.json") for name in ("lines", "list", "deep")})
+    for name, done in found.items():
+        assert done.returncode == 2, name
+        assert "30,000 rows have more than" in done.err, name
+        assert "give all rows the same names" in done.err, name
+
+
+def test_a_key_may_come_up_late_in_a_long_table():
+    rows = [f'{{"state": "a", "seen": {number}}}' for number in range(60_000)]
+    found = parse_table("\n".join([*rows, '{"state": "b", "late": 1}']), "x.json")
+    assert found.shape == (60_001, 3)

@@ -13,6 +13,7 @@ from definetti.cli.estimators import read_both
 from definetti.cli.fields import BadTable, find_repeated
 from definetti.cli.kinds import FIRST
 from definetti.cli.options import Columns
+from definetti.cli.parts import open_parts
 from definetti.cli.reading import parse_table, read_table
 from definetti.emissions._choice import kinds_of
 from definetti.simulate import weather
@@ -371,3 +372,31 @@ def test_rows_with_one_field_more_that_is_no_row_name(text, says, tmp_path):
     (tmp_path / "odd.csv").write_text(text)
     with pytest.raises(BadTable, match=says):
         read_table(str(tmp_path / "odd.csv"), "state")
+
+
+@pytest.mark.parametrize("name", ["*", "^.*$", "^s.*$"])
+def test_a_name_that_polars_takes_for_a_pattern_is_refused(tmp_path, name):
+    """It stands for other columns: to leave it out would leave these out, too."""
+    table = pl.DataFrame({name: Y, "seen": Y, "state": X})
+    (tmp_path / "x.csv").write_text(table.write_csv())
+    (tmp_path / "x.json").write_text(table.write_ndjson())
+    table.write_parquet(tmp_path / "x.parquet")
+    for ending in ("csv", "json", "parquet"):
+        with pytest.raises(BadTable, match=r"is a pattern, which stands for several.*rename it"):
+            read_table(str(tmp_path / f"x.{ending}"))
+    with (
+        pytest.raises(BadTable, match="is a pattern"),
+        open_parts(str(tmp_path / "x.parquet"), "seen", "state"),
+    ):
+        pass
+
+
+def test_messages_name_some_of_very_many_columns(tmp_path):
+    names = [f"c{k}" for k in range(500)]
+    text = ",".join([*names, "state"]) + "\n" + (",".join(["1"] * 500) + ",a\n") * 5
+    (tmp_path / "x.csv").write_text(text)
+    table = read_table(str(tmp_path / "x.csv"))
+    notes = split_labelled_rows(table, "x.csv", state="state", observed=None).notes
+    assert any("'c19' has one value only and 480 more;" in note for note in notes)
+    with pytest.raises(BadTable, match="c19 and 481 more"):
+        split_labelled_rows(table, "x.csv", state="sky", observed=None)

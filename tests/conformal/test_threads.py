@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import sys
 import threading
 import time
@@ -157,6 +158,19 @@ def test_copies_and_properties_while_labels_come_in() -> None:
         lambda cp: cp.n_steps_,
     ]
     check_reads(make, write, 60, reads)
+
+
+def test_pickles_while_labels_come_in() -> None:
+    """The counts in a pickle are those of its rows, and of no other moment."""
+    cp = ConformalHMM(HMM(), random_state=0).fit(Y[:BEGUN], X[:BEGUN])
+
+    def read() -> bool:
+        data = pickle.loads(pickle.dumps(cp))._data
+        counts = data.statistics.sum(), data.history.emissions.sum(), len(data.history)
+        return len(set(counts)) == 1 and data.history.transitions.sum() == len(data.history) - 1
+
+    found = run_beside(lambda k: cp.partial_fit(Y[:1], X[:1]), 1_000, [read])
+    assert all(value for *_, value in found)
 
 
 def test_a_table_of_p_values_while_labels_come_in() -> None:

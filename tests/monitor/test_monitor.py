@@ -405,6 +405,7 @@ def test_each_argument_is_checked() -> None:
         Monitor(cp, martingale="roulette")
     with pytest.raises(ValueError, match="keep"):
         Monitor(cp, keep=0)
+    assert Monitor(cp, keep=2**70).keep >= 2**31 - 1  # more than any stream has
     with pytest.raises(TypeError, match="ConformalHMM"):
         Monitor("cp")  # type: ignore[arg-type]
 

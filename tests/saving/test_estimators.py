@@ -8,6 +8,7 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import (
@@ -25,6 +26,7 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     OneHotEncoder,
     OrdinalEncoder,
+    PolynomialFeatures,
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier
@@ -60,6 +62,8 @@ HELD = {
     ),
     "ordinal": (columns(("n", "passthrough", ["heat"]), ("c", OrdinalEncoder(), ["city"])), FRAME),
     "text": (make_pipeline(TfidfVectorizer(), LogisticRegression()), TEXT),
+    "polynomial": (make_pipeline(PolynomialFeatures(3), LogisticRegression()), Y),
+    "dummy": (DummyClassifier(strategy="uniform"), Y),
 }
 
 
@@ -139,6 +143,31 @@ def test_numbers_that_lead_beyond_what_is_there(tmp_path):
     path = tmp_path / "model.definetti"
     altered("text", lambda text: text.replace('"content": "2"', '"content": "200000000"'), path)
     with pytest.raises(LoadError, match="not numbered from 0 on"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "told"),
+    [
+        ("polynomial", "_max_degree", "a file holds a number up to 10 alone"),
+        ("polynomial", "_n_out_full", "a file holds a number up to 1,000,000 alone"),
+        ("dummy", "n_classes_", "counts other classes than it has"),
+    ],
+)
+def test_numbers_that_take_time_or_memory_without_bound(name, attribute, told, tmp_path):
+    """A degree is how often a loop runs, and the others are numbers of columns to be made."""
+
+    def change(text):
+        def put(node):
+            if isinstance(node, dict) and attribute in node:
+                node[attribute]["content"] = str(10**12)
+            return node
+
+        return json.dumps(json.loads(text, object_hook=put))
+
+    path = tmp_path / "model.definetti"
+    altered(name, change, path)
+    with pytest.raises(LoadError, match=told):
         load(path)
 
 

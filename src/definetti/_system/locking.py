@@ -55,6 +55,17 @@ class Locked:
             made.__dict__.update(deepcopy(self.__dict__, memo))
         return made
 
+    def __copy__(self) -> Any:
+        """Copy it without its parts, and not by the way of a pickle."""
+        made = type(self).__new__(type(self))
+        with holding(self):
+            made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle a copy, since the parts are pickled when the lock is no longer held."""
+        return super(Locked, deepcopy(self)).__reduce_ex__(protocol)
+
 
 def holding(thing: object) -> AbstractContextManager[Any]:
     """Return a context in which no other thread uses an object, if it is one with a lock."""

@@ -17,6 +17,7 @@ from definetti.data.timing import Clock, Times, rows_until_hole
 if TYPE_CHECKING:
     import polars as pl
 
+SHOWN = 20  # columns that a message names
 # Words for a state that is missing. "none" and "Na" are not among them: they are names, too.
 NO_LABEL = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL")
 
@@ -158,7 +159,12 @@ def check_columns(table: pl.DataFrame, name: str, columns: list[str], option: st
     remedy = f"; name one of these with {option}" if option else ""
     if alike:
         remedy = f"; is it {alike[0]!r}?"
-    raise BadTable(f"{name} has no column {column!r}; it has {', '.join(there)}{remedy}")
+    raise BadTable(f"{name} has no column {column!r}; it has {_list_some(there)}{remedy}")
+
+
+def _list_some(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def _choose_columns(
@@ -303,7 +309,7 @@ def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
 def _leave_out(columns: list[str], idle: dict[str, str], notes: list[str]) -> list[str]:
     """Return the columns but for those that tell nothing, and note these."""
     if idle:
-        told = ", ".join(f"{column!r} {why}" for column, why in idle.items())
+        told = _list_some([f"{column!r} {why}" for column, why in idle.items()])
         notes.append(
             f"left out, telling nothing: {told}; --observation-columns keeps what it names"
         )

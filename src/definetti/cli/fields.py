@@ -147,6 +147,16 @@ def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> 
     return True
 
 
+def check_names(columns: list[str], name: str) -> None:
+    """Refuse names that polars takes for patterns, which stand for other columns."""
+    for column in columns:
+        if column == "*" or (column.startswith("^") and column.endswith("$")):
+            raise BadTable(
+                f"{name}: the name of column {column!r} is a pattern, which stands for several "
+                "columns; rename it"
+            )
+
+
 def find_repeated(names: list[str]) -> list[str]:
     """Return the names that come more than once, in the order of the first.
 

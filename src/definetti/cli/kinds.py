@@ -41,8 +41,8 @@ def tidy_columns(
         ):
             row = (series.is_not_null().arg_max() or 0) + 1
             raise BadTable(
-                f"{name}: row {row}, column {column!r} holds {str(series.dtype).lower()}; give one "
-                "value a row, text or a number"
+                f"{name}: row {row}, column {column!r} holds {str(series.dtype)[:40].lower()}; "
+                "give one value a row, text or a number"
             )
         if series.dtype in (pl.Int128, pl.UInt128) or series.dtype.is_decimal():
             series = series.cast(pl.Float64)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from definetti._system.nesting import measure_depth
-from definetti.cli.fields import BadTable, take_first_line
+from definetti.cli.fields import BadTable, check_names, take_first_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 # Values inside of each other in a row. Readers go down into them, and some have no way back: from
 # a few hundred on, the process ends.
 DEEPEST = 64
+# Cells that a JSON table may have in any case, and for each field that its rows give: a name that
+# few rows have is a column of all of them.
+CELLS, SPARSEST = 2 * 10**7, 20
+STRING = re.compile(r'"([^"]*)"(\s*:)?')
 TOO_DEEP = f"values inside of each other, more than {DEEPEST} deep; a row takes plain ones"
 
 
@@ -31,6 +35,7 @@ def read_lines(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
     _check_depth(text, name)
+    _check_cells(text, name)
     for label in labels:
         _check_alike(text, name, label)
     try:
@@ -47,6 +52,7 @@ def read_lines(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
                 ) from None
             _check_object(row, number, name)
         raise BadTable(f"{name}: {take_first_line(error)}") from None
+    check_names(found.columns, name)
     return found
 
 
@@ -78,6 +84,24 @@ def _check_depth(text: str, name: str) -> None:
     for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
         if line.count("[") + line.count("{") > DEEPEST and measure_depth(line) > DEEPEST:
             raise BadTable(f"{name}: row {number} has {TOO_DEEP}")
+
+
+def _check_cells(text: str, name: str) -> None:
+    """Refuse rows of which each has names of its own: the table would be a square of them."""
+    rows, fields = text.count("\n") + 1, text.count(":")
+    most = max(CELLS, SPARSEST * fields)
+    if rows * fields <= most:
+        return
+    text = text.replace("\\\\", "").replace('\\"', "")  # strings then end with the next quote
+    names = set()
+    for one in STRING.finditer(text):
+        if one[2]:
+            names.add(one[1])
+            if rows * len(names) > most:
+                raise BadTable(
+                    f"{name}: {rows:,} rows have more than {len(names) - 1:,} names of columns, "
+                    "most of them in few rows; give all rows the same names"
+                )
 
 
 def _check_alike(text: str, name: str, label: str) -> None:

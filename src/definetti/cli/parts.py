@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.columns import check_columns
-from definetti.cli.fields import BadTable, take_first_line
+from definetti.cli.fields import BadTable, check_names, take_first_line
 from definetti.cli.reading import PARQUET, import_polars, name_source, read_table
 from definetti.cli.room import check_room, is_out_of_memory
 
@@ -152,6 +152,7 @@ def _checked(table: PartedTable, state: str) -> PartedTable:
         raise BadTable(
             f"{table.name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None
+    check_names(list(schema), table.name)
     head = pl.DataFrame(schema=schema)
     check_columns(head, table.name, [table.group], "--group-column")
     check_columns(head, table.name, [state], "--state-column")

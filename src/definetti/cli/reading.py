@@ -19,6 +19,7 @@ from definetti.cli.fields import (
     NUMBERS,
     BadTable,
     check_inner_quotes,
+    check_names,
     check_open_quotes,
     check_widths,
     clean_lines,
@@ -211,6 +212,7 @@ def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
         raise BadTable(
             f"{name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None
+    check_names(found.columns, name)
     return found
 
 
@@ -231,6 +233,7 @@ def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
     import polars as pl
 
     text, separator, columns = clean_lines(text, name)
+    check_names(columns, name)
     places = {column: str(place) for place, column in enumerate(columns)}
     try:
         found = pl.read_csv(

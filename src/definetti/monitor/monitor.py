@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -165,7 +166,7 @@ class Monitor(Locked, Saved):
         self.adapt_from = checked_word(adapt_from, ADAPT_FROM, "adapt_from")
         self.adaptive = find_adaptive(adaptive, cp)
         sequence = checked_choice(coverage, ConfidenceSequence, "coverage")
-        self.keep = None if keep is None else checked_number(keep, "keep")
+        self.keep = None if keep is None else min(checked_number(keep, "keep"), sys.maxsize)
         self._generator = np.random.default_rng(entropy_of(random_state))
         self.n_labels = self.n_skipped = 0
         self.alarms: list[Alert] = []

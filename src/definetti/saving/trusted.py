@@ -3,7 +3,7 @@
 What is listed predicts by means of NumPy alone, which looks whether an index is within bounds, or
 is looked at here. Trees and forests, neighbours and support vectors are not: their compiled code
 follows the numbers in a file wherever these lead. Nor is anything allowed that opens files, calls
-functions or takes unbounded time by a parameter: vectorizers are held to the values below.
+functions, or takes time or memory without bound by a parameter: those are held to the values below.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ VECTORIZER: dict[str, tuple[Any, ...]] = {
 }
 LARGEST_NGRAM = 10
 MOST_JOBS = 64  # processes that a transformer may start
+LARGEST_DEGREE, MOST_TERMS = 10, 10**6  # of polynomials
 
 
 @cache
@@ -127,6 +128,18 @@ def _check_jobs(own: dict[str, Any], name: str) -> None:
         raise _refused(own, name, "n_jobs", f"None or a number up to {MOST_JOBS}")
 
 
+def _check_polynomial(own: dict[str, Any], name: str) -> None:
+    for parameter, most in {"_max_degree": LARGEST_DEGREE, "_n_out_full": MOST_TERMS}.items():
+        value = own.get(parameter, 0)
+        if not (type(value) is int and 0 <= value <= most):
+            raise _refused(own, name, parameter, f"a number up to {most:,}")
+
+
+def _check_classes(own: dict[str, Any], name: str) -> None:
+    if "classes_" in own and own.get("n_classes_") != len(own["classes_"]):
+        raise ValueError(f"its {name} counts other classes than it has")
+
+
 def _refused(own: dict[str, Any], name: str, parameter: str, allowed: str) -> ValueError:
     value = reprlib.repr(own.get(parameter))
     return ValueError(f"its {name} has {parameter}={value}, and a file holds {allowed} alone")
@@ -163,7 +176,9 @@ CHECKS: dict[str, list[Callable[[dict[str, Any], str], None]]] = {
     "Pipeline": [_check_jobs],
     "FeatureUnion": [_check_jobs],
     "ColumnTransformer": [_check_jobs],
+    "DummyClassifier": [_check_classes],
     "OneHotEncoder": [_check_one_hot],
+    "PolynomialFeatures": [_check_polynomial],
     "FunctionTransformer": [_check_function],  # what columns are that pass through
     "StandardScaler": [_check_scale],
     "RobustScaler": [_check_scale],

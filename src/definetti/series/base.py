@@ -170,7 +170,7 @@ def say_promise(name: str, symmetry: Any = "auto") -> str:
     """Say what is promised by a promise of that name, where windows are compared by a symmetry.
 
     >>> say_promise("own", "departures")
-    'exact for each series, given its present state, by its own history'
+    'exact for each series, given its present state, counted by visits, by its own history'
     >>> say_promise("own", "published")
     "nothing is guaranteed: symmetry='published' is not exact"
     """
@@ -180,7 +180,8 @@ def say_promise(name: str, symmetry: Any = "auto") -> str:
     found = find_symmetry(symmetry)
     if not found.exact:
         return f"nothing is guaranteed: symmetry={found.known_as!r} is not exact"
-    return says.replace("given its last state", f"given its {found.given}")
+    given = f"{found.given}, counted by visits" if found.given == PRESENT else found.given
+    return says.replace("given its last state", f"given its {given}")
 
 
 class SharedModel(GivesModel):
