@@ -16,7 +16,6 @@ MODULES = {
     "one_step": "crepes_p_values",
     "growth": "growth",
     "rolling": "rolling",
-    "threads": "threads",
     "figure1": "figure1",
     "past": "past",
     "long": "long",

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
-from benchmarks import many, online, threads
+from benchmarks import many, online
 from benchmarks.models import draw_states, random_model
 from benchmarks.tables import format_ratio, format_seconds, make_table, show_table
 from definetti import HMM, ConformalHMM
@@ -53,7 +53,6 @@ def run(console: Console) -> None:
     show_table(console, made, "Each is the median of its stretch. Growth of 1× is no growth.")
     many.run(console)
     online.run(console)
-    threads.run(console)
 
 
 def _time_steps(
