@@ -244,17 +244,17 @@ class FrontDoor(Door, GivesModel):
         n_states : how many states there are, where a candidate has some that nobody knew of
         """
 
-    def _rolls_at_once(self, horizon: int) -> bool:
-        """Tell, before anything is read, whether all windows of a stretch may be ranked at once.
+    @property
+    def _ranks_windows(self) -> bool:
+        """Whether predictions are made of the ranks of a `_question`, and of nothing else.
 
-        That is so where predictions are made of ranks, of a `_question`, and of nothing else; by
-        default each window is predicted by itself.
+        Then all windows of a stretch may be ranked at once; by default each is predicted by itself.
         """
         return False
 
-    def _rolls_as(self: Following, observations: Any, first: Any, horizon: int) -> Following:
-        """Return who answers for all windows of a stretch, given what is observed in the first."""
-        return self
+    def _data_of(self, question: Question) -> Labelled:
+        """Return the data that a question is about."""
+        return self._data
 
     @property
     def _fills(self) -> bool:

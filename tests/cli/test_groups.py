@@ -570,7 +570,7 @@ def test_series_decide_by_themselves_whether_refitting_is_slow():
     """As in Python: what a long first series needs is no business of the others."""
     states = ["sun", "rain"] * 800
     head = LabelledTable(pl.Series(np.linspace(0, 1, 1600)), states, None, 0, {})
-    assert make_estimator(Settings(), head, 10).train_size == 0.5
-    for horizon, wanted in ((10, None), (20, 0.5)):  # so many cannot be listed by anyone
+    assert make_estimator(Settings(), head, 12).train_size == 0.5
+    for horizon, wanted in ((12, None), (20, 0.5)):  # so many cannot be listed by anyone
         cp = make_for_series(Settings(), head, horizon, 0, Grouping("patient"))
         assert cp.train_size == wanted

@@ -89,7 +89,8 @@ def test_a_named_model_a_short_question_and_other_ways_are_refitted(data):
         {"symmetry": "full"}, {"memory": 2}, {"model": HMM(emission="gaussian")},
         {"symmetry": "departures"},  # by visits, half of a length is no cut fixed in advance
     )  # fmt: skip
-    assert pair(data)[0]._asked(pair(data)[0]._data, STEPS).model_.fixed
+    free = pair(data)[0]
+    assert free._plan(free._data, STEPS).model.fixed
     for how in other_ways:
         cp = ConformalHMM(random_state=0, **how).fit(y[:LENGTH], x[:LENGTH])
         assert cp._asked(cp._data, STEPS) is cp
@@ -121,7 +122,8 @@ def test_the_law_is_that_of_all_observations(data, monkeypatch):
     whole = np.abs(np.round(y[:, 0]))
     seen = [*whole[:150].tolist(), *y[150:LENGTH, 0].tolist()]  # counts, and then numbers
     cp = ConformalHMM(random_state=0).fit(seen, x[:LENGTH])
-    assert not cp._asked([0.5, 2.0], None)._data.emission.symbols
+    assert not cp._data.emission.symbols
+    assert not cp._data.half().emission.symbols
     # New observations may ask for another, one window at a time.
     cp = ConformalHMM(random_state=0).fit(whole[:LENGTH], x[:LENGTH])
     windows = [[1.0, 3.0], [0.25, 3.0]]

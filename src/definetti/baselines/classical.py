@@ -66,5 +66,6 @@ class Classical(Baseline, name="classical"):
     def _compare_with(self, question: Question) -> Symmetry:
         return Past(self.stride)
 
-    def _rolls_at_once(self, horizon: int) -> bool:
+    @property
+    def _ranks_windows(self) -> bool:
         return type(self) is Classical and self.stride == 1

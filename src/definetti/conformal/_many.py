@@ -30,18 +30,15 @@ def rank_many(
     each, every = read_windows(windows)
     question = cp._question(each[0], None, lag, ranking=True)
     one_law = cp._data.settled(every)  # for all windows
-    if question.settled and one_law:
-        assert cp._half is not None
-        _, ranked, codes = rank_many(cp._half, windows, candidates, lag)
-        return question, ranked, codes
     n_states, steps = len(question.labels), question.steps
     check_listing(n_states, steps, cp.max_candidates, question.way_to_limits)
     codes = all_candidates(n_states, steps)
     if candidates is not None:
         codes = _read_candidates(cp, candidates, steps)
     seen = None
-    if not question.settled and (question.model.fixed or question.history.symbols):
-        new = cp._data.read_new(every, None)
+    usable = one_law or not question.settled
+    if usable and (question.model.fixed or question.history.symbols):
+        new = cp._data_of(question).read_new(every, None)
         seen = new.codes.reshape(len(each), -1)
     if question.by_last_state and seen is not None:
         asked = replace(question, table=new.table)

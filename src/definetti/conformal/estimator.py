@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
@@ -52,9 +50,7 @@ from definetti.sets._wording import LAST
 from definetti.sets.listed import installed
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
 from definetti.sets.windows import sets_of
-from definetti.strategies import find_priors
 from definetti.symmetry import (
-    Full,
     Remembering,
     Symmetry,
     TogetherDepartures,
@@ -188,7 +184,6 @@ class ConformalHMM(FrontDoor, Saved):
     _known: tuple[Hashable, ...] = ()  # states that other series have
     _together = False  # whether all stretches calibrate
     _omits_first = False  # whether the first observation chose where the history begins
-    _half: ConformalHMM | None = None  # itself with a fixed model, once one was needed
     _home: Home | None = None  # where it is kept, if it is that of one series of many
 
     def __init__(
@@ -296,8 +291,6 @@ class ConformalHMM(FrontDoor, Saved):
         super().break_off()
         if isinstance(self._remembering, TogetherDepartures):
             self._remembering = self._remembering.broken_off(len(self._data.history))
-        if self._half is not None:
-            self._half.break_off()
         if self._home is not None:
             self._home.keep(self)
         return self
@@ -723,7 +716,7 @@ class ConformalHMM(FrontDoor, Saved):
                 f"rows that is fixed in advance, such as train_size={len(data.training.states)}"
             )
         found = {
-            "_data": data, "symmetry_": symmetry, "_half": None,
+            "_data": data, "symmetry_": symmetry,
             "_remembering": remember(symmetry, self.memory, data.history),
         }  # fmt: skip
         if isinstance(self.confidence_level, Mapping):
@@ -761,20 +754,15 @@ class ConformalHMM(FrontDoor, Saved):
         states : (L,) their labels
         """
         observations, states = readable(observations), readable(states, "states")
-        half, data = self._half, self.__dict__.get("_data")
         if self._home is not None:
             self._home.check(self)
         super().partial_fit(observations, states)
         if self._home is not None:
             self._home.keep(self)
-        self._half = None  # in so far as that fails
-        if half is not None and self._data is data:  # under the law that it was made by
-            half.partial_fit(observations, states)
-            self._half = half
         return self
 
-    def _asked(self, data: Labelled, horizon: Any, n_states: int = 0) -> ConformalHMM:
-        """Return who is to answer: itself, or itself with a model that is fixed.
+    def _plan(self, data: Labelled, horizon: Any, n_states: int = 0) -> Labelled:
+        """Return the data as they are, or with a fixed model where refitting would be slow.
 
         It goes by what all rearrangements of the completed sequence share, the number of its states
         for one, and not that of the history's.
@@ -785,32 +773,18 @@ class ConformalHMM(FrontDoor, Saved):
         n_states : how many there are with those that a candidate has of its own
         """
         if not isinstance(horizon, (int, np.integer)) or horizon < 1:
-            return self  # who refuses it
-        cost = max(data.history.n_states, n_states), int(horizon), data.begun
+            return data  # which is refused later
         symmetry = self._remembering
-        if not is_slow(*cost, False, symmetry.recent):
-            return self
-        if not is_auto(self.model) or data.model.fixed:
-            return self
-        if data.begun < 2 or not data.history.length or not symmetry.by_last_state:
-            return self
+        if not is_auto(self.model) or data.model.fixed or not symmetry.by_last_state:
+            return data
         if symmetry.given != LAST:  # by visits, half of a length is no cut fixed in advance
-            return self
-        if not is_slow(*cost, data.shares, symmetry.recent):
-            return self
-        if data is not self._data:  # under a law that these observations alone ask for
-            return settle(self, self._halve(data))
-        if self._half is None:
-            self._half = self._halve(data)
-        return settle(self, self._half)
-
-    def _halve(self, whole: Labelled) -> ConformalHMM:
-        """Return itself with the model fixed on the first half of what it was fitted on."""
-        made, data = copy(self), whole.fixed(whole.begun // 2)
-        made._home = None
-        made.model, made.train_size = data.model, whole.begun // 2
-        made._data, made.model_, made._half = data, data.model, None
-        return made
+            return data
+        cost = max(data.history.n_states, n_states), int(horizon), data.begun
+        if not is_slow(*cost, False, symmetry.recent):
+            return data
+        if data.begun < 2 or not data.history.length:
+            return data
+        return data.half() if is_slow(*cost, data.shares, symmetry.recent) else data
 
     def _question(
         self,
@@ -828,14 +802,12 @@ class ConformalHMM(FrontDoor, Saved):
         new_observations = readable(new_observations, "new_observations")
         data = self._data.choose_again(new_observations)
         new = None if horizon is not None else data.read_new(new_observations, None)
-        asked = self._asked(data, horizon if new is None else len(new.codes), n_states)
-        if asked is not self:
-            found = asked._question(
-                new_observations, horizon, lag, listing=listing, ranking=ranking, n_states=n_states
-            )
-            return replace(found, settled=True)
+        planned = self._plan(data, horizon if new is None else len(new.codes), n_states)
+        settled = planned is not data
+        if settled:
+            data, new = planned, None
         symmetry = self._remembering
-        if data is not self._data:  # taken in anew, under another law
+        if data is not self._data:  # taken in anew, under another law, or with a fixed model
             symmetry.check_more(data.history.observations, data.history.symbols)
         n, most, fixed = data.history.n_states, self.max_candidates, data.model.fixed
         way = lambda: name_way(symmetry, fixed)  # noqa: E731
@@ -852,6 +824,7 @@ class ConformalHMM(FrontDoor, Saved):
             entropy=self._entropy,
             smoothing=bool(self.smoothing),
             lag=int(lag),
+            settled=settled,
         )
         question = ask(data, new)
         question.check_exact()
@@ -863,21 +836,13 @@ class ConformalHMM(FrontDoor, Saved):
         symmetry.check_more(common.history.observations, common.history.symbols)
         return ask(common, common.read_new(new_observations, horizon))
 
-    def _rolls_at_once(self, horizon: int) -> bool:
-        if type(self) is not ConformalHMM or self.guarantee != "all":
-            return False
-        symmetry, data = self._remembering, self._data
-        if not data.model.fixed:
-            return horizon == 1 and find_priors(data.model, data.table) is not None
-        inner = symmetry.symmetry if isinstance(symmetry, Remembering) else symmetry
-        chained = type(inner).chains is not Symmetry.chains
-        return chained or (horizon == 1 and isinstance(inner, Full))
+    @property
+    def _ranks_windows(self) -> bool:
+        return type(self) is ConformalHMM and self.guarantee == "all"
 
-    def _rolls_as(self, observations: Any, first: Any, horizon: int) -> ConformalHMM:
-        self._check_fitted()
-        if not self._data.settled(observations):
-            return self
-        return self._asked(self._data.choose_again(first), horizon)
+    def _data_of(self, question: Question) -> Labelled:
+        """Return the data that a question is about, under the law of all observations so far."""
+        return self._data.half() if question.settled else self._data
 
     @property
     def _fills(self) -> bool:

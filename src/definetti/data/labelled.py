@@ -104,6 +104,7 @@ class Labelled(Saved):
     """
 
     clock: Clock | None = None
+    _half: Labelled | None = None
 
     def __init__(
         self,
@@ -327,6 +328,7 @@ class Labelled(Saved):
         if model.emission_ == self.emission:
             return self
         again = copy.copy(self)
+        again._half = None
         again.kinds, again.model, again.emission = kinds, model, model.emission_
         again.table = model.table
         codes = np.full(len(rows), MISSING)
@@ -386,13 +388,17 @@ class Labelled(Saved):
         total, nothing = self.statistics.sum(axis=0), np.zeros(0, dtype=np.int64)
         return self.emission.judge_rows(self.table, self.statistics, total, nothing) is not None
 
-    def fixed(self, train_size: int) -> Labelled:
-        """Return the data as if the model had been fixed on the first so many steps.
+    def half(self) -> Labelled:
+        """Return the data as if the model had been fixed on the first half of the steps.
 
         Of those that it began with: what came later calibrates, whenever this is asked for. The law
-        stays the one that all observations chose, which they do however they are rearranged.
+        stays the one that all observations chose, which they do however they are rearranged. The
+        half is made once, and goes on with the whole.
         """
-        return self._again(self.kinds, train_size)
+        if self._half is None:
+            self._half = self._again(self.kinds, self.begun // 2)
+        self._half.clock = self.clock
+        return self._half
 
     def _again(self, kinds: Kinds | None, train_size: int | None = None) -> Labelled:
         """Take in all that is there under another law, at once, as if it had come so."""
@@ -429,6 +435,8 @@ class Labelled(Saved):
 
         What is observed in earlier stretches stays in the pool, and so does what a model learns.
         """
+        if self._half is not None:
+            self._half.break_off()
         if not len(self.history):
             return  # it has just begun
         if self.together:  # the same history goes on, after a gap
@@ -474,6 +482,11 @@ class Labelled(Saved):
             assert found is not None  # what went by observations does so still
             self.kinds = self.kinds.join(found)
             self._parts.append(Part(_copied(observations), labels, found.shape))
+        if self._half is not None:
+            try:
+                self._half.append(observations, labels)
+            except (TypeError, ValueError):  # which whoever asks for it is told
+                self._half = None
 
     def read_new(self, observations: Any, horizon: int | None) -> New:
         """Take in observations without labels; those up to the horizon are not there yet."""

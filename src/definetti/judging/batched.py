@@ -49,8 +49,7 @@ def roll_at_once(
     first = None if observations is None else piece(observations, 0, horizon)
     if observed is not None and observed < horizon:
         first = None if first is None or not observed else piece(first, 0, observed)
-    predictor = predictor._rolls_as(observations, first, horizon)
-    if not predictor._rolls_at_once(horizon):
+    if not predictor._ranks_windows or not predictor._data.settled(observations):
         return None
     question = predictor._question(first, horizon, lag)
     stretch = Stretch.of(predictor, question, observations, states)

@@ -27,7 +27,7 @@ CELLS = 2**22  # scores that a table may have
 def is_classed(stretch: Stretch) -> bool:
     """Tell whether windows are ranked so: one step, symbols, and classes that are counted."""
     question, n, symbols = stretch.question, len(stretch.names), len(stretch.table)
-    ahead = question.unseen.any() and not stretch.predictor._data.plain
+    ahead = question.unseen.any() and not stretch.data.plain
     if stretch.horizon > 1 or ahead or question.lag:
         return False
     if not question.history.symbols or n * n * (symbols + 1) > CELLS:

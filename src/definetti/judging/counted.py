@@ -23,7 +23,7 @@ def find_way(stretch: Stretch) -> str:
     question = stretch.question
     if stretch.horizon > 1 or question.model.fixed or not find_step_score(question.score):
         return ""
-    if question.unseen.any() and not stretch.predictor._data.plain:
+    if question.unseen.any() and not stretch.data.plain:
         return ""  # what is not seen yet is left out of the past, too
     priors = find_priors(question.model, stretch.table)
     if priors is None or min(priors) < LEAST:
@@ -52,7 +52,7 @@ def rank_counted_windows(stretch: Stretch, way: str) -> Iterator[Ranked]:
 
 def _symbols(stretch: Stretch) -> IntArray:
     """Return how many symbols are known when each window is predicted, its own included."""
-    known = len(stretch.predictor._data.table)
+    known = len(stretch.data.table)
     met = np.maximum.accumulate(np.append(known - 1, stretch.codes[stretch.known :]))
     return np.asarray(met[stretch.begins + 1] + 1)
 

@@ -14,6 +14,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.seeding import tie_uniforms
 from definetti.data.digest import digest
+from definetti.data.labelled import Labelled
 from definetti.data.labels import MISSING, piece
 from definetti.data.sound import check_encoded
 from definetti.question import Question
@@ -29,6 +30,7 @@ class Stretch:
     Attributes
     ----------
     predictor : fitted on what comes before the stretch
+    data : what is labelled, as the question has it
     question : that of the first window
     observations, labels : the stretch as it came
     known : how many steps the history has; the stretch follows them
@@ -40,6 +42,7 @@ class Stretch:
     """
 
     predictor: FrontDoor
+    data: Labelled
     question: Question
     observations: Any
     labels: Sequence[Any]
@@ -60,7 +63,7 @@ class Stretch:
         labels: Sequence[Any],
     ) -> Stretch | None:
         """Take a stretch in at once; None where that must be done window by window."""
-        data, horizon = predictor._data, len(question.observations)
+        data, horizon = predictor._data_of(question), len(question.observations)
         if data.choose_again(observations) is not data or not data.settled(observations):
             return None  # another law may be chosen on the way
         labels = list(labels)
@@ -84,6 +87,7 @@ class Stretch:
         met = np.maximum.accumulate(np.append(len(data.alphabet) - 1, states))
         return cls(
             predictor,
+            data,
             question,
             observations,
             labels,
