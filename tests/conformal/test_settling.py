@@ -93,7 +93,7 @@ def test_a_named_model_a_short_question_and_other_ways_are_refitted(data):
     assert free._plan(free._data, STEPS).model.fixed
     for how in other_ways:
         cp = ConformalHMM(random_state=0, **how).fit(y[:LENGTH], x[:LENGTH])
-        assert cp._asked(cp._data, STEPS) is cp
+        assert cp._plan(cp._data, STEPS) is cp._data
 
 
 def test_a_plain_chain_with_too_many_candidates_is_answered():
