@@ -8,18 +8,19 @@ training rows are ranked together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.data.history import Completion
-from definetti.data.windows import Windows
+from definetti.data.windows import Windows, stacked
 from definetti.models.estimates import LONGEST, Estimates, estimates_of_counts
 from definetti.question import ROOM, Question, evaluate_each
 from definetti.ranks.classes import rank_in_classes
 from definetti.ranks.pvalue import Rank, ranks
+from definetti.scores import Score
 from definetti.strategies import find_classes, find_priors
 
 Ranked = tuple[list[Rank], FloatArray]
@@ -54,6 +55,25 @@ def rank_general(question: Question, candidates: IntArray, verbose: bool = False
             for k, one in zip(part, placed, strict=True):
                 found[k] = one._replace(randomised=reference.randomised)
     return found, scores
+
+
+def rank_by_scores(question: Question, candidate: IntArray, scores: Sequence[Score]) -> list[Rank]:
+    """Rank one candidate, ``(h,)``, by several scores among the same rearrangements.
+
+    Each rank is that of `rank_general` with its score. Draws are shared, so that the ranks are not
+    independent of each other.
+    """
+    own = question.hide_unseen(question.windows(candidate[None]))
+    completion = question.complete(candidate)
+    reference = question.rearrange(completion)
+    others, weights = question.windows_to_rank_among(reference)
+    estimates = question.estimates([completion], candidate[None], others)
+    windows, models = stacked([own, others]), np.zeros(1 + len(others.start), dtype=np.int64)
+    found = []
+    for score in scores:
+        values = evaluate_each(score, estimates, models, windows)
+        found += ranks(values[1:], weights, values[:1], reference.joins)
+    return found
 
 
 def _group(

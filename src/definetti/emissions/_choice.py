@@ -83,7 +83,9 @@ def kinds_of(observations: Any) -> Kinds:
     # What cannot be looked into, or only once, is left to `Categorical` to read or refuse.
     if not isinstance(observations, Iterable) or isinstance(observations, (str, Mapping, Iterator)):
         return Kinds("single", {0: "symbols"})
-    native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
+    native = observations
+    if not isinstance(observations, (list, tuple, np.ndarray)):
+        native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         columns: dict[Hashable, str] = {
             series.name: kind(series) for series in native.iter_columns()

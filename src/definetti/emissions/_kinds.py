@@ -33,7 +33,7 @@ def kind(values: Any) -> str:
     'flags'
     """
     series = values
-    if not isinstance(values, nw.Series):
+    if not isinstance(values, (nw.Series, list, tuple, np.ndarray)):
         series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         if series.dtype in (nw.Categorical, nw.Enum):

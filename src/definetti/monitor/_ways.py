@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.algorithm import rank
+from definetti.algorithm import rank_by_scores
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, checked_states, is_missing
 from definetti.data.sound import require
@@ -283,16 +283,9 @@ class Asked(Way):
         )
         new = self._follower.stacked([observation])
         question, codes = cp._ask_about(new, [label])
-        found = []
-        for score in self._scores:
-            asked = replace(
-                question,
-                score=score,
-                smoothing=True,
-                entropy=int(self._generator.integers(2**63)),
-            )
-            found.append(rank(asked, codes[None])[0][0])
-        return tuple(found)
+        asked = replace(question, smoothing=True, entropy=int(self._generator.integers(2**63)))
+        # One set of draws for all: each p-value is exact by itself.
+        return tuple(rank_by_scores(asked, codes, self._scores))
 
     def learn(self, label: Hashable, code: int) -> None:
         """Nothing: the estimator learns."""
