@@ -50,7 +50,7 @@ def step_counts(history: History, n_symbols: int, recent: int | None = None) -> 
     for state in range(n):
         later = history.visits(state)[1:]
         latest = later if recent is None else later[-recent:]
-        np.add.at(counts, (states[latest - 1], state, codes[latest]), 1)
+        np.add.at(counts[:, state], (states[latest - 1], codes[latest]), 1)
     return counts
 
 

@@ -113,7 +113,7 @@ class Stream:
         for state, times in enumerate(later):
             latest = times if self.recent is None else times[-self.recent :]
             before, codes = history.states[latest - 1], history.observations[latest] + 1
-            np.add.at(self.steps, (before, state, codes), 1)
+            np.add.at(self.steps[:, state], (before, codes), 1)
             if room:
                 places = np.arange(len(times) - len(latest), len(times)) % room
                 self.ring[state, places] = np.column_stack([before, codes])
