@@ -113,7 +113,7 @@ def _race_sums(console: Console) -> None:
             format_seconds(alone),
             format_ratio(alone / ours),
         )
-    show_table(console, made, "The same p-values to the last bit. Time grows with the past.")
+    show_table(console, made, "The same p-values to the last bit.")
 
 
 def _race_others(console: Console) -> None:

@@ -76,7 +76,7 @@ def refused(tmp_path, **params):
     [
         ({"score": changes}, "score is changes"),
         ({"score": Own()}, "score is Own()"),
-        ({"symmetry": OwnSpaced()}, "symmetry is OwnSpaced()"),
+        ({"symmetry": OwnSpaced()}, "symmetry is OwnSpaced("),
         ({"symmetry": BlockGroup(lambda number: [[0]])}, "symmetry: permutations is"),
         ({"model": half, "states": ["sun", "rain"]}, "model is half"),
         ({"model": HMM(emission=OwnCategorical())}, "model: emission is OwnCategorical"),
