@@ -21,6 +21,10 @@ class ChangeWarning(UserWarning):
     """The law of a stream has changed, or the chain is not Markov, at the alarm's error rate."""
 
 
+class UntrainedStateError(ValueError):
+    """The rows that a classifier is trained on lack a state, of which it would know nothing."""
+
+
 class SaveError(ValueError):
     """Something cannot be written to a file, with what it is and what to do instead."""
 

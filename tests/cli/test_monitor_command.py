@@ -413,3 +413,44 @@ def test_a_line_that_is_half_written_is_left_for_the_next_call(tmp_path: Path) -
         rows += [row for row, *_ in collect(stream)]
         assert any("has no end" in note for note in stream.notes) == (part != text)
     assert rows == list(range(101, 111))
+
+
+@pytest.mark.parametrize("later", [["007", "07"], ["007", "NA"], ["7", "7"], ["0.50", "1e3"]])
+def test_digits_among_symbols_keep_their_zeros_when_a_stream_is_gone_on_from(
+    tmp_path: Path, ask: Any, later: list[str]
+) -> None:
+    """A batch of digits alone was read as numbers: 007 was refused, or taken for 7."""
+    symbols = random.Random(0).choices(["x1", "7", "007"], k=40)
+    rows = [f"{symbol},{'ab'[k % 3 % 2]}\n" for k, symbol in enumerate(symbols)]
+    new = [f"{symbol},a\n" for symbol in later]
+    how = ("--first", 30, "--json", "--save")
+    (tmp_path / "rows.csv").write_text("".join(["code,state\n", *rows]))
+    assert ask("monitor", "rows.csv", *how, "parts.definetti").returncode == 0
+    with (tmp_path / "rows.csv").open("a") as file:
+        file.writelines(new)
+    resumed = ask("monitor", "rows.csv", *how, "parts.definetti")
+    whole = ask("monitor", "rows.csv", *how, "whole.definetti")
+    assert (resumed.returncode, whole.returncode) == (0, 0), resumed.err
+    assert lines(resumed.out) == lines(whole.out)[-len(later) :]
+    for name in ("parts", "whole"):
+        monitor, notes = load_with_notes(tmp_path / f"{name}.definetti")
+        known = monitor._follower.known._data.table.labels
+        assert set(known) == {"x1", "7", "007", *later}
+        assert notes["symbols"] == ["code"]
+
+
+def test_digits_among_symbols_keep_their_zeros_in_a_file_of_new_rows(
+    tmp_path: Path, ask: Any
+) -> None:
+    rows = ["007,a\n", "7,b\n", "x1,a\n", "7,b\n", "007,a\n"] * 20
+    (tmp_path / "rows.csv").write_text("".join(["code,state\n", *rows]))
+    (tmp_path / "new.csv").write_text("code\n007\n")
+    (tmp_path / "other.csv").write_text("code\n7\n")
+    assert ask("fit", "rows.csv", "-o", "on.definetti").returncode == 0
+    for known in (("rows.csv",), ("--model", "on.definetti")):
+        found = [
+            json.loads(ask("predict", *known, name, "--json", "--no-check").out)
+            for name in ("new.csv", "other.csv")
+        ]
+        sets = [[member["sequence"] for member in one["sequences"]] for one in found]
+        assert sets == [[["a"]], [["b"]]]

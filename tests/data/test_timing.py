@@ -137,6 +137,46 @@ def test_an_index_that_goes_back_in_time_is_refused():
         cp().fit(*rows(missing))
 
 
+def test_repeated_times_are_refused():
+    """They were taken as consecutive steps."""
+    repeated = HOURS[:120].delete(41).insert(41, HOURS[40])
+    y, x = rows(repeated)
+    message = "has the time 2024-01-02 16:00:00 in row 41 and in the row before it; drop one"
+    for call in (
+        lambda: cp().fit(y, x),
+        lambda: cp().fit(y, x, groups=["Rome"] * 120),
+        lambda: check(y, x, n_resamples=9),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    # Not where a sequence ends, or another series has the time.
+    told(lambda: cp().fit(y, x, [41, 79]))
+    twice = HOURS[:60].repeat(2)
+    y, x = rows(twice)
+    told(lambda: cp().fit(y, x, groups=["Rome", "Oslo"] * 60))
+    with pytest.raises(ValueError, match="row 1 and in the row before"):
+        cp().fit(y, x)
+
+
+def test_rows_that_begin_at_the_last_time_are_refused():
+    """Also where times are irregular, and no step is the usual one."""
+    y, x = rows(HOURS[:120])
+    irregular = pd.DatetimeIndex(HOURS[0] + pd.to_timedelta(np.arange(120) ** 2, unit="h"))
+    for index in (HOURS[:120], irregular):
+        y, x = rows(index)
+        fitted, _ = told(lambda y=y, x=x: cp().fit(y, x))
+        again = pd.Series(THINGS[:1], index=index[-1:])
+        with pytest.raises(ValueError, match="begins at"):
+            fitted.predict_set(again)
+        with pytest.raises(ValueError, match="begins at"):
+            fitted.partial_fit(again, pd.Series(SKIES[:1], index=index[-1:]))
+
+
+def test_steps_below_a_microsecond_are_no_repeated_times():
+    fine = pd.DatetimeIndex(np.datetime64("2024-01-01", "ns") + np.arange(120))
+    assert cp().fit(*rows(fine)).n_steps_ == 120
+
+
 # Holes.
 
 INDICES = {

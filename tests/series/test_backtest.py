@@ -271,3 +271,47 @@ def test_a_state_that_is_declared_or_named_by_a_level_is_known():
     unknown = ConformalHMM(confidence_level={"hail": 0.99, None: 0.9}, random_state=0)
     with pytest.raises(ValueError, match="hail"):
         backtest_series(unknown, THINGS, skies, GROUPS)
+
+
+def one_state_late(**how):
+    """Four series of which "b" has its second state in its last rows alone."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 240)
+    x[60:100] = 0
+    y = rng.normal(size=(240, 2)) + x[:, None]
+    model = DecisionTreeClassifier(random_state=0)
+    cp = ConformalHMM(model, train_size=0.5, confidence_level=0.8, random_state=0, **how)
+    return cp, y, x.tolist(), np.repeat(list("abcd"), 60).tolist()
+
+
+def test_series_whose_training_rows_lack_a_state_is_skipped_with_a_note():
+    cp, y, x, groups = one_state_late()
+    found = backtest_series(cp, y, x, groups)
+    assert [one.windows for one in found] == [30, 0, 30, 30]
+    assert (
+        found[1].note == "not evaluated, as a state is not among the rows that train its classifier"
+    )
+    assert found.verdict().endswith(f"; 1 {found[1].note} ('b')")
+    others = [row for row, name in enumerate(groups) if name != "b"]
+    alone = backtest_series(cp, y[others], [x[k] for k in others], [groups[k] for k in others])
+    assert [one for one in found if one.windows] == list(alone)
+    threads = backtest_series(cp, y, x, groups, n_jobs=2)
+    assert threads.verdict() == found.verdict()
+    listed = report_series(found).contents["series"]["listed"]
+    assert listed[-1]["verdict"] == found[1].note
+
+
+def test_evaluate_skips_series_whose_training_rows_lack_a_state():
+    cp, y, x, groups = one_state_late()
+    first = [row for row in range(240) if row % 60 < 40]
+    rest = [row for row in range(240) if row % 60 >= 40]
+    cp.fit(y[first], [x[k] for k in first], groups=[groups[k] for k in first])
+    found = cp.evaluate(y[rest], [x[k] for k in rest], groups=[groups[k] for k in rest], horizon=1)
+    assert [one.windows for one in found] == [20, 0, 20, 20]
+    assert "('b')" in found.verdict()
+
+
+def test_single_series_whose_training_rows_lack_a_state_is_refused():
+    cp, y, x, _ = one_state_late(states=[0, 1])
+    with pytest.raises(ValueError, match="training stretch never has state 1"):
+        cp.fit(y[60:120], x[60:120])

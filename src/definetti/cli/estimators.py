@@ -16,13 +16,20 @@ def read_both(labelled: str, new: str | None, columns: Columns) -> LabelledTable
     """Read labelled rows and new ones, which come in a file of their own or below the others."""
     from definetti.cli.columns import split_labelled_rows
     from definetti.cli.fields import BadTable
-    from definetti.cli.reading import name_source, read_table
+    from definetti.cli.kinds import tidy_columns
+    from definetti.cli.new_rows import name_symbols
+    from definetti.cli.reading import import_polars, name_source, read_table
 
     if labelled == new == "-":
         raise BadTable("standard input can be read once only; name a file for one of the two")
     state = columns.state_column
     table = read_table(labelled, state)
-    others = None if new is None else read_table(new, state)
+    others = None
+    if new is not None:
+        # Not all that is text in a file is: numbers may have words such as NA among them.
+        text = table.select(import_polars().selectors.string().exclude(state))
+        tidy, _ = tidy_columns(text, name_source(labelled), text.columns)
+        others = read_table(new, state, symbols=name_symbols(tidy))
     return split_labelled_rows(
         table, name_source(labelled), state=state, observed=columns.observation_columns,
         new=others, new_name=name_source(new or ""),

@@ -117,6 +117,7 @@ class Living:
         self.notes: list[str] = []
         self.group, self._header = group, header
         self._names = b""  # what the header lacks where the first field is the name of a row
+        self._symbols: list[str] | None = None  # the observed columns that hold text
         self._late: deque[Any] = deque()  # labels of the last rows, which have not come yet
         self._never = 0  # rows that wait for a label, and had none when it was due
         self._bare = 0  # rows without a set
@@ -217,10 +218,10 @@ class Living:
         if lines or self._journal.name is None:
             self._save()
 
-    def _parse(self, lines: list[bytes]) -> Any:
+    def _parse(self, lines: list[bytes], symbols: Sequence[str] = ()) -> Any:
         name = name_source(self.source)
         text = decode_lines([self._names + self._header, *lines] if self._header else lines, name)
-        table = parse_table(text, name, self.state)
+        table = parse_table(text, name, self.state, symbols=symbols)
         check_one_line_rows(table, name, lines)
         return table if self.group is None else table.drop(self.group)
 
@@ -228,6 +229,7 @@ class Living:
         """Fit on the first rows."""
         from definetti.cli.columns import split_labelled_rows
         from definetti.cli.estimators import make_estimator
+        from definetti.cli.new_rows import name_symbols
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
         from definetti.monitor._parts import VISITS, read_parts
@@ -252,6 +254,7 @@ class Living:
         self.monitor = Monitor(cp, parts=parts, alarm=alarm, random_state=seed, **how)
         self.columns, self.notes, self.time = list(table.columns), table.notes, table.time
         self.monitor._clock = table.clock
+        self._symbols = name_symbols(known_rows(cp, self.columns))
         self.rows = len(lines)
 
     def _live(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[Told]:
@@ -284,18 +287,20 @@ class Living:
     def _read_rows(self, lines: list[bytes]) -> tuple[Iterable[Any], list[Any], Times | None]:
         """Return the observations of rows, as the monitor takes them, their states and times."""
         from definetti.cli.columns import check_columns, read_states
-        from definetti.cli.new_rows import match_new_rows
+        from definetti.cli.new_rows import match_new_rows, name_symbols
         from definetti.monitor._arguments import each_row
 
         assert self.monitor is not None
-        name, table = name_source(self.source), self._parse(lines)
-        check_columns(table, name, [self.state, *self.columns])
-        states, _ = read_states(table, name, self.state)
         cp = self.monitor._follower.known
         past = known_rows(cp, self.columns)
+        if self._symbols is None:  # as in files of earlier versions
+            self._symbols = name_symbols(past)
+        name, table = name_source(self.source), self._parse(lines, self._symbols)
+        check_columns(table, name, [self.state, *self.columns])
+        states, _ = read_states(table, name, self.state)
         rows, _ = match_new_rows(
             table.drop(self.state), name, past, "the first rows", columns=self.columns,
-            state=self.state,
+            state=self.state, batch=True,
         )  # fmt: skip
         observed = take_observed(cp, rows, self.columns)
         times = as_times(table[self.time]) if self.time in table.columns else None
@@ -359,7 +364,7 @@ class Living:
             "state_column": self.state, "header": self._header.decode("utf-8"),
             "row_names": self._names.decode("utf-8"),
             "source": self.source, "options": self._options(), "late": list(self._late),
-            "never": self._never, "journal": name, "time": self.time,
+            "never": self._never, "journal": name, "time": self.time, "symbols": self._symbols,
         }  # fmt: skip
         save(self.monitor, self.save, notes)
         self._saved = self.rows
@@ -389,5 +394,5 @@ class Living:
         # What comes from standard input comes once: there is nothing to pass over.
         self.offset = 0 if self.source == "-" else int(notes["offset"])
         self.columns, self._header = list(notes["columns"]), str(notes["header"]).encode()
-        self.time = notes.get("time")
+        self.time, self._symbols = notes.get("time"), notes.get("symbols")
         self._names = str(notes.get("row_names", "")).encode()

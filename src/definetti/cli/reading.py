@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,12 @@ def name_source(source: str) -> str:
     return "standard input" if source == "-" else source
 
 
-def read_table(source: str, state: str | None = None, group: str | None = None) -> pl.DataFrame:
+def read_table(
+    source: str,
+    state: str | None = None,
+    group: str | None = None,
+    symbols: Sequence[str] = (),
+) -> pl.DataFrame:
     """Read a table; ``-`` is standard input.
 
     The kind of file is told by its contents, so that standard input and odd names will do.
@@ -70,6 +76,7 @@ def read_table(source: str, state: str | None = None, group: str | None = None) 
         and in JSON all of one kind
     group : the column that tells series apart, likewise; whole numbers are numbers, if no two of
         them would be one, as 7 and 007
+    symbols : columns that are known to hold text, in CSV whatever they look like
     """
     name = name_source(source)
     content = _read_bytes(source)
@@ -83,23 +90,32 @@ def read_table(source: str, state: str | None = None, group: str | None = None) 
     if content[:4] == PARQUET:
         table = _read_parquet(content, name)
     else:
-        table = parse_table(decode_text(content, name), name, state, group)
+        table = parse_table(decode_text(content, name), name, state, group, symbols)
     if not len(table):
         raise BadTable(f"{name} has no rows; give at least one below the header")
     return table
 
 
 def parse_table(
-    text: str, name: str, state: str | None = None, group: str | None = None
+    text: str,
+    name: str,
+    state: str | None = None,
+    group: str | None = None,
+    symbols: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Read a table from text: JSON lines, a JSON list, or CSV."""
+    """Read a table from text: JSON lines, a JSON list, or CSV.
+
+    Parameters
+    ----------
+    symbols : columns of a CSV that are known to hold text, so that 007 is not read as 7
+    """
     labels = [one for one in (state, group) if one is not None]
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "{":
         return read_lines(text, name, labels)
     if LIST.match(text):
         return read_list(text, name, labels)
-    table = _read_csv(text, name, labels)
+    table = _read_csv(text, name, [*labels, *symbols])
     return table if group not in table.columns else _number_series(table, group)
 
 

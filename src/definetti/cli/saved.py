@@ -65,7 +65,7 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
     """Load a model, and read new rows as the rows that it was fitted on were read."""
     from definetti.cli.columns import LabelledTable, check_columns
     from definetti.cli.fields import BadTable
-    from definetti.cli.new_rows import match_new_rows
+    from definetti.cli.new_rows import match_new_rows, name_symbols
     from definetti.cli.reading import name_source, read_table
     from definetti.cli.times import find_time_column
     from definetti.conformal import ConformalHMM
@@ -96,9 +96,9 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
     known = [label for codes in labelled for label in data.alphabet.decode(codes.tolist())]
     table = LabelledTable(None, known, None, 0, columns)
     if new is not None:
-        rows, name = read_table(new), name_source(new)
-        check_columns(rows, name, list(columns))
         past = known_rows(cp, list(columns))
+        rows, name = read_table(new, symbols=name_symbols(past)), name_source(new)
+        check_columns(rows, name, list(columns))
         rows, found = match_new_rows(
             rows, name, past, str(model), columns=list(columns), state=str(state)
         )

@@ -171,7 +171,7 @@ def read_series(
     if times is None or not cut or not rows:
         return SeriesRows(names.labels, found, sizes, begins)
     times = times._replace(values=times.values[found])
-    check_forward(times, begins, "name what sorts them in order=")
+    check_forward(times, begins, "name what sorts them in order=", repeats=order is not None)
     before = [None if clocks is None else clocks.get(name) for name in names.labels]
     usual = [one.usual if one is not None and one.kind == times.kind else 0.0 for one in before]
     holes = find_holes(

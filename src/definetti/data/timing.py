@@ -139,6 +139,7 @@ def read_rows(
     check_forward(times, begins, "give lengths= where several sequences follow each other")
     usual, jumps, notes = 0.0, False, []
     if clock is not None and clock.kind == times.kind:
+        _check_later(times, clock, name)
         usual, jumps = clock.usual, clock.precedes_hole(times, name)
         if jumps:
             notes.append(f"{name} begins {clock.describe(times)}: {CUT}; {BY_INDEX}")
@@ -169,6 +170,8 @@ def check_following(observations: Any, clock: Clock | None, name: str) -> None:
         return
     begins = np.arange(len(times.values)) == 0
     check_forward(times, begins, "give those of one sequence")
+    if clock is not None and clock.kind == times.kind:
+        _check_later(times, clock, name)
     _, message = rows_until_hole(times, clock, name)
     if message:
         raise ValueError(f"{message}, or {BY_INDEX}")
@@ -284,15 +287,39 @@ def _medians(steps: npt.NDArray[Any], owners: IntArray, number: int) -> FloatArr
     return found
 
 
-def check_forward(times: Times, begins: BoolArray, remedy: str) -> None:
-    """Refuse times that go back where rows are taken to follow each other."""
-    back = (np.diff(times.values) < 0) & ~begins[1:]
+def check_forward(times: Times, begins: BoolArray, remedy: str, repeats: bool = False) -> None:
+    """Refuse times that go back or stand still where rows are taken to follow each other.
+
+    Parameters
+    ----------
+    begins : (T,) which rows begin a stretch, so that no step leads to them
+    remedy : what else to do about it
+    repeats : whether times may be equal, where they were looked at for that before
+    """
+    steps = np.diff(times.values)
+    back = (steps < 0) & ~begins[1:]
     if back.any():
         row = int(back.argmax()) + 1
         first, then = (write_time(times.kind, times.values[k]) for k in (row - 1, row))
         raise ValueError(
             f"the index goes back in time: row {row} is at {then}, after {first}; sort the rows by "
             f"time, or {remedy}"
+        )
+    still = (steps == 0) & ~begins[1:]
+    if still.any() and not repeats:
+        row = int(still.argmax()) + 1
+        raise ValueError(
+            f"the index has the time {write_time(times.kind, times.values[row])} in row {row} and "
+            f"in the row before it; drop one of them, or {BY_INDEX}; or {remedy}"
+        )
+
+
+def _check_later(times: Times, clock: Clock, name: str) -> None:
+    """Refuse rows whose index begins with the time at which the history ends."""
+    if clock.last is not None and times.values[0] == clock.last:
+        raise ValueError(
+            f"{name} begins at {write_time(times.kind, clock.last)}, the time of the last labelled "
+            f"row; give rows that follow it, or {BY_INDEX}"
         )
 
 
@@ -317,10 +344,14 @@ def read_index(*values: Any) -> Times | None:
                 f"the index has no time in row {row} (NaT); fill it in, or drop the row"
             )
         if kind == "TimedeltaIndex":
-            return Times("durations", index.to_numpy().astype("m8[us]").astype(np.int64))
-        zone = " with a time zone" if index.tz is not None else ""
-        index = index if index.tz is None else index.tz_convert(None)
-        return Times(f"dates{zone}", index.to_numpy().astype("M8[us]").astype(np.int64))
+            found = Times("durations", index.to_numpy().astype("m8[us]").astype(np.int64))
+        else:
+            zone = " with a time zone" if index.tz is not None else ""
+            index = index if index.tz is None else index.tz_convert(None)
+            found = Times(f"dates{zone}", index.to_numpy().astype("M8[us]").astype(np.int64))
+        same = np.asarray(index[1:] == index[:-1])
+        # Steps below a microsecond are too short to tell of holes.
+        return found if np.array_equal(np.diff(found.values) == 0, same) else None
     return None
 
 

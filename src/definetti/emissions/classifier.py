@@ -17,6 +17,7 @@ from definetti.emissions._raw import Raw, is_raw
 from definetti.emissions._reading import Vectors, place
 from definetti.emissions._rows import Rows
 from definetti.emissions.base import Emission
+from definetti.exceptions import UntrainedStateError
 
 GAPS = (
     "the classifier takes no gaps; put a SimpleImputer before it in a pipeline, or give None for "
@@ -90,7 +91,7 @@ class Classifier(KeptOrRead, name="classifier"):
         counts = np.bincount(states[seen], minlength=len(labels)).astype(np.float64)
         never = np.flatnonzero(counts == 0)
         if len(never):
-            raise ValueError(
+            raise UntrainedStateError(
                 f"the classifier's training stretch never has state {labels[never[0]]!r}; raise "
                 "train_size, or leave the state out"
             )

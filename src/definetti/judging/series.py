@@ -18,7 +18,7 @@ from definetti._system.progress import show_progress
 from definetti.data.labels import checked_states, piece
 from definetti.data.series import SeriesRows, read_series, sort_rows
 from definetti.data.timing import CUT, check_aligned, read_index
-from definetti.exceptions import HoleWarning
+from definetti.exceptions import HoleWarning, UntrainedStateError
 from definetti.judging import START, WINDOWS
 from definetti.judging.backtest import find_begin, spread_windows, stretches_after
 from definetti.judging.intervals import exact_interval
@@ -37,6 +37,7 @@ SHORT = "too short for a window"
 BARE = "no row has a state"
 TRAINED = "trained the model, not evaluated"
 UNKNOWN = "no window has states that had come up before"
+UNTRAINED = "not evaluated, as a state is not among the rows that train its classifier"
 Judged = list[Evaluation] | None  # one a level; None where a series has no window
 
 
@@ -275,6 +276,9 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         left = ""
         for note, number in Counter(one.note for one in self.records if not one.windows).items():
             left += f"; {number:,} {note}" if note != BARE else f"; of {number:,} {note}"
+            if note == UNTRAINED:
+                skipped = [repr(one.series) for one in self.records if one.note == note]
+                left += f" ({', '.join(skipped[:5])}{', …' if number > 5 else ''})"
         if not self.judged:
             return f"cannot tell: {UNKNOWN if self.unknown else 'no series has a window'}" + left
         number, kept = self.windows - self.unknown, self._kept()
@@ -413,11 +417,17 @@ def evaluate_series(
                 note = f"series {name!r} begins {clock.describe(times)}: {CUT}"
                 warn_caller(note, HoleWarning)
 
+    notes = [SHORT] * len(series)
+
     def judge(k: int) -> Judged:
         begin, end = series.span(k)
         if horizon is not None and not count_windows(lengths[k], horizon):
             return None
-        cp = settle(each.current(places[k]))
+        try:
+            cp = settle(each.current(places[k]))
+        except UntrainedStateError:
+            notes[k] = UNTRAINED
+            return None
         new = None if seen is None else piece(seen, begin, end)
         found: Any = cp._judge_windows(
             new, labels[begin:end], how.get("confidence_level"), horizon,
@@ -428,7 +438,7 @@ def evaluate_series(
     found = _each(judge, len(series), n_jobs, bool(each.table.predictor.verbose))
     joined = _joined(
         series, found, 1 if levels is None else len(levels), each.promise.words,
-        each.promise.source, shared_calibration=each.promise.calibrates_with_others,
+        each.promise.source, notes, shared_calibration=each.promise.calibrates_with_others,
     )  # fmt: skip
     return joined[0] if levels is None else joined
 
@@ -451,7 +461,8 @@ def backtest_series(
 ) -> Any:
     """Predict windows of every series from what came before them, and judge.
 
-    A series whose rows trained the model is not evaluated.
+    A series whose rows trained the model is not evaluated, and neither is one whose first rows are
+    to train a classifier, with ``series="own"``, and lack a state.
 
     Parameters
     ----------
@@ -519,6 +530,8 @@ def backtest_series(
     table, levels = each.table, [None] if several is None else rising_levels(several)
     asked = [0] if several is None else [levels.index(one) for one in several]
 
+    notes = [TRAINED if each.promise.has_trained(place) else SHORT for place in range(len(each))]
+
     def judge(place: int) -> Judged:
         if each.promise.has_trained(place):
             return None
@@ -528,7 +541,11 @@ def backtest_series(
         number = count_windows(ahead, horizon)
         if cut is None or not number:
             return None
-        cp, rest = each.fitted(place, cut), table.seen(begin + cut, end)
+        try:
+            cp, rest = each.fitted(place, cut), table.seen(begin + cut, end)
+        except UntrainedStateError:
+            notes[place] = UNTRAINED
+            return None
         judged = roll_stretches(
             cp, rest, table.labels[begin + cut : end], ahead, horizon,
             spread_windows(number, windows or WINDOWS), windows is None, levels=levels, lag=lag,
@@ -539,7 +556,7 @@ def backtest_series(
     found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
     joined = _joined(
         table.series, found, len(asked), each.promise.words, each.promise.source,
-        [TRAINED if each.promise.has_trained(place) else SHORT for place in range(len(each))],
+        notes,
     )  # fmt: skip
     return joined[0] if several is None else joined
 
