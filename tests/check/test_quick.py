@@ -62,3 +62,12 @@ def test_what_is_read_once_is_read_once():
     same(whole, check_quickly(iter(Y), iter(X), random_state=3))
     with pytest.raises(ValueError, match="observations has 3 elements and states has 400"):
         check_quickly(Y[:3], X, random_state=3)
+
+
+def test_columns_whose_names_are_patterns_are_taken_by_place():
+    """To polars such a name stands for all columns that it matches."""
+    numbers = np.random.default_rng(0).normal(size=(3, 400))
+    plain = pl.DataFrame(dict(zip("abc", numbers, strict=True)))
+    odd = pl.DataFrame(dict(zip(["^b.*$", "b", "*"], numbers, strict=True)))
+    found = check_quickly(odd, X, random_state=3)
+    assert found.p_value == check_quickly(plain, X, random_state=3).p_value

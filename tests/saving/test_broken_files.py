@@ -276,6 +276,19 @@ def test_no_files(tmp_path):
         load(tmp_path / "pipe")
 
 
+def test_kinds_of_columns_that_are_no_mapping(whole, tmp_path):
+    def change(manifest, parts):
+        for place in nodes(manifest["object"]):
+            if place[-4:] == ("kinds", "thing", 1, "kinds"):
+                put(manifest["object"], place, [0])
+                return
+
+    path = tmp_path / "model.definetti"
+    path.write_bytes(repacked(whole[0], change))
+    with pytest.raises(LoadError, match="what is observed"):
+        load(path)
+
+
 def nodes(tree, place=()):
     """Yield the places of all values in JSON."""
     yield place

@@ -76,7 +76,7 @@ def _cut_columns(observations: Any) -> tuple[int, Any, int]:
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         wide = len(native.columns)
-        return min(wide, COLUMNS), native.select(native.columns[:COLUMNS]).to_native(), wide
+        return min(wide, COLUMNS), native[:, :COLUMNS].to_native(), wide
     if isinstance(observations, np.ndarray) and observations.ndim == 2:
         wide = observations.shape[1]
         return min(wide, COLUMNS), observations[:, :COLUMNS], wide

@@ -153,8 +153,8 @@ def check_share(train_size: float | None) -> None:
     if train_size is None or isinstance(train_size, int) or 0 < train_size < 1:
         return
     raise ValueError(
-        f"--train-size must be a share between 0 and 1, both excluded, or a whole number of rows, "
-        f"got {train_size:g}; 0.5 fixes the model on the first half of the rows"
+        f"--train-size must be a share between 0 and 1, both excluded, or a whole number of rows "
+        f"> 1, got {train_size:g}; 0.5 fixes the model on the first half of the rows"
     )
 
 

@@ -668,7 +668,9 @@ class ConformalHMM(FrontDoor, Saved):
         data = made._data
         data.narrowed(made._remembering.given != LAST)
         require(isinstance(data.rule, Model), "a model")
-        require(data.kinds is None or isinstance(data.kinds, Kinds), "what is observed")
+        seen = data.kinds
+        known = isinstance(seen, Kinds) and isinstance(seen.kinds, dict)
+        require(seen is None or known, "what is observed")
         if isinstance(made.score_, StepScore):
             require(type(made.score_.lag) is int and made.score_.lag >= 0, "a lag")
         found = made._remembering
