@@ -22,8 +22,10 @@ from definetti.ranks.classes import rank_in_classes
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Score
 from definetti.strategies import find_classes, find_priors
+from definetti.symmetry.base import Reference
 
 Ranked = tuple[list[Rank], FloatArray]
+NONE = np.zeros(0, dtype=np.int64)
 
 
 def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
@@ -50,7 +52,7 @@ def rank_general(question: Question, candidates: IntArray, verbose: bool = False
             models = np.arange(len(estimates)) if len(estimates) > 1 else np.zeros(len(part), int)
             mine = Windows(*(array[part] for array in own))
             scores[part] = evaluate_each(question.score, estimates, models, mine)  # Step 4
-            values = _score_under_each(question, estimates, others)
+            values = _score_reference(question, estimates, reference, others)
             placed = ranks(values, weights, scores[part], reference.joins)  # Step 5
             for k, one in zip(part, placed, strict=True):
                 found[k] = one._replace(randomised=reference.randomised)
@@ -99,8 +101,12 @@ def _split(question: Question, members: list[int], windows: Windows) -> Iterator
         yield members[begin : begin + most]
 
 
-def _score_under_each(question: Question, estimates: Estimates, windows: Windows) -> FloatArray:
-    """Score windows under each of several estimates: ``(G, R)``."""
+def _score_reference(
+    question: Question, estimates: Estimates, reference: Reference, windows: Windows
+) -> FloatArray:
+    """Score the windows of a reference under each of several estimates: ``(G, R)``."""
+    if question.model.fixed and reference.ends is not None:  # each once for all predictions
+        return question.past_scores(estimates.at(NONE), reference.ends)[None]
     number, size = len(estimates), len(windows.start)
     models, places = np.divmod(np.arange(number * size), max(size, 1))
     every = Windows(*(array[places] for array in windows)) if number > 1 else windows

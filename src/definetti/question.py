@@ -273,7 +273,7 @@ class Question:
     def windows_to_rank_among(self, reference: Reference) -> tuple[Windows, npt.NDArray[Any]]:
         """Return the windows of a reference and their weights; of symbols, equal ones once."""
         windows, weights = self.hide_unseen(self.windows_of(reference)), reference.weights
-        if reference.ends is None or not self.history.symbols:
+        if reference.ends is None or self.model.fixed or not self.history.symbols:
             return windows, weights
         first, _, numbers = distinct_rows(np.column_stack(windows))
         return Windows(*(part[first] for part in windows)), numbers
@@ -283,8 +283,21 @@ class Question:
         return evaluate(self.score, estimate, self.hide_unseen(windows))
 
     def past_scores(self, estimate: Estimate, ends: IntArray) -> FloatArray:
-        """Return the scores of the windows of the history that end at given times, sorted."""
-        return np.sort(self.score_windows(estimate, self.windows_ending(ends)))
+        """Return the scores of the windows of the history that end at given times.
+
+        Under a fixed model each window is scored once, and noted by the time at which it ends.
+        """
+        if not self.model.fixed:
+            return self.score_windows(estimate, self.windows_ending(ends))
+        notes = self.history.lasting.recall(self.setting, "scores", lambda: np.zeros(0))
+        if len(notes) < len(self.history):
+            room = np.full(2 * len(self.history) - len(notes), np.nan)
+            notes = np.concatenate([notes, room])
+            self.history.lasting.note(self.setting, "scores", notes)
+        new = ends[np.isnan(notes[ends])]
+        if len(new):
+            notes[new] = self.score_windows(estimate, self.windows_ending(new))
+        return np.asarray(notes[ends])
 
     def check_exact(self) -> None:
         """Refuse a question to which the answer would not be exact."""

@@ -14,7 +14,7 @@ from definetti.simulate import weather
 Y, X = (list(part) for part in weather(160, random_state=3))
 WAYS = {
     "in one pass": ConformalHMM(random_state=0),
-    "one by one": ConformalHMM(symmetry="returns", random_state=0),
+    "one by one": ConformalHMM(symmetry="pairs", random_state=0),
     "fixed": ConformalHMM(train_size=0.5, symmetry="spaced", random_state=0),
 }
 

@@ -89,7 +89,7 @@ def test_a_backtest_is_exact_given_each_last_state(monkeypatch, shape, model, re
     known, horizon = shape
     monkeypatch.setattr("definetti.question.Question.uniform", lambda question: 0.0)
     monkeypatch.setattr(
-        "definetti.judging.stretch.first_uniforms", lambda entropy, keys: np.zeros(len(keys))
+        "definetti.judging.stretch.tie_uniforms", lambda entropy, key, rows: np.zeros(len(rows))
     )
     made = [
         predictor(Spaced(recent=recent), model, 1, states=[0, 1], smoothing=one)

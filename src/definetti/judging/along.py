@@ -32,7 +32,7 @@ ROWS = 2**16  # steps of windows that are scored in one go
 READ = 2**17  # candidates whose ranks are handed on in one go, which a cache holds
 
 
-class Ranked(NamedTuple):
+class RankedWindows(NamedTuple):
     """The ranks of all candidates of some windows.
 
     Attributes
@@ -86,7 +86,7 @@ def find_ways(stretch: Stretch) -> Ways | None:
     return Ways(chains, rows, tokens)
 
 
-def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[Ranked]:
+def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[RankedWindows]:
     """Yield the ranks of all candidates of all windows, some windows at a time."""
     question, chains = stretch.question, ways.chains
     for first, last, size in stretch.epochs():
@@ -111,7 +111,7 @@ def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[Ranked]:
             ranks = rank_along_chains(
                 parents, counted, past, latest, scores, checked_recent(chains.recent)
             )
-            yield from _cut(Ranked(begin, end, size, candidates, *ranks, scores))
+            yield from _cut(RankedWindows(begin, end, size, candidates, *ranks, scores))
 
 
 def _score_past(stretch: Stretch, estimate: Estimate, ends: IntArray) -> FloatArray:
@@ -153,7 +153,7 @@ def _score_candidates(
     return scores[again] if question.history.symbols else scores
 
 
-def _cut(ranked: Ranked) -> Iterator[Ranked]:
+def _cut(ranked: RankedWindows) -> Iterator[RankedWindows]:
     """Yield the ranks of some windows, a piece after the other."""
     most = max(1, READ // len(ranked.candidates))
     for begin in range(0, ranked.last - ranked.first, most):
@@ -162,7 +162,9 @@ def _cut(ranked: Ranked) -> Iterator[Ranked]:
             one[part] for one in (ranked.greater, ranked.equal, ranked.total, ranked.scores)
         )
         first, last = ranked.first + begin, min(ranked.first + begin + most, ranked.last)
-        yield Ranked(first, last, ranked.size, ranked.candidates, greater, equal, total, scores)
+        yield RankedWindows(
+            first, last, ranked.size, ranked.candidates, greater, equal, total, scores
+        )
 
 
 def _groups(stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int) -> IntArray:

@@ -15,7 +15,7 @@ from definetti.data.candidates import is_long
 from definetti.data.labelled import warn_of_gaps
 from definetti.data.labels import MISSING, piece
 from definetti.front_door import FrontDoor
-from definetti.judging.along import Ranked, find_ways, rank_fixed_windows
+from definetti.judging.along import RankedWindows, find_ways, rank_fixed_windows
 from definetti.judging.classed import is_classed, rank_classed_windows
 from definetti.judging.counted import find_way, rank_counted_windows
 from definetti.judging.reading import Read, WindowReader
@@ -77,7 +77,7 @@ def roll_at_once(
     return _joined(stretch, parts, judged, by_p_values)
 
 
-def rank_windows(stretch: Stretch) -> Iterator[Ranked] | None:
+def rank_windows(stretch: Stretch) -> Iterator[RankedWindows] | None:
     """Rank all candidates of all windows; None where each window must be ranked by itself."""
     if not stretch.question.model.fixed:
         way = find_way(stretch)

@@ -16,7 +16,7 @@ from definetti.data.candidates import all_candidates
 from definetti.data.history import Completion
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
-from definetti.judging.along import Ranked
+from definetti.judging.along import RankedWindows
 from definetti.judging.stretch import Stretch
 from definetti.ranks.stream import Stream
 from definetti.strategies import find_step_reference
@@ -35,7 +35,7 @@ def is_classed(stretch: Stretch) -> bool:
     return find_step_reference(question.symmetry, n, symbols) == "class"
 
 
-def rank_classed_windows(stretch: Stretch) -> Iterator[Ranked]:
+def rank_classed_windows(stretch: Stretch) -> Iterator[RankedWindows]:
     """Yield the ranks of all states at all windows, between states that come up."""
     symbols, learned = len(stretch.table), stretch.known
     stream = Stream.of(stretch.question.history, symbols)
@@ -57,7 +57,9 @@ def rank_classed_windows(stretch: Stretch) -> Iterator[Ranked]:
                 parts = each if any(own) else (0, 1, 1)  # nothing to compare it with
                 greater[row, state], equal[row, state], total[row, state] = parts
             scores[row] = table[stream.last, :, code + 1]
-        yield Ranked(first, last, size, all_candidates(size, 1), greater, equal, total, scores)
+        yield RankedWindows(
+            first, last, size, all_candidates(size, 1), greater, equal, total, scores
+        )
 
 
 def _score_steps(stretch: Stretch, size: int) -> FloatArray:

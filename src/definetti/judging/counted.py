@@ -9,7 +9,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import all_candidates
-from definetti.judging.along import Ranked
+from definetti.judging.along import RankedWindows
 from definetti.judging.stretch import Stretch
 from definetti.ranks.counting import rank_steps
 from definetti.ranks.stream import Stream
@@ -31,7 +31,7 @@ def find_way(stretch: Stretch) -> str:
     return find_step_reference(question.symmetry, len(stretch.names), len(stretch.table))
 
 
-def rank_counted_windows(stretch: Stretch, way: str) -> Iterator[Ranked]:
+def rank_counted_windows(stretch: Stretch, way: str) -> Iterator[RankedWindows]:
     """Yield the ranks of all states at all windows, some windows at a time."""
     question, history = stretch.question, stretch.question.history
     priors = find_priors(question.model, stretch.table)
@@ -47,7 +47,7 @@ def rank_counted_windows(stretch: Stretch, way: str) -> Iterator[Ranked]:
         rank = _rank_past if way == "past" else _rank_class
         ranks = rank(stream, stretch, learned, first, last)
         learned = int(stretch.lengths[last - 1])
-        yield Ranked(first, last, size, all_candidates(size, 1), *ranks)
+        yield RankedWindows(first, last, size, all_candidates(size, 1), *ranks)
 
 
 def _symbols(stretch: Stretch) -> IntArray:

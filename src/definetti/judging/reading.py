@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.judging.along import Ranked
+from definetti.judging.along import RankedWindows
 from definetti.judging.entering import entry
 from definetti.judging.stretch import Stretch
 from definetti.levels import Levels
 from definetti.ranks.limits import blocks_needed
-from definetti.ranks.membership import Ranked as Ranks
-from definetti.ranks.membership import membership, most_plausible, p_values_of
+from definetti.ranks.membership import Ranked, membership, most_plausible, p_values_of
 from definetti.sets._few import Few
 from definetti.symmetry.base import PRESENT
 
@@ -55,7 +54,7 @@ class WindowReader:
     def __init__(self, stretch: Stretch, levels: Sequence[Levels]) -> None:
         self.stretch, self.levels = stretch, levels
 
-    def read_sets(self, ranked: Ranked, filling: bool) -> Read:
+    def read_sets(self, ranked: RankedWindows, filling: bool) -> Read:
         """Read windows off a set for each level, each state held to its own."""
         ranks, uniforms = self._ranks(ranked)
         p, truth = p_values_of(ranks, uniforms), self._truth(ranked)
@@ -90,7 +89,7 @@ class WindowReader:
             few,
         )
 
-    def read_p_values(self, ranked: Ranked, written: Sequence[float], filling: bool) -> Read:
+    def read_p_values(self, ranked: RankedWindows, written: Sequence[float], filling: bool) -> Read:
         """Read windows off the p-values of all candidates, at levels that are numbers."""
         p, truth = p_values_of(*self._ranks(ranked)), self._truth(ranked)
         windows, never = np.arange(len(p)), len(written)
@@ -119,22 +118,22 @@ class WindowReader:
             filled,
         )
 
-    def _ranks(self, ranked: Ranked) -> tuple[Ranks, FloatArray | None]:
+    def _ranks(self, ranked: RankedWindows) -> tuple[Ranked, FloatArray | None]:
         """Return the ranks of all candidates, and what breaks their ties."""
         uniforms = self.stretch.uniforms
         if uniforms is not None:
             uniforms = uniforms[ranked.first : ranked.last, None]
         number, width = len(ranked.candidates), ranked.total.shape[1]
         total = ranked.total if width == 1 else np.tile(ranked.total, (1, number // width))
-        return Ranks(ranked.greater, ranked.equal, total, ranked.scores), uniforms
+        return Ranked(ranked.greater, ranked.equal, total, ranked.scores), uniforms
 
-    def _truth(self, ranked: Ranked) -> IntArray:
+    def _truth(self, ranked: RankedWindows) -> IntArray:
         """Return the place of the truth among the candidates, −1 where it is none of them."""
         codes = self.stretch.truth[ranked.first : ranked.last]
         weights = ranked.size ** np.arange(codes.shape[1] - 1, -1, -1)
         return np.where((codes >= 0).all(axis=1), codes @ weights, -1)
 
-    def _alphas(self, ranked: Ranked, levels: Levels) -> npt.NDArray[np.object_]:
+    def _alphas(self, ranked: RankedWindows, levels: Levels) -> npt.NDArray[np.object_]:
         """Return what may be missed: by candidates ``(1, C)``, or by windows ``(W, 1)``."""
         stretch = self.stretch
         if not levels.named:
@@ -144,12 +143,16 @@ class WindowReader:
             return np.asarray(each[self._present(ranked)][:, None])
         return np.asarray(each[ranked.candidates[:, -1]][None])
 
-    def _present(self, ranked: Ranked) -> IntArray:
+    def _present(self, ranked: RankedWindows) -> IntArray:
         stretch = self.stretch
         return stretch.states[stretch.lengths[ranked.first : ranked.last] - 1]
 
     def _few(
-        self, ranked: Ranked, everything: BoolArray, alphas: npt.NDArray[np.object_], place: int
+        self,
+        ranked: RankedWindows,
+        everything: BoolArray,
+        alphas: npt.NDArray[np.object_],
+        place: int,
     ) -> tuple[int, int, Few] | None:
         """Find the first window whose set has everything because blocks are too few."""
         stretch, question = self.stretch, self.stretch.question
@@ -176,7 +179,7 @@ class WindowReader:
         return ranked.first + window, place, found
 
 
-def _nodes(inside: BoolArray, ranked: Ranked) -> BoolArray:
+def _nodes(inside: BoolArray, ranked: RankedWindows) -> BoolArray:
     """Return which states some member has at each step: (W · steps, n)."""
     n, steps = ranked.size, ranked.candidates.shape[1]
     if steps == 1:

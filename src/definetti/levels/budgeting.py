@@ -80,7 +80,7 @@ def budget(
     {0: 0.95, 1: 0.91, 2: 0.5, None: 0.9}
     >>> ways = [cp.evaluate(y[1_600:], x[1_600:], one, horizon=1) for one in (0.9, levels)]
     >>> [round(way.size, 2) for way in ways]
-    [1.31, 1.02]
+    [1.32, 1.04]
     """
     checked_number(horizon, "horizon")
     level = float(1 - miscoverage(average))
@@ -97,7 +97,10 @@ def budget(
     by_present = cp.symmetry_.given == PRESENT
     expected = cp.n_steps_ / (len(own) * horizon) if not by_present else 1.0
     sizes = np.array([
-        _sizes(np.sort(truth[own == s]), np.sort(candidates[others == s]), grid, expected)
+        _sizes(
+            np.sort(truth[own == s]), np.sort(candidates[others == s]), grid, expected,
+            cp.symmetry_.recent,
+        )
         for s in states
     ]) / len(candidates)  # fmt: skip
     shares = np.array([(own == s).mean() for s in states])
@@ -153,23 +156,27 @@ def _score_training(
     return truth, scores, own, others.reshape(scores.shape)
 
 
-def _sizes(truth: FloatArray, candidates: FloatArray, grid: FloatArray, expected: Any) -> Any:
+def _sizes(
+    truth: FloatArray, candidates: FloatArray, grid: FloatArray, expected: Any, recent: Any
+) -> Any:
     """Return how many candidates of a state are within its limit, for each level.
 
     Parameters
     ----------
     truth, candidates : scores in rising order
     expected : how many windows will calibrate for each that is there
+    recent : how many windows calibrate at most; None for all
 
     Examples
     --------
     >>> scores = np.arange(10) / 10
-    >>> _sizes(scores, scores, np.array([0.5, 0.9, 0.99]), expected=1.0)
+    >>> _sizes(scores, scores, np.array([0.5, 0.9, 0.99]), 1.0, None)
     array([ 6, 10, 10])
     """
     number = len(truth)
     places = [ceil((number + 1) * (1 - miscoverage(level))) - 1 for level in grid.tolist()]
-    few = [miscoverage(level) * (Fraction(number * expected) + 1) < 1 for level in grid.tolist()]
+    windows = number * expected if recent is None else min(number * expected, recent)
+    few = [miscoverage(level) * (Fraction(windows) + 1) < 1 for level in grid.tolist()]
     limits = [
         np.inf if place >= number or short else upper_edge(truth[place])
         for place, short in zip(places, few, strict=True)

@@ -215,7 +215,7 @@ def past_by_state(question: Question, estimate: Estimate) -> list[FloatArray]:
     orbits = [question.orbit_of(last) for last in range(len(question.labels))]
     for last, orbit in enumerate(orbits):
         if orbit not in found:
-            found[orbit] = question.past_scores(estimate, question.past_ends(last))
+            found[orbit] = np.sort(question.past_scores(estimate, question.past_ends(last)))
     return [found[orbit] for orbit in orbits]
 
 
