@@ -115,10 +115,11 @@ def test_what_is_spent_is_nearly_the_least_and_never_more_than_the_flat_level():
 
 def test_too_few_windows_to_leave_anything_out_are_reckoned_with():
     scores, grid = np.arange(4) / 10, np.array([0.5, 0.8, 0.9])
-    assert _sizes(scores, scores, grid, 1.0).tolist() == [3, 4, 4]
+    assert _sizes(scores, scores, grid, 1.0, None).tolist() == [3, 4, 4]
     many = np.arange(40) / 10
-    assert _sizes(many, many, grid, 1.0).tolist() == [21, 33, 37]
-    assert _sizes(many, many, grid, 0.1).tolist() == [21, 33, 40]  # four are expected, of nine
+    assert _sizes(many, many, grid, 1.0, None).tolist() == [21, 33, 37]
+    assert _sizes(many, many, grid, 0.1, None).tolist() == [21, 33, 40]  # four are expected, of nine
+    assert _sizes(many, many, grid, 1.0, 4).tolist() == [21, 33, 40]  # the latest four alone
 
 
 def test_what_cannot_be_chosen_is_refused():
