@@ -125,19 +125,27 @@ def _diagonal(
 @kernel
 def _distances(values: FloatArray, means: FloatArray, whitening: FloatArray) -> FloatArray:
     """Squared lengths of rows as seen from each mean, along axes of unit variance: ``(R, n)``."""
-    squares = np.zeros((len(values), len(means)))
-    width = values.shape[1]
-    away = np.empty(width)
-    for r in range(len(values)):
-        for i in range(len(means)):
-            for k in range(width):
-                away[k] = values[r, k] - means[i, k]
-            for e in range(width):
-                along = 0.0
-                for k in range(width):
-                    along += away[k] * whitening[i, e, k]
-                squares[r, i] += along * along
+    squares = np.empty((len(values), len(means)))
+    columns = values.T.copy()  # rows are done side by side, each in the same order
+    for i in range(len(means)):
+        squares[:, i] = _lengths(columns, means[i], whitening[i])
     return squares
+
+
+@kernel
+def _lengths(columns: FloatArray, mean: FloatArray, whitening: FloatArray) -> FloatArray:
+    """Squared lengths of rows, given as ``(d, R)``, as seen from one mean: ``(R,)``."""
+    width, size = columns.shape
+    lengths, along = np.zeros(size), np.empty(size)
+    for e in range(width):
+        along[:] = 0.0
+        for k in range(width):
+            centre, axis = mean[k], whitening[e, k]
+            for r in range(size):
+                along[r] += (columns[k, r] - centre) * axis
+        for r in range(size):
+            lengths[r] += along[r] * along[r]
+    return lengths
 
 
 @kernel
@@ -151,10 +159,11 @@ def _densities(
     """Log-density of rows under the laws of several estimates: ``(R, G, n)``."""
     logs = np.empty((len(values), means.shape[0], means.shape[1]))
     for g in range(len(means)):
-        squares = _distances(values / units[g], means[g], whitening[g])
-        for r in range(len(values)):
-            for i in range(means.shape[1]):
-                logs[r, g, i] = -0.5 * squares[r, i] - constants[g, i]
+        columns = (values / units[g]).T.copy()
+        for i in range(means.shape[1]):
+            lengths = _lengths(columns, means[g, i], whitening[g, i])
+            for r in range(len(values)):
+                logs[r, g, i] = -0.5 * lengths[r] - constants[g, i]
     return logs
 
 

@@ -143,6 +143,23 @@ class ChainEstimates:
         return _ChainByWindow(self, models)
 
 
+def _find_places(codes: IntArray, observations: IntArray) -> IntArray:
+    """Return the place of each observation among codes in rising order, `MISSING` the last."""
+    known, last = codes[:-1], len(codes) - 1
+    span = int(known[-1] - known[0]) + 1 if last else 0
+    if last and span <= 4 * observations.size:  # codes of neighbouring rows: a table will do
+        table = np.full(span, last)
+        table[known - known[0]] = np.arange(last)
+        places = table[np.clip(observations - known[0], 0, span - 1)]
+        places[observations == MISSING] = last
+    else:
+        places = np.searchsorted(known, observations)
+        places[observations == MISSING] = last
+    if not np.array_equal(codes[places], observations):
+        raise ValueError("windows have observations that the estimates were not made for")
+    return np.asarray(places)
+
+
 @dataclass(frozen=True, eq=False)
 class _ChainByWindow(Chain):
     """Windows judged by different hidden Markov models."""
@@ -157,10 +174,7 @@ class _ChainByWindow(Chain):
     def seen(self, windows: Windows) -> tuple[Transitions, Coded, IntArray]:
         columns, picks, codes = self.models.columns, self.models.picks, self.models.codes
         observations = windows.observations
-        places = np.searchsorted(codes[:-1], observations)
-        places[observations == MISSING] = len(codes) - 1
-        if not np.array_equal(codes[places], observations):
-            raise ValueError("windows have observations that the estimates were not made for")
+        places = _find_places(codes, observations)
         used, own = np.unique(self.which, return_inverse=True)
         rows, steps = len(codes), observations.shape[1]
         if len(used) * rows <= observations.size:  # each observation once under every model
