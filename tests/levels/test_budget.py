@@ -118,7 +118,11 @@ def test_too_few_windows_to_leave_anything_out_are_reckoned_with():
     assert _sizes(scores, scores, grid, 1.0, None).tolist() == [3, 4, 4]
     many = np.arange(40) / 10
     assert _sizes(many, many, grid, 1.0, None).tolist() == [21, 33, 37]
-    assert _sizes(many, many, grid, 0.1, None).tolist() == [21, 33, 40]  # four are expected, of nine
+    assert _sizes(many, many, grid, 0.1, None).tolist() == [
+        21,
+        33,
+        40,
+    ]  # four are expected, of nine
     assert _sizes(many, many, grid, 1.0, 4).tolist() == [21, 33, 40]  # the latest four alone
 
 
