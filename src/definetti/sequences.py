@@ -39,6 +39,7 @@ from definetti.ranks.pvalue import miscoverage
 from definetti.ranks.units import after_errors, read_groups, weighted_limit
 from definetti.sets import Evaluation, StepSets
 from definetti.sets._face import BoolArray
+from definetti.sets.averages import lower_bound
 
 
 class Units(NamedTuple):
@@ -251,8 +252,8 @@ class ConformalSequences(Door, Saved):
         A true state that no set can list, never seen and not declared, counts as wrong.
 
         All sequences are compared with the same calibration sequences, so their errors are not
-        independent: `Evaluation.verdict` has the measured coverage, and says neither "kept" nor
-        "short".
+        independent. `Evaluation.verdict` allows for it: coverage is called short only if it is
+        further below the promise than the chance choice of both explains.
         """
         observations, states, lengths, units = _sorted_out(
             observations, states, lengths, groups, order
@@ -288,7 +289,18 @@ class ConformalSequences(Door, Saved):
             filled=np.array([s.filled for s in sets]),
             guarantee=self.guarantee,
             shared_calibration=True,
+            calibration_noise=self._calibration_noise(sets[0].limit),
         )
+
+    def _calibration_noise(self, limit: float) -> float:
+        """Return how far coverage may fall short because of which units happen to calibrate."""
+        each = self._data.steps
+        if self.guarantee == "steps":
+            covered = np.array([(steps <= limit).mean() for steps in each])
+        else:
+            covered = np.array([after_errors(one, self.max_errors) <= limit for one in each], float)
+        noise = float(covered.mean()) - lower_bound(covered)
+        return noise * float(np.sqrt(len(each) / self.n_units_))  # those of a unit go together
 
     def _saved(self) -> dict[str, Any]:
         return self._saved_with("n_units_")

@@ -78,10 +78,10 @@ def mean_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[floa
     (0.853, 0.928)
     """
     hits, tail = np.asarray(values, dtype=np.float64), (1 - confidence) / 2
-    return _lower_bound(hits, tail), 1.0 - _lower_bound(1.0 - hits, tail)
+    return lower_bound(hits, tail), 1.0 - lower_bound(1.0 - hits, tail)
 
 
-def _lower_bound(values: FloatArray, tail: float) -> float:
+def lower_bound(values: FloatArray, tail: float = TAIL) -> float:
     """Return a bound below the mean of variables, but for a probability of at most `tail`."""
     bets, low, high = _bets(values, tail), 0.0, float(values.mean())
     for _ in range(HALVINGS):

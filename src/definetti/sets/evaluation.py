@@ -54,7 +54,10 @@ class Evaluation(NamedTuple):
     begins : (windows,) the first row of each window, from 0; None where windows are no rows
     guarantee : what was promised: of "steps", a share of them
     shared_calibration : whether all windows are compared with the same calibration windows, so that
-        their errors are not independent and the `verdict` is neither "kept" nor "short"
+        their errors are not independent; the `verdict` is then neither "kept" nor "short", unless
+        `calibration_noise` is known
+    calibration_noise : how far the coverage given the calibration windows may lie below the promise
+        by chance, but for a probability of 0.025; the verdict allows for it
     sure_misses : (windows,) whether a window is missed whatever its truth is: its set was empty
         before filling, or with "errors" more of its steps than may be wrong; None where nobody
         counted
@@ -91,6 +94,7 @@ class Evaluation(NamedTuple):
     guarantee: str = "all"
     empty: Any = None
     shared_calibration: bool = False
+    calibration_noise: float | None = None
     sure_misses: Any = None
 
     @classmethod
@@ -194,7 +198,8 @@ class Evaluation(NamedTuple):
     def verdict(self) -> Verdict | None:
         """Whether the promise was kept, in words; None where the level is not known.
 
-        With `shared_calibration` its ``kept`` is None, and its words say why.
+        With `shared_calibration`, and noise that is not known, its ``kept`` is None, and its words
+        say why.
         """
         return judge_promise(self)
 

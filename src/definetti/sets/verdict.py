@@ -35,7 +35,8 @@ class Verdict(NamedTuple):
     is a description.
 
     Where all windows are compared with the same calibration windows, their errors rise and fall
-    together, and no verdict is given: `kept` and `p_value` are None.
+    together, and no verdict is given: `kept` and `p_value` are None. Where it is known how far the
+    coverage may fall with them, the verdict on all windows allows for it.
 
     Sets are judged as they were before empty ones were filled with their most plausible sequence:
     a best guess that is right is no coverage. An empty set misses whatever the truth is, so that a
@@ -121,7 +122,11 @@ def judge_promise(found: Evaluation) -> Verdict | None:
         if by_state
         else _along(found, hits, float(promised[0]))
     )
-    if found.shared_calibration:
+    if found.calibration_noise is not None:
+        every, level = np.arange(len(hits)), float(promised[0])
+        allowed = max(level - found.calibration_noise, 0.0)
+        whole, parts = SomeWindows("", every, level, 2 * p_of_hits(hits, allowed)), []
+    elif found.shared_calibration:
         share, level = float(hits.mean()), whole.promised
         words = f"no verdict: {share:.3f} of {len(hits):,} {_unit(found, whole)}"
         words += f", promised {level:.3g}; {SHARED_CALIBRATION.format('all windows')}"
