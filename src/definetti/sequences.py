@@ -135,6 +135,8 @@ class ConformalSequences(Door, Saved):
 
     _fitting = "fit(observations, states, lengths)"
 
+    _limits: tuple[Units, dict[Any, float]]
+
     def __init__(
         self,
         model: Any = "auto",
@@ -461,7 +463,7 @@ class ConformalSequences(Door, Saved):
 
     def _limit(self, alpha: Fraction) -> float:
         """Return how strange a state may be to be in the set of its step."""
-        needed = blocks_needed(alpha)
+        needed = blocks_needed(alpha)  # a limit is found once, and kept for later sets
         if self.n_units_ < needed:
             warn_caller(
                 f"too few units to leave anything out at level {float(1 - alpha):g}: "
@@ -469,6 +471,15 @@ class ConformalSequences(Door, Saved):
                 "on fewer, or lower the level",
                 FewBlocksWarning,
             )
+        key = alpha, self.guarantee, self.max_errors
+        if "_limits" not in self.__dict__ or self._limits[0] is not self._data:  # fitted again
+            self._limits = self._data, {}
+        _, limits = self._limits
+        if key not in limits:
+            limits[key] = self._find_limit(alpha)
+        return limits[key]
+
+    def _find_limit(self, alpha: Fraction) -> float:
         if self.guarantee == "steps":
             each = list(map(len, self._data.steps))
             shares = np.repeat(self._data.shares * each, each)
