@@ -13,6 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
+from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing
 from definetti.data.history import History
 from definetti.data.labelled import Labelled
@@ -20,7 +21,6 @@ from definetti.data.splitting import training_length
 from definetti.data.windows import Windows
 from definetti.models.base import Model
 from definetti.question import Question
-from definetti.ranks.past import all_scores
 from definetti.ranks.pvalue import ranks
 from definetti.scores.rounding import round_scores
 

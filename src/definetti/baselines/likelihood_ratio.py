@@ -9,12 +9,12 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.baselines.base import Baseline
+from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
 from definetti.data.labels import MISSING
 from definetti.data.windows import Windows
 from definetti.models.estimate import Estimate
 from definetti.question import Question
-from definetti.ranks.past import all_scores
 
 
 class LikelihoodRatio(Baseline, name="likelihoodratio"):

@@ -10,9 +10,9 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.baselines.base import Baseline
+from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
 from definetti.question import Question
-from definetti.ranks.past import all_scores
 
 
 class NonExchangeable(Baseline, name="nonexchangeable"):

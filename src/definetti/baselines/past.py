@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
-from definetti._system.arrays import IntArray
+from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion
+from definetti.question import Question
 from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
 
 
@@ -62,3 +64,27 @@ def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
     last = length + horizon - 1 - stride
     beyond = max(last - length + 1, 0)  # by how much it ends too late
     return np.arange(last - -(-beyond // stride) * stride, horizon - 1, -stride)
+
+
+def all_scores(
+    question: Question, name: Hashable, scored: Callable[[IntArray], FloatArray]
+) -> FloatArray:
+    """Score all windows of the past, the oldest first, each once and for all if that is possible.
+
+    Parameters
+    ----------
+    name : a name for the way of scoring, under which scores are found again
+    scored : from ends of windows to their scores
+    """
+    history = question.history
+    ends = np.arange(len(question.observations), len(history))
+    if not len(ends):
+        return np.zeros(0)
+    if not question.model.fixed:
+        return scored(ends)
+    key = "in order", name
+    known = history.lasting.recall(question.setting, key, lambda: np.zeros(0))
+    if len(known) < len(ends):  # in rolling prediction, what is new alone
+        known = np.concatenate([known, scored(ends[len(known) :])])
+        history.lasting.note(question.setting, key, known)
+    return known
