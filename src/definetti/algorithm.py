@@ -9,8 +9,10 @@ training rows are ranked together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
@@ -26,6 +28,7 @@ from definetti.symmetry.base import Reference
 
 Ranked = tuple[list[Rank], FloatArray]
 NONE = np.zeros(0, dtype=np.int64)
+TOGETHER = 2**14  # windows, or cells of matrices, of all candidates that are ranked at once
 
 
 def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
@@ -37,25 +40,25 @@ def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ran
 def rank_general(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidates step by step as the paper has it: what every other way must agree with."""
     found, scores = [Rank(0, 0, 1)] * len(candidates), np.empty(len(candidates))
-    windows = question.windows(candidates)
-    own, states = question.hide_unseen(windows), windows.states
-    completions = list(map(question.complete, states))  # Step 1
-    groups = list(_group(question, completions).values())
-    for members in show_progress(groups, len(groups), "ranking candidates", verbose):
-        reference = question.rearrange(completions[members[0]])  # Step 3
-        others, weights = question.windows_to_rank_among(reference)
-        for part in _split(question, members, others):
-            taught = part[:1] if question.model.fixed else part
-            estimates = question.estimates(  # Step 2
-                [completions[k] for k in taught], states[taught], others
-            )
-            models = np.arange(len(estimates)) if len(estimates) > 1 else np.zeros(len(part), int)
-            mine = Windows(*(array[part] for array in own))
-            scores[part] = evaluate_each(question.score, estimates, models, mine)  # Step 4
-            values = _score_reference(question, estimates, reference, others)
-            placed = ranks(values, weights, scores[part], reference.joins)  # Step 5
-            for k, one in zip(part, placed, strict=True):
-                found[k] = one._replace(randomised=reference.randomised)
+    own = question.windows(candidates)
+    completions = list(map(question.complete, own.states))  # Step 1
+    groups = _group(question, completions)
+    shown = show_progress(groups, len(groups), "ranking candidates", verbose)
+    rearranged = (_rearrange(question, completions, members) for members in shown)  # Step 3
+    for batch in _batch(question, rearranged):
+        members = [k for group in batch for k in group.members]
+        estimates = question.estimates(  # Step 2
+            [completions[k] for k in members], stacked(group.windows for group in batch)
+        )
+        mine = question.hide_unseen(Windows(*(array[members] for array in own)))
+        models = np.arange(len(members)) if len(estimates) > 1 else np.zeros(len(members), int)
+        scores[members] = evaluate_each(question.score, estimates, models, mine)  # Step 4
+        each = _score_references(question, estimates, batch)
+        for group, values in zip(batch, each, strict=True):
+            own_scores, joins = scores[group.members], group.reference.joins
+            placed = ranks(values, group.weights, own_scores, joins)  # Step 5
+            for k, one in zip(group.members, placed, strict=True):
+                found[k] = one._replace(randomised=group.reference.randomised)
     return found, scores
 
 
@@ -69,7 +72,7 @@ def rank_by_scores(question: Question, candidate: IntArray, scores: Sequence[Sco
     completion = question.complete(candidate)
     reference = question.rearrange(completion)
     others, weights = question.windows_to_rank_among(reference)
-    estimates = question.estimates([completion], candidate[None], others)
+    estimates = question.estimates([completion], others)
     windows, models = stacked([own, others]), np.zeros(1 + len(others.start), dtype=np.int64)
     found = []
     for score in scores:
@@ -78,9 +81,22 @@ def rank_by_scores(question: Question, candidate: IntArray, scores: Sequence[Sco
     return found
 
 
-def _group(
-    question: Question, completions: list[Completion]
-) -> dict[tuple[tuple[int, ...], ...], list[int]]:
+class Group(NamedTuple):
+    """Candidates that are compared with the same windows.
+
+    Attributes
+    ----------
+    members : their places among all candidates
+    reference, windows, weights : what they are compared with, equal windows of symbols once
+    """
+
+    members: list[int]
+    reference: Reference
+    windows: Windows
+    weights: npt.NDArray[Any]
+
+
+def _group(question: Question, completions: list[Completion]) -> list[list[int]]:
     """Group candidates by what they are compared with, and by what a refitted model learns."""
     symmetry = question.symmetry
     subsets = not (question.model.fixed or symmetry.learns_all)
@@ -88,29 +104,61 @@ def _group(
     for index, completion in enumerate(completions):
         key = symmetry.orbit(completion), symmetry.lesson_key(completion) if subsets else ()
         groups.setdefault(key, []).append(index)
-    return groups
+    return list(groups.values())
 
 
-def _split(question: Question, members: list[int], windows: Windows) -> Iterator[list[int]]:
-    """Split a group into parts whose models and scores there is room for."""
-    n_states, (size, steps) = len(question.labels), windows.states.shape
-    most = len(members)
-    if not question.model.fixed:
-        most = max(1, ROOM // (n_states**2 + size * (steps * n_states + 1)))
-    for begin in range(0, len(members), most):
-        yield members[begin : begin + most]
+def _rearrange(question: Question, completions: list[Completion], members: list[int]) -> Group:
+    reference = question.rearrange(completions[members[0]])
+    return Group(members, reference, *question.windows_to_rank_among(reference))
 
 
-def _score_reference(
-    question: Question, estimates: Estimates, reference: Reference, windows: Windows
-) -> FloatArray:
-    """Score the windows of a reference under each of several estimates: ``(G, R)``."""
-    if question.model.fixed and reference.ends is not None:  # each once for all predictions
-        return question.past_scores(estimates.at(NONE), reference.ends)[None]
-    number, size = len(estimates), len(windows.start)
-    models, places = np.divmod(np.arange(number * size), max(size, 1))
-    every = Windows(*(array[places] for array in windows)) if number > 1 else windows
-    return evaluate_each(question.score, estimates, models, every).reshape(number, size)
+def _batch(question: Question, groups: Iterator[Group]) -> Iterator[list[Group]]:
+    """Put small groups together, whose models are then made at once; split large ones."""
+    fixed, n_states = question.model.fixed, len(question.labels)
+    alike = fixed or question.symmetry.learns_all  # all candidates learn from the same rows
+    batch: list[Group] = []
+    for group in groups:
+        size, steps = group.windows.states.shape
+        most = len(group.members)
+        if not fixed:
+            most = max(1, ROOM // (n_states**2 + size * (steps * n_states + 1)))
+        for begin in range(0, len(group.members), most):
+            part = group._replace(members=group.members[begin : begin + most])
+            members = sum(len(one.members) for one in [*batch, part])
+            windows = sum(len(one.windows.start) for one in [*batch, part])
+            small = members * max(windows, n_states**2) <= TOGETHER
+            if batch and not (alike and (fixed or small)):
+                yield batch
+                batch = []
+            batch = [*batch, part]
+    if batch:
+        yield batch
+
+
+def _score_references(
+    question: Question, estimates: Estimates, batch: list[Group]
+) -> list[FloatArray]:
+    """Score what each group is compared with, under the model of each member: ``(G, R)``."""
+    if question.model.fixed:
+        estimate = estimates.at(NONE)
+        return [
+            question.score_windows(estimate, group.windows)
+            if group.reference.ends is None
+            else question.past_scores(estimate, group.reference.ends)  # each once and for all
+            for group in batch
+        ]
+    models, windows, shapes, first = [], [], [], 0
+    for group in batch:
+        number, size = len(group.members), len(group.windows.start)
+        each, places = np.divmod(np.arange(number * size), max(size, 1))
+        models.append(first + each if len(estimates) > 1 else each)
+        windows.append(Windows(*(array[places] for array in group.windows)))
+        shapes.append((number, size))
+        first += number
+    values = evaluate_each(question.score, estimates, np.concatenate(models), stacked(windows))
+    ends = np.cumsum([number * size for number, size in shapes])[:-1]
+    parts = zip(np.split(values, ends), shapes, strict=True)
+    return [part.reshape(shape) for part, shape in parts]
 
 
 def rank_in_class(question: Question, candidates: IntArray) -> Ranked | None:

@@ -177,32 +177,29 @@ class Question:
             model = model.trained(part_of(completion, times), self.table, self.labels)
         return model.estimate(completion, self.table, self.statistics, self.labels)
 
-    def estimates(
-        self, completions: list[Completion], candidates: IntArray, windows: Windows
-    ) -> Estimates:
+    def estimates(self, completions: list[Completion], windows: Windows) -> Estimates:
         """Estimate the models of candidates that share what they learn from: Step 2 for all.
 
         Parameters
         ----------
-        completions : the history completed with each of them; one if the model is fixed
-        candidates : (G, h) their states
+        completions : the history completed with each of them
         windows : what the models will be asked about, beside the candidates themselves
         """
-        if not self.model.fixed:
-            times, lesson = None, None
-            if not self.symmetry.learns_all:
-                times = self.symmetry.lesson(completions[0])
-            if times is not None:
-                nothing = self.observations[:0]
-                past = completions[0]._replace(states=nothing, observations=nothing)
-                lesson = part_of(past, times)
-            asked = np.concatenate([windows.observations.ravel(), self.observations])
-            found = estimate_candidates(
-                self.model, lesson, completions[0], candidates, self.table, self.statistics,
-                self.labels, asked,
-            )  # fmt: skip
-            if found is not None:
-                return found
+        if self.model.fixed:
+            return EstimateList([self.estimate(completions[0])])
+        times = None if self.symmetry.learns_all else self.symmetry.lesson(completions[0])
+        lesson = None
+        if times is not None:
+            nothing = self.observations[:0]
+            past = completions[0]._replace(states=nothing, observations=nothing)
+            lesson = part_of(past, times)
+        found = estimate_candidates(
+            self.model, lesson, completions[0], np.array([one.states for one in completions]),
+            self.table, self.statistics, self.labels,
+            np.concatenate([windows.observations.ravel(), self.observations]),
+        )  # fmt: skip
+        if found is not None:
+            return found
         # Candidates that add the same counts have the same estimate.
         known: dict[tuple[int, ...], Estimate] = {}
         each = []
