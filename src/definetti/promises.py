@@ -124,22 +124,13 @@ def _check_steps(
             f"lag={lag} leaves none of the {steps} new steps to ask about; give observations up to "
             "the present"
         )
-    what = instead = ""
-    if lag:
-        what, instead = f"lag={lag}", "ask about all new steps"
-    elif guarantee != "all":
-        what, instead = f"guarantee={guarantee!r}", "guarantee='all'"
-    elif 0 < unseen < steps:
+    limits = fixed and symmetry.by_last_state
+    if lag and not limits:
+        raise _needs_limits(f"lag={lag}", symmetry, fixed, "ask about all new steps")
+    if 0 < unseen < steps and not limits:
         # What is not seen yet would be dealt out to times that must have an observation.
         what = f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which"
-        instead = "leave horizon out"
-    if what and not (fixed and symmetry.by_last_state):
-        only = "'departures', or 'spaced' with memory=1,"
-        only = only if symmetry.recalls else "'spaced' or 'departures'"
-        raise ValueError(
-            f"{what} is exact with a fixed model and symmetry={only} only; "
-            f"{way_to_limits(symmetry, fixed)}, or {instead}"
-        )
+        raise _needs_limits(what, symmetry, fixed, "leave horizon out")
     taught = symmetry.teaches_observed and not fixed
     if unseen and (symmetry.needs_observations or taught):
         ways = ["use symmetry='departures'"] * symmetry.needs_observations
@@ -154,6 +145,17 @@ def _check_steps(
             f"symmetry={symmetry.known_as!r} takes a step that is not observed yet for a gap, and "
             "the history has gaps; use symmetry='returns' or 'full' with horizon="
         )
+    if guarantee != "all" and not limits:
+        raise _needs_limits(f"guarantee={guarantee!r}", symmetry, fixed, "guarantee='all'")
+
+
+def _needs_limits(what: str, symmetry: Symmetry, fixed: bool, instead: str) -> ValueError:
+    only = "'departures', or 'spaced' with memory=1,"
+    only = only if symmetry.recalls else "'spaced' or 'departures'"
+    return ValueError(
+        f"{what} is exact with a fixed model and symmetry={only} only; "
+        f"{way_to_limits(symmetry, fixed)}, or {instead}"
+    )
 
 
 def _check_series(series: str, symmetry: Symmetry, trained: bool, train_size: Any) -> None:
