@@ -5,6 +5,7 @@ together. Here the estimator must say the same for all of them, levels by state 
 included; what it calls exact is enumerated; and docs/limits.md must print the same table.
 """
 
+import re
 from fractions import Fraction
 from itertools import product
 from math import fsum
@@ -477,11 +478,14 @@ def test_exact_for_each_series_whatever_the_other_is(series, symmetry):
     total.check()
 
 
-WITH_LIMITS = [Ask(steps=1), *(ask for ask in ASKS if ask.steps == 2 and ask.unseen < 2)]
+# One thing at a time, and all of them.
+WITH_LIMITS = [
+    Ask(steps=1), Ask(), Ask(unseen=1), Ask(lag=1), Ask("steps"), Ask("errors"), Ask("steps", 1, 1),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("ask", [
-    pytest.param(ask, marks=() if k < 2 else pytest.mark.slow) for k, ask in enumerate(WITH_LIMITS)
+    pytest.param(ask, marks=() if k < 1 else pytest.mark.slow) for k, ask in enumerate(WITH_LIMITS)
 ], ids=str)  # fmt: skip
 @pytest.mark.parametrize("series", ["all", "first"])
 def test_exact_over_series_of_one_law(series, ask):
@@ -509,3 +513,95 @@ def test_exact_over_series_of_one_law(series, ask):
                         known[key] = chances(one, ask, seen)
                     total.add(before * share, known[key], path, present)
         total.check(states=[present])
+
+
+# The page.
+
+# What the page says once for all values.
+GENERAL = {
+    r"^guarantee='\w+'": "guarantee='steps' or 'errors'",
+    r"^series='(all|first)'": "series='all' or 'first'",
+    r"^train_size=\S+ trains": "train_size trains",
+    r"^train_size=0.5 is": "train_size as a share is",
+}
+BEGIN, END = "<!-- combinations: begin -->\n", "<!-- combinations: end -->\n"
+
+
+def merged(rows):
+    """Merge rows of the same cells: by the last part of their keys, then the one before, and so on.
+
+    Parameters
+    ----------
+    rows : from keys, tuples of names, to cells
+    """
+    found = {tuple((name,) for name in key): cells for key, cells in rows.items()}
+    for place in range(len(next(iter(rows))) - 1, -1, -1):
+        groups = {}
+        for key, cells in found.items():
+            rest = (*key[:place], *key[place + 1 :])
+            groups.setdefault((rest, tuple(cells)), []).append(key[place])
+        found = {
+            (
+                *rest[:place],
+                tuple(name for names in merging for name in names),
+                *rest[place:],
+            ): cells
+            for (rest, cells), merging in groups.items()
+        }
+    return found
+
+
+def write_table(heads, rows):
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    for key, cells in merged(rows).items():
+        names = [", ".join(f"`{name}`" for name in part) for part in key]
+        lines.append(f"| {' | '.join((*names, *cells))} |")
+    return "\n".join(lines)
+
+
+def write_tables():
+    """Write what the page says."""
+    whys = {}
+
+    def cell(found):
+        if isinstance(found, Promise):
+            return f"{found.given}, {found.when}" if found.exact else "not guaranteed"
+        why = re.split(r"; |, and memory says|, and symmetry is", found)[0]
+        for pattern, words in GENERAL.items():
+            why = re.sub(pattern, words, why)
+        return f"refused ({whys.setdefault(why, chr(ord('a') + len(whys)))})"
+
+    def asked(key, asks):
+        (one,) = {cell(promised(*key, ask)) for ask in asks}
+        return one
+
+    combined = {
+        key: tuple(asked(key, asks) for asks in COLUMNS.values())
+        for key in product(SYMMETRIES, MODELS, MEMORIES)
+    }
+    by_series = {
+        (series, symmetry, memory): tuple(
+            cell(promised_of_series(series, symmetry, model, memory, Ask())) for model in TRAINED
+        )
+        for series, symmetry, memory in product(SERIES, ("auto", *SYMMETRIES), MEMORIES)
+    }
+    heads = ("`symmetry`", "model", "`memory`", *COLUMNS)
+    models = ("refitted", "trained", "`train_size` in rows", "`train_size` as a share")
+    tables = [
+        write_table(heads, combined),
+        write_table(("`series`", "`symmetry`", "`memory`", *models), by_series),
+        "\n".join(f"- ({letter}) {why}" for why, letter in whys.items()),
+    ]
+    return "\n\n".join(tables) + "\n"
+
+
+def test_the_page_has_the_table():
+    """To write it anew: python -m tests.test_combinations."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.split(BEGIN)[1].split(END)[0].strip("\n") == write_tables().strip("\n")
+
+
+if __name__ == "__main__":
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n{write_tables()}\n{END}{after}", encoding="utf-8")
