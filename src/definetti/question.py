@@ -22,10 +22,11 @@ from definetti.models.base import Model
 from definetti.models.estimate import Estimate
 from definetti.models.estimates import EstimateList, Estimates
 from definetti.models.hmm import estimate_candidates
+from definetti.promises import Promise, promise_of, way_to_limits
 from definetti.ranks.pvalue import Rank
 from definetti.scores.base import Score, blamed
 from definetti.scores.rounding import round_scores
-from definetti.symmetry.base import Reference, Symmetry, name_way
+from definetti.symmetry.base import Reference, Symmetry
 
 # Numbers that a score may work on at once, a row or a square of states for every step.
 ROOM = 2**23
@@ -119,7 +120,7 @@ class Question:
 
     def way_to_limits(self) -> str:
         """What is left to be done for limits by last state; nothing where there are any."""
-        return name_way(self.symmetry, self.model.fixed)
+        return way_to_limits(self.symmetry, self.model.fixed)
 
     def generator(self) -> np.random.Generator:
         """Return the stream that rearrangements of this prediction are drawn from.
@@ -296,37 +297,14 @@ class Question:
             notes[new] = self.score_windows(estimate, self.windows_ending(new))
         return np.asarray(notes[ends])
 
-    def check_exact(self) -> None:
-        """Refuse a question to which the answer would not be exact."""
-        unseen, steps = int(np.count_nonzero(self.unseen)), len(self.unseen)
-        if self.lag >= steps:
-            raise ValueError(
-                f"lag={self.lag} leaves none of the {steps} new steps to ask about; give "
-                "observations up to the present"
-            )
-        if 0 < unseen < steps and not self.by_last_state:
-            # What is not seen yet would be dealt out to times that must have an observation.
-            raise ValueError(
-                f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which is "
-                "exact with a fixed model and symmetry='spaced' or 'departures', or another with "
-                f"by_last_state, only; {self.way_to_limits()}, or leave horizon out"
-            )
-        taught = not self.model.fixed and self.symmetry.teaches_observed
-        if unseen and (self.symmetry.needs_observations or taught):
-            ways = ["use symmetry='departures'"] * self.symmetry.needs_observations
-            ways += [self.symmetry.way_to_fix] * (not self.model.fixed)
-            raise ValueError(
-                f"horizon={steps} reaches beyond what is observed, and the future is taken to "
-                f"depend on {self.symmetry.recalls}, to the end; {' and '.join(ways)}, so that the "
-                "present is enough, or memory=1"
-            )
-        self.symmetry.check_more(self.observations[~self.unseen], self.history.symbols)
-        gappy = self.history.gaps and bool((self.history.observations != MISSING).any())
-        if unseen and gappy and self.symmetry.reads_observations:
-            raise ValueError(
-                f"symmetry={self.symmetry.known_as!r} takes a step that is not observed yet for a "
-                "gap, and the history has gaps; use symmetry='returns' or 'full' with horizon="
-            )
+    def promise(self, guarantee: str = "all") -> Promise:
+        """Tell what a set for this question promises; refuse it where that would not be exact."""
+        unseen, past = int(np.count_nonzero(self.unseen)), self.history
+        gaps = unseen > 0 and past.gaps and bool((past.observations != MISSING).any())
+        return promise_of(
+            self.symmetry, self.model.fixed, guarantee=guarantee, steps=len(self.unseen),
+            unseen=unseen, lag=self.lag, gaps=gaps,
+        )  # fmt: skip
 
 
 def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:

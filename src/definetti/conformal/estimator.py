@@ -41,12 +41,12 @@ from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.memory import Memory, Order
 from definetti.models.base import Model
+from definetti.promises import LAST, promise_of, way_to_limits
 from definetti.question import Question
 from definetti.ranks.membership import p_values_of
 from definetti.ranks.pvalue import Rank
 from definetti.scores import Score, StepScore
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets, StepSets
-from definetti.sets._wording import LAST
 from definetti.sets.listed import installed
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
 from definetti.sets.windows import sets_of
@@ -57,7 +57,6 @@ from definetti.symmetry import (
     find_symmetry,
     remember,
 )
-from definetti.symmetry.base import name_way
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
@@ -710,13 +709,9 @@ class ConformalHMM(FrontDoor, Saved):
             known=self._known, together=self._together, omits_first=self._omits_first,
             narrow=symmetry.given != LAST,
         )  # fmt: skip
-        share = isinstance(self.train_size, (float, np.floating))
-        if share and data.training is not None and symmetry.given != LAST:
-            raise ValueError(
-                f"train_size={self.train_size!r} is a share of the history's length, which depends "
-                f"on the windows that calibrate symmetry={symmetry.known_as!r}; give a number of "
-                f"rows that is fixed in advance, such as train_size={len(data.training.states)}"
-            )
+        if data.training is not None:
+            rows = len(data.training.states)
+            promise_of(symmetry, data.model.fixed, train_size=self.train_size, rows=rows)
         found = {
             "_data": data, "symmetry_": symmetry,
             "_remembering": remember(symmetry, self.memory, data.history),
@@ -812,8 +807,10 @@ class ConformalHMM(FrontDoor, Saved):
         if data is not self._data:  # taken in anew, under another law, or with a fixed model
             symmetry.check_more(data.history.observations, data.history.symbols)
         n, most, fixed = data.history.n_states, self.max_candidates, data.model.fixed
-        way = lambda: name_way(symmetry, fixed)  # noqa: E731
-        check_size(n, horizon, lag, fixed and symmetry.by_last_state, most, listing, way)
+        way = lambda: way_to_limits(symmetry, fixed)  # noqa: E731
+        if lag:  # before anything is read
+            promise_of(symmetry, fixed, steps=lag + 1, lag=lag)
+        check_size(n, horizon, fixed and symmetry.by_last_state, most, listing, way)
         if horizon is not None and ranking:
             check_listing(n, max(horizon - lag, 1), most, way)
         if new is None:  # what is so long is refused before it is made
@@ -829,7 +826,8 @@ class ConformalHMM(FrontDoor, Saved):
             settled=settled,
         )
         question = ask(data, new)
-        question.check_exact()
+        question.promise()
+        symmetry.check_more(question.observations[~question.unseen], question.history.symbols)
         if symmetry.given == LAST or fixed:
             return question
         common = data.choose_by(question.common_rows(), new_observations)
@@ -868,11 +866,6 @@ class ConformalHMM(FrontDoor, Saved):
         return found
 
     def _step_sets(self, question: Question, levels: Levels) -> StepSets:
-        if not question.by_last_state:
-            raise ValueError(
-                f"guarantee={self.guarantee!r} is exact with a fixed model and symmetry='spaced' "
-                f"or 'departures' only; {question.way_to_limits()}, or guarantee='all'"
-            )
         return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
 
     def _is_long(self, question: Question) -> bool:

@@ -104,7 +104,6 @@ def all_candidates(n_states: int, horizon: int) -> IntArray:
 def check_size(
     n_states: int,
     horizon: Any,
-    lag: int,
     fixed: bool,
     max_candidates: Any,
     listing: bool,
@@ -118,11 +117,6 @@ def check_size(
     listing : whether all candidates are asked about, not one of them
     way : says what is left to be done where they are not
     """
-    if lag and not fixed:
-        raise ValueError(
-            f"lag={lag} is exact with a fixed model and symmetry='spaced' or 'departures' only; "
-            f"{way()}, or ask about all new steps"
-        )
     if horizon is None:
         return
     checked_number(horizon, "horizon")

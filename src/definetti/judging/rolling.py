@@ -25,9 +25,9 @@ from definetti.levels.by_state import several_levels
 from definetti.ranks.pvalue import miscoverage
 from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
 from definetti.sets.unfilled import covers_unfilled, steps_filled
+from definetti.symmetry.base import PRESENT
 
 AnySet = PredictionSet | LatticeSet | StepSets
-PRESENT = "present state"
 
 
 class Window(NamedTuple):

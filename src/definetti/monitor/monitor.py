@@ -51,9 +51,9 @@ from definetti.monitor._ways import Asked, Counted, Outgrown, Way, counts_tell
 from definetti.monitor.coverage import Coverage
 from definetti.monitor.log import Log
 from definetti.monitor.steps import Alert, Step, Waiting
+from definetti.promises import BY_VISITS, promise_of
 from definetti.sets.unfilled import covers_unfilled, steps_filled
 from definetti.symmetry import Remembering
-from definetti.symmetry.base import PRESENT
 
 ON_ALARM = ("warn", "restart", "adapt")
 RESTART_FROM = ("alarm", "change")
@@ -263,10 +263,10 @@ class Monitor(Locked, Saved):
                 f"whatever comes{'' if math.isinf(bound) else f', to within {bound:.3f} now'}; a "
                 "single set promises nothing"
             )
-        symmetry = self._settings._remembering
-        if not symmetry.exact:
-            return f"nothing is guaranteed: symmetry={symmetry.known_as!r} is not exact"
-        visits = " by visits to the present state" if symmetry.given == PRESENT else ""
+        found = promise_of(self._settings._remembering, fixed=False)
+        if not found.exact:
+            return found.says
+        visits = f" {found.when} to the {found.given}" if found.when == BY_VISITS else ""
         given = f"{visits} if the law stays as it is from step {self._since} on"
         if self._cut == "change":
             return f"approximately exact{given}: that step was chosen by the data"

@@ -18,10 +18,12 @@ from definetti._system.registry import Named
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, piece, read_declared
 from definetti.data.series import SeriesRows
+from definetti.memory import Order, resolve_memory
 from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
+from definetti.promises import BY_VISITS, promise_of
 from definetti.series.totals import SeriesTotals
-from definetti.symmetry import find_symmetry
+from definetti.symmetry import Remembering, Symmetry, find_symmetry
 from definetti.symmetry.base import PRESENT
 
 
@@ -154,6 +156,22 @@ class Promise(Named, ABC):
         """The promise in words, with the symmetry that there is."""
         return say_promise(self.known_as, self.table.predictor.symmetry)
 
+    def check(self, auto: Symmetry | None = None) -> None:
+        """Refuse settings by which series cannot be predicted so.
+
+        Parameters
+        ----------
+        auto : the symmetry that there is if none is named
+        """
+        cp, name = self.table.predictor, type(self).known_as
+        symmetry, memory = find_symmetry(cp.symmetry), resolve_memory(cp.memory)
+        if auto is not None and is_auto(cp.symmetry):
+            symmetry = auto
+        if memory != Order(1):
+            symmetry = Remembering(symmetry, memory)
+        trained = self.table.model.knows_states
+        promise_of(symmetry, trained, series=name, train_size=cp.train_size)
+
     def prepare(self) -> None:
         """Work out, or refuse, what all series share."""
 
@@ -177,10 +195,10 @@ def say_promise(name: str, symmetry: Any = "auto") -> str:
     says: str = Promise.named[name].says
     if is_auto(symmetry):
         return says
-    found = find_symmetry(symmetry)
+    found = promise_of(find_symmetry(symmetry), fixed=False)
     if not found.exact:
-        return f"nothing is guaranteed: symmetry={found.known_as!r} is not exact"
-    given = f"{found.given}, counted by visits" if found.given == PRESENT else found.given
+        return found.says
+    given = f"{found.given}, counted {found.when}" if found.when == BY_VISITS else found.given
     return says.replace("given its last state", f"given its {given}")
 
 

@@ -36,17 +36,8 @@ class OtherSeries(Promise, name="others"):
     source = "the rows of its series before it, by a model of all rows of the others"
 
     def prepare(self) -> None:
-        table, cp = self.table, self.table.predictor
-        if table.model.knows_states:
-            raise ValueError(
-                "series='others' trains a model on the other series, and model is trained already; "
-                "use series='own'"
-            )
-        if cp.train_size is not None:
-            raise ValueError(
-                f"train_size={cp.train_size!r} trains a model on the series itself, and "
-                "series='others' on the others; leave train_size out"
-            )
+        table = self.table
+        self.check()
         if len(table.series) < 2 and table.totals is None:
             raise ValueError(
                 "series='others' learns from other series, and there is one; use series='own'"

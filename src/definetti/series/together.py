@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from definetti._system.checks import is_auto
 from definetti.conformal import ConformalHMM
 from definetti.data.series import at_rows
 from definetti.data.splitting import training_length
-from definetti.memory import Order, resolve_memory
 from definetti.models.base import Model
 from definetti.models.hmm import TrainedHMM
 from definetti.series.base import Promise, fit_shared
@@ -36,18 +34,7 @@ class AllTogether(Promise, name="all"):
 
     def prepare(self) -> None:
         table, cp = self.table, self.table.predictor
-        name = type(self).known_as
-        departs = isinstance(cp.symmetry, Departures) or cp.symmetry == Departures.known_as
-        if not (is_auto(cp.symmetry) or departs):
-            raise ValueError(
-                f"series={name!r} compares with what followed the present state, and symmetry is "
-                f"{cp.symmetry!r}; use symmetry='departures', or leave it out"
-            )
-        if resolve_memory(cp.memory) != Order(1):
-            raise ValueError(
-                f"series={name!r} takes the future to depend on the present state alone, and "
-                f"memory is {cp.memory!r}; use memory=1, or series='own' or 'others'"
-            )
+        self.check(Departures())
         number, self._model = len(table.series), self._fixed()
         cut = 0 if cp.train_size is None else training_length(cp.train_size, number, "series")
         self._calibrates = np.arange(number) >= cut
@@ -59,10 +46,6 @@ class AllTogether(Promise, name="all"):
         """Return the model that the first series train; None where it is trained already."""
         table, cp = self.table, self.table.predictor
         if cp.train_size is not None:
-            if table.model.knows_states:
-                raise ValueError(
-                    f"train_size={cp.train_size!r}, but the model is trained already; leave it out"
-                )
             cut = training_length(cp.train_size, len(table.series), "series")
             model = train_on(table, list(range(cut)))
             if isinstance(model, TrainedHMM) and cp.states is None:
@@ -71,11 +54,6 @@ class AllTogether(Promise, name="all"):
                 counts = model.transitions + model.prior
                 return replace(model, transitions=counts, prior=0.0)
             return model
-        if not table.model.knows_states:
-            raise ValueError(
-                f"series={type(self).known_as!r} needs a fixed model; set train_size=0.5 to train "
-                "it on the first half of the series, or give one that is trained"
-            )
         return None
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:

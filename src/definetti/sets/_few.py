@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from definetti._system.caller import warn_caller
 from definetti.exceptions import FewBlocksWarning
+from definetti.promises import LAST
 from definetti.question import Question
 from definetti.ranks.limits import blocks_needed
-from definetti.sets._wording import LAST
 from definetti.symmetry import Symmetry
 
 NAMED = 3  # states that are spoken of by name

@@ -7,10 +7,9 @@ import reprlib
 from typing import NamedTuple
 
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
-from definetti.symmetry.base import PRESENT
+from definetti.promises import LAST, each_time
 
 SHOWN = 10  # rows in a repr
-LAST = "last state"  # given which most promises hold: whatever state it ends in
 # Said of a set that would be empty, and has its most plausible sequence instead.
 FILLED = "nothing is plausible at this level; the most plausible is shown"
 
@@ -48,14 +47,6 @@ def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = 
         level = write_at_least(confidence_level)
         return f"holding the truth with probability {level}{each_time(given)}"
     return f"level {write_at_least(confidence_level, '')} NOT guaranteed"
-
-
-def each_time(given: str) -> str:
-    """Say given which state a promise holds, where that is not the last: nothing is added then."""
-    if given == LAST:
-        return ""
-    by_visits = " each time it is in this state, counted by visits"
-    return by_visits if given == PRESENT else f" given the {given}"
 
 
 def short(value: object) -> str:

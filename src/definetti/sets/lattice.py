@@ -20,10 +20,11 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
 from definetti.levels import ConfidenceLevel
+from definetti.promises import LAST
 from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores.rounding import round_scores
 from definetti.sets._face import StepFace
-from definetti.sets._wording import FILLED, LAST, SHOWN, Size, promise, short
+from definetti.sets._wording import FILLED, SHOWN, Size, promise, short
 from definetti.sets.listed import coded
 from definetti.trellis import (
     arrivals,

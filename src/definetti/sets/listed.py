@@ -18,7 +18,8 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
 from definetti.levels import ConfidenceLevel
-from definetti.sets._wording import FILLED, LAST, SHOWN, Size, promise, short
+from definetti.promises import LAST
+from definetti.sets._wording import FILLED, SHOWN, Size, promise, short
 
 Sequence = tuple[Hashable, ...]
 Backend = Literal["pandas", "polars", "pyarrow"]

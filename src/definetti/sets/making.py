@@ -60,6 +60,7 @@ def listed_set(
                 note = few.note(everything)
         most = max(one.total - 1 for one in found)
         note = join_notes(note, note_recent(question.symmetry, alphas, most))
+    promised = question.promise()
     return PredictionSet(
         [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
@@ -67,9 +68,9 @@ def listed_set(
         candidates.shape[1],
         None if levels is None else levels.written,
         question.describe(),
-        question.symmetry.exact,
+        promised.exact,
         p_values,
-        question.symmetry.holds_given,
+        promised.holds_given,
         note,
         filled,
     )
@@ -118,6 +119,7 @@ def lattice_set(
     trellis = question.score.trellis(estimate, window)
     if trellis is None:
         return None
+    promised = question.promise()
     past = past_by_state(question, estimate)
     uniform = question.uniform() if question.smoothing else None
     note = ""
@@ -144,10 +146,10 @@ def lattice_set(
         question.labels,
         None if levels is None else levels.written,
         question.describe(),
-        question.symmetry.exact,
+        promised.exact,
         estimate.smoothing(window)[0, question.lag :],
         max_listed,
-        question.symmetry.holds_given,
+        promised.holds_given,
         note,
     )
     return found if allow_empty else found.fill()
@@ -166,6 +168,7 @@ def step_sets(
     its limit lets in. At the last step the truth is that state itself, which is held to its own
     limit; at the steps before, the largest limit will do.
     """
+    promised = question.promise(guarantee)
     estimate = question.estimate(question.complete_with(0))
     window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
     band = Band(max_errors, lag=question.lag)
@@ -198,9 +201,9 @@ def step_sets(
         max_errors,
         float(largest),
         method,
-        question.symmetry.exact,
+        promised.exact,
         marginals,
-        question.symmetry.holds_given,
+        promised.holds_given,
         own,
         allow_empty=allow_empty,
     )

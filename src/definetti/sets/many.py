@@ -14,7 +14,8 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import all_candidates
 from definetti.levels import ConfidenceLevel
-from definetti.sets._wording import LAST, promise
+from definetti.promises import LAST
+from definetti.sets._wording import promise
 from definetti.sets.listed import Backend, PredictionSet, installed, one_type
 
 BoolArray = npt.NDArray[np.bool_]

@@ -12,8 +12,9 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
+from definetti.promises import LAST, each_time
 from definetti.sets._face import BoolArray, StepFace
-from definetti.sets._wording import LAST, each_time, short
+from definetti.sets._wording import short
 from definetti.sets.listed import coded
 
 

@@ -119,6 +119,7 @@ def sets_of(
     alphas = np.array(levels.alphas(question.labels), dtype=object)[candidates[:, -1]]
     p_values = p_values_of(ranked, uniforms)
     inside, filled = membership(ranked, p_values, alphas[None], uniforms, fill=not allow_empty)
+    promised = question.promise()
     return PredictionSets(
         p_values,
         inside,
@@ -126,10 +127,10 @@ def sets_of(
         question.steps,
         levels.written,
         question.describe(),
-        question.symmetry.exact,
+        promised.exact,
         ranked.scores,
         filled,
-        question.symmetry.holds_given,
+        promised.holds_given,
     )
 
 

@@ -209,11 +209,6 @@ class Symmetry(Named, ABC):
     recent: int | None = None
     examples: tuple[Mapping[str, Any], ...] = ()
 
-    @property
-    def holds_given(self) -> str:
-        """Given which state the promise holds, and when, as sets say it."""
-        return f"{self.given}, at any time" if self.by_clock else self.given
-
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
         cls.learns_all = cls.lesson is Symmetry.lesson
@@ -234,18 +229,6 @@ class Symmetry(Named, ABC):
         self, completion: Completion, n_resamples: int, generator: Generator
     ) -> Reference:
         """Return the windows of the rearranged sequences, counted where feasible, else drawn."""
-
-    @property
-    def way_to_limits(self) -> str:
-        """What to do for one with `by_last_state`; nothing where it has that."""
-        return "" if self.by_last_state else "use symmetry='spaced', or 'departures'"
-
-    @property
-    def way_to_fix(self) -> str:
-        """What to do for a model that is fixed on a first stretch."""
-        if self.given == PRESENT:  # a share of a length is not fixed in advance, by visits
-            return "set train_size to a number of rows"
-        return "set train_size=0.5"
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         """Name what candidates share: equal names, equal reference.
@@ -307,23 +290,6 @@ def check_tokens(tokens: IntArray, horizon: int) -> None:
 def candidate_key(completion: Completion) -> tuple[int, ...]:
     """Name a candidate by itself, for symmetries that share nothing between candidates."""
     return (*completion.states.tolist(), *(completion.observations + 1).tolist())
-
-
-def name_way(symmetry: Symmetry, fixed: bool) -> str:
-    """Say what is left to be done, so that a candidate is compared by its last state alone.
-
-    Parameters
-    ----------
-    fixed : whether the model is, as it has to be
-
-    Examples
-    --------
-    >>> from definetti.symmetry import Full, Spaced
-    >>> name_way(Spaced(), fixed=False), name_way(Full(), fixed=True)
-    ('set train_size=0.5', "use symmetry='spaced', or 'departures'")
-    """
-    steps = [symmetry.way_to_fix] * (not fixed) + [symmetry.way_to_limits]
-    return " and ".join(step for step in steps if step)
 
 
 def find_symmetry(symmetry: Any) -> Symmetry:

@@ -50,13 +50,6 @@ class Remembering(Symmetry):
     def exact(self) -> bool:
         return self.symmetry.exact
 
-    @property
-    def way_to_limits(self) -> str:
-        if self.by_last_state:
-            return ""
-        blocks = "" if self.symmetry.by_last_state else "'spaced' with "
-        return f"use symmetry='departures', or {blocks}memory=1"
-
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         coded = self._code(completion)
         return (*self.symmetry.orbit(coded.completion), *coded.new)

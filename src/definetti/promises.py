@@ -1,0 +1,224 @@
+"""What a combination of settings promises, or why it is refused: decided here alone.
+
+``docs/limits.md`` prints the table that `promise_of` gives; ``tests/test_combinations.py`` compares
+the two, and proves every line of it by enumeration.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from definetti.symmetry import Departures, Remembering, Symmetry
+from definetti.symmetry.base import PRESENT
+
+LAST = "last state"  # given which most promises hold: whatever state the window ends in
+ANY_TIME, BY_VISITS = "at any time", "by visits"
+COVERED = {
+    "all": "the true sequence is in the set with at least the probability of the level",
+    "steps": "the share of steps whose state is in its set is at least the level on average",
+    "errors": "at most max_errors steps are wrong with at least the probability of the level",
+}
+
+
+class Promise(NamedTuple):
+    """What a set promises.
+
+    Attributes
+    ----------
+    exact : whether it holds in finite samples, for every law that the memory allows
+    given : the state that it is conditional on, whose level counts where states have their own:
+        the "last state" of the window or the "present state" before it
+    when : "at any time" fixed in advance, or "by visits": at the m-th departure from the state
+    says : the same in a sentence
+    """
+
+    exact: bool
+    given: str
+    when: str
+    says: str
+
+    @property
+    def holds_given(self) -> str:
+        """The state, and when where that is not the usual, as sets keep it."""
+        clocked = self.given == PRESENT and self.when == ANY_TIME
+        return f"{self.given}, {ANY_TIME}" if clocked else self.given
+
+
+def promise_of(
+    symmetry: Symmetry,
+    fixed: bool,
+    *,
+    guarantee: str = "all",
+    steps: int = 1,
+    unseen: int = 0,
+    lag: int = 0,
+    gaps: bool = False,
+    series: str = "own",
+    train_size: Any = None,
+    rows: int = 100,
+) -> Promise:
+    """Tell what a prediction promises; refuse it where nothing would be exact.
+
+    Levels by state and earlier segments of the history change nothing here.
+
+    Parameters
+    ----------
+    symmetry : what a candidate is compared with, and the memory: a `Remembering` has one
+    fixed : whether the model is, by `train_size` or elsewhere
+    guarantee : "all", "steps" or "errors"
+    steps, unseen : the steps of the window, and how many of these, the last, are not observed yet
+    lag : how many of them, the first, are not asked about
+    gaps : whether some but not all observations of the history are missing
+    series : "own", "others", "all" or "first": what each of several series is predicted by
+    train_size, rows : as the user gave it, and how many rows it comes to
+
+    Examples
+    --------
+    >>> from definetti.symmetry import Full, Spaced
+    >>> promise_of(Spaced(), fixed=False)[:3]
+    (True, 'last state', 'at any time')
+    >>> promise_of(Departures(), fixed=True, guarantee="steps", steps=3, lag=1)[:3]
+    (True, 'present state', 'by visits')
+    >>> promise_of(Full(), fixed=True, lag=1, steps=2)
+    Traceback (most recent call last):
+    ValueError: lag=1 is exact with a fixed model and symmetry='spaced' or 'departures' only; \
+use symmetry='spaced' or 'departures', or ask about all new steps
+    """
+    if series != "own":
+        _check_series(series, symmetry, fixed, train_size)
+        fixed = True
+    elif symmetry.given == PRESENT and isinstance(train_size, (float, np.floating)):
+        raise ValueError(
+            f"train_size={train_size!r} is a share of the history's length, which depends on the "
+            f"windows that calibrate symmetry={symmetry.known_as!r}; give a number of rows that is "
+            f"fixed in advance, such as train_size={rows}"
+        )
+    _check_steps(symmetry, fixed, guarantee, steps, unseen, lag, gaps)
+    by_visits = symmetry.given == PRESENT and not (symmetry.by_clock or series == "first")
+    when = BY_VISITS if by_visits else ANY_TIME
+    if not symmetry.exact:
+        says = f"nothing is guaranteed: symmetry={symmetry.known_as!r} is not exact"
+        return Promise(False, symmetry.given, when, says)
+    state = f"{symmetry.given} with its memory" if symmetry.recalls else symmetry.given
+    how = "averaged over its visits" if by_visits else when
+    says = f"{COVERED[guarantee]}, conditional on the {state}, {how}"
+    if symmetry.recalls:
+        says += f", where the future depends on {symmetry.recalls} alone"
+    return Promise(True, symmetry.given, when, says)
+
+
+def _check_steps(
+    symmetry: Symmetry,
+    fixed: bool,
+    guarantee: str,
+    steps: int,
+    unseen: int,
+    lag: int,
+    gaps: bool,
+) -> None:
+    """Refuse what is exact with other settings only, and tell with which."""
+    if lag >= steps:
+        raise ValueError(
+            f"lag={lag} leaves none of the {steps} new steps to ask about; give observations up to "
+            "the present"
+        )
+    limits = fixed and symmetry.by_last_state
+    if lag and not limits:
+        raise _needs_limits(f"lag={lag}", symmetry, fixed, "ask about all new steps")
+    if 0 < unseen < steps and not limits:
+        # What is not seen yet would be dealt out to times that must have an observation.
+        what = f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which"
+        raise _needs_limits(what, symmetry, fixed, "leave horizon out")
+    taught = symmetry.teaches_observed and not fixed
+    if unseen and (symmetry.needs_observations or taught):
+        ways = ["use symmetry='departures'"] * symmetry.needs_observations
+        ways += ["set train_size to a number of rows"] * (not fixed)
+        raise ValueError(
+            f"horizon={steps} reaches beyond what is observed, and the future is taken to depend "
+            f"on {symmetry.recalls}, to the end; {' and '.join(ways)}, so that the present is "
+            "enough, or memory=1"
+        )
+    if unseen and gaps and symmetry.reads_observations:
+        raise ValueError(
+            f"symmetry={symmetry.known_as!r} takes a step that is not observed yet for a gap, and "
+            "the history has gaps; use symmetry='returns' or 'full' with horizon="
+        )
+    if guarantee != "all" and not limits:
+        raise _needs_limits(f"guarantee={guarantee!r}", symmetry, fixed, "guarantee='all'")
+
+
+def _needs_limits(what: str, symmetry: Symmetry, fixed: bool, instead: str) -> ValueError:
+    only = "'departures', or 'spaced' with memory=1,"
+    only = only if symmetry.recalls else "'spaced' or 'departures'"
+    return ValueError(
+        f"{what} is exact with a fixed model and symmetry={only} only; "
+        f"{way_to_limits(symmetry, fixed)}, or {instead}"
+    )
+
+
+def _check_series(series: str, symmetry: Symmetry, trained: bool, train_size: Any) -> None:
+    """Refuse settings by which several series cannot be predicted so."""
+    if series == "others":
+        if trained:
+            raise ValueError(
+                "series='others' trains a model on the other series, and model is trained already; "
+                "use series='own'"
+            )
+        if train_size is not None:
+            raise ValueError(
+                f"train_size={train_size!r} trains a model on the series itself, and "
+                "series='others' on the others; leave train_size out"
+            )
+        return
+    if symmetry.recalls:
+        raise ValueError(
+            f"series={series!r} takes the future to depend on the present state alone, and memory "
+            f"says that it depends on {symmetry.recalls}; use memory=1, or series='own' or 'others'"
+        )
+    if not isinstance(symmetry, Departures):
+        raise ValueError(
+            f"series={series!r} compares with what followed the present state, and symmetry is "
+            f"{symmetry.known_as!r}; use symmetry='departures', or leave it out"
+        )
+    if trained and train_size is not None:
+        raise ValueError(
+            f"train_size={train_size!r}, but the model is trained already; leave train_size out"
+        )
+    if not trained and train_size is None:
+        raise ValueError(
+            f"series={series!r} needs a fixed model; set train_size=0.5 to train it on the first "
+            "half of the series, or give one that is trained"
+        )
+
+
+def way_to_limits(symmetry: Symmetry, fixed: bool) -> str:
+    """Say what is left to be done for one threshold for each last state; nothing where there is.
+
+    >>> from definetti.symmetry import Full, Spaced
+    >>> way_to_limits(Spaced(), fixed=False), way_to_limits(Full(), fixed=True)
+    ('set train_size=0.5', "use symmetry='spaced' or 'departures'")
+    """
+    use = ""
+    if isinstance(symmetry, Remembering) and not symmetry.by_last_state:
+        blocks = "" if symmetry.symmetry.by_last_state else "'spaced' with "
+        use = f"use symmetry='departures', or {blocks}memory=1"
+    elif not symmetry.by_last_state:
+        use = "use symmetry='spaced' or 'departures'"
+    # With departures, a share of the history's length is not fixed in advance.
+    rows = use or symmetry.given == PRESENT
+    fix = "set train_size to a number of rows" if rows else "set train_size=0.5"
+    return " and ".join(step for step in (fix * (not fixed), use) if step)
+
+
+def each_time(given: str) -> str:
+    """Say given which state a set promises, where that is not the last: nothing is added then.
+
+    >>> each_time("present state, at any time")
+    ' given the present state, at any time'
+    """
+    if given == LAST:
+        return ""
+    by_visits = " each time it is in this state, counted by visits"
+    return by_visits if given == PRESENT else f" given the {given}"
