@@ -392,6 +392,12 @@ def test_exact_given_the_present_state_by_visits(symmetry, model, memory, ask):
     check_visits(fit, law, begins, ask, 3 if memory in (1, "observation") else 2)
 
 
+def test_every_exact_combination_is_enumerated():
+    """Nothing is left out in silence."""
+    walked = [*cases(LAST, ANY_TIME, fast=1), *cases(PRESENT, BY_VISITS, fast=1)]
+    assert sorted(map(str, EXACT)) == sorted(str(case.values) for case in walked)
+
+
 # Several segments.
 
 
