@@ -67,7 +67,10 @@ def read_set(s: Any) -> dict[str, Any]:
 
 def read_evaluation(e: Any) -> dict[str, Any]:
     # Told by what was asked, and by the truth.
-    told = {"given", "unseen", "begins", "guarantee", "shared_calibration", "sure_misses"}
+    told = {
+        "given", "unseen", "begins", "guarantee", "shared_calibration", "sure_misses",
+        "calibration_noise",
+    }  # fmt: skip
     fields = {name: value for name, value in e._asdict().items() if name not in told}
     return {**fields, "states": read_sequence(e.states), "text": repr(e)}
 
