@@ -86,9 +86,13 @@ class Emission(Named, ABC):
 
         Parameters
         ----------
-        statistics : (G, n, …) those of each estimate
+        statistics : (G, n, …) those of each estimate, which have the same sum over states
         codes : (m,) what is judged
         """
+        rows = statistics.reshape(-1, *statistics.shape[2:])
+        found = self.judge_rows(table, rows, statistics[0].sum(axis=0), codes)
+        if found is not None:
+            return found
         each = [self.log_likelihood(table, one, codes) for one in statistics]
         return np.concatenate(each, axis=1)
 

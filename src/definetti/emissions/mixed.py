@@ -136,6 +136,15 @@ class Mixed(Emission, name="mixed"):
             logs += found
         return logs
 
+    def judge_each(self, table: Columns, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        logs = np.zeros((len(codes), statistics.shape[0] * statistics.shape[1]))
+        parts = zip(self.laws(table), table.columns, table.take(codes), strict=False)
+        for k, (law, column, part) in enumerate(parts):
+            width = law.statistics(column.table, NONE, NONE, 1).shape[1]
+            own = np.ascontiguousarray(statistics[:, :, k, :width])
+            logs += law.judge_each(column.table, own, part)
+        return logs
+
     def laws(self, table: Columns) -> tuple[Emission, ...]:
         """Return the law of each column that has one."""
         return tuple(column.emission for column in table.columns)
