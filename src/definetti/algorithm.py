@@ -117,6 +117,7 @@ def _batch(question: Question, groups: Iterator[Group]) -> Iterator[list[Group]]
     fixed, n_states = question.model.fixed, len(question.labels)
     alike = fixed or question.symmetry.learns_all  # all candidates learn from the same rows
     batch: list[Group] = []
+    members = windows = 0  # of the batch
     for group in groups:
         size, steps = group.windows.states.shape
         most = len(group.members)
@@ -124,13 +125,12 @@ def _batch(question: Question, groups: Iterator[Group]) -> Iterator[list[Group]]
             most = max(1, ROOM // (n_states**2 + size * (steps * n_states + 1)))
         for begin in range(0, len(group.members), most):
             part = group._replace(members=group.members[begin : begin + most])
-            members = sum(len(one.members) for one in [*batch, part])
-            windows = sum(len(one.windows.start) for one in [*batch, part])
+            members, windows = members + len(part.members), windows + size
             small = members * max(windows, n_states**2) <= TOGETHER
-            if batch and not (alike and (fixed or small)):
+            if batch and not (alike and small):
                 yield batch
-                batch = []
-            batch = [*batch, part]
+                batch, members, windows = [], len(part.members), size
+            batch.append(part)
     if batch:
         yield batch
 
