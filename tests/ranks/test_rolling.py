@@ -7,7 +7,7 @@ import pytest
 
 from definetti.data.history import Completion, History
 from definetti.ranks.pvalue import ranks
-from definetti.ranks.rolling import latest_ends, rank_along_chains
+from definetti.ranks.rolling import latest_ends, rank_along_chains, rank_in_whole_past
 from definetti.symmetry import Departures, Spaced
 
 
@@ -55,3 +55,19 @@ def test_ranks_along_chains_are_those_of_naive_walks(seed, most):
             weights = np.ones(len(found), dtype=np.int64)
             (one,) = ranks(np.array(found), weights, own[w, c : c + 1], joins=True)
             assert (greater[w, c], equal[w, c], total[w, c % width]) == one[:3]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ranks_in_the_whole_past_are_those_along_one_chain(seed):
+    rng = np.random.default_rng(seed)
+    grid = np.array([0.0, 2.0**-30, 0.5, 7.0, np.inf, -7.0])
+    past, begin = rng.choice(grid, size=90), int(rng.integers(0, 4))
+    ends = np.arange(90)
+    counted, parents = ends >= begin, np.where(ends > begin, ends - 1, -1)
+    latest = np.sort(rng.integers(begin - 1, 90, size=(40, 1)), axis=0).astype(np.int32)
+    latest[latest < begin] = -1
+    own = rng.choice(grid, size=(40, 5))
+    found = rank_in_whole_past(counted, past, latest, own)
+    expected = rank_along_chains(parents, counted, past, latest, own, 10**9)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -23,7 +23,7 @@ from definetti.data.windows import Windows
 from definetti.judging.stretch import Stretch
 from definetti.memory.tokens import MOST, trace_tokens
 from definetti.models.estimate import Estimate
-from definetti.ranks.rolling import latest_ends, rank_along_chains
+from definetti.ranks.rolling import latest_ends, rank_along_chains, rank_in_whole_past
 from definetti.symmetry import Remembering
 from definetti.symmetry.base import PRESENT, Chains, checked_recent
 
@@ -108,9 +108,11 @@ def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[RankedWindows]:
             scores = _score_candidates(stretch, estimate, candidates, begin, end)
             asked = _groups(stretch, ways, candidates, begin, end)
             latest = latest_ends(chains.groups[:length], asked, stretch.lengths[begin:end])
-            ranks = rank_along_chains(
-                parents, counted, past, latest, scores, checked_recent(chains.recent)
-            )
+            if chains.shared and chains.recent is None:
+                ranks = rank_in_whole_past(counted, past, latest, scores)
+            else:
+                most = checked_recent(chains.recent)
+                ranks = rank_along_chains(parents, counted, past, latest, scores, most)
             yield from _cut(RankedWindows(begin, end, size, candidates, *ranks, scores))
 
 

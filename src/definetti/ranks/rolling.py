@@ -129,3 +129,62 @@ def _rank(
                     above += chain[k] > own
                     same += chain[k] == own
                 greater[w, c], equal[w, c] = above, same
+
+
+def rank_in_whole_past(
+    counted: npt.NDArray[np.bool_], past: FloatArray, latest: Counts, scores: FloatArray
+) -> tuple[Counts, Counts, Counts]:
+    """Rank the candidates of many windows among all windows that ended before each.
+
+    As `rank_along_chains` does along the one chain of all windows, in ``O(log T)`` a candidate.
+
+    Parameters
+    ----------
+    counted, past, scores : as there
+    latest : (W, 1) where the chain of each window begins, in rising order
+
+    Examples
+    --------
+    >>> counted, past = np.array([True, True, True]), np.array([0.2, 0.1, 0.2])
+    >>> latest = np.array([[1], [2]], dtype=np.int32)
+    >>> rank_in_whole_past(counted, past, latest, np.array([[0.2], [0.1]]))
+    (array([[0],
+           [2]], dtype=int32), array([[2],
+           [2]], dtype=int32), array([[3],
+           [4]], dtype=int32))
+    """
+    ends = np.flatnonzero(counted)
+    values, places = np.unique(past[ends], return_inverse=True)
+    return _rank_in_whole_past(ends, values, places, latest, scores)
+
+
+@kernel
+def _rank_in_whole_past(
+    ends: IntArray, values: FloatArray, places: IntArray, latest: Counts, scores: FloatArray
+) -> tuple[Counts, Counts, Counts]:
+    windows, members = scores.shape
+    greater = np.empty((windows, members), dtype=np.int32)
+    equal = np.empty((windows, members), dtype=np.int32)
+    total = np.empty((windows, 1), dtype=np.int32)
+    tree = np.zeros(len(values) + 1, dtype=np.int32)  # of counts by value (Fenwick 1994)
+    present = 0
+    for w in range(windows):
+        while present < len(ends) and ends[present] <= latest[w, 0]:
+            node = places[present] + 1
+            while node < len(tree):
+                tree[node] += 1
+                node += node & -node
+            present += 1
+        total[w, 0] = present + 1
+        for c in range(members):
+            below, upto = 0, 0
+            node = np.searchsorted(values, scores[w, c])
+            while node > 0:
+                below += tree[node]
+                node -= node & -node
+            node = np.searchsorted(values, scores[w, c], side="right")
+            while node > 0:
+                upto += tree[node]
+                node -= node & -node
+            greater[w, c], equal[w, c] = present - upto, upto - below + 1
+    return greater, equal, total
