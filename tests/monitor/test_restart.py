@@ -60,7 +60,7 @@ def uniforms(seed: int, steps: int, monitor: Monitor) -> np.ndarray:
     for _ in range(steps):
         found.append(rng.random(parts))
         if type(monitor._way).__name__ == "Asked":
-            rng.integers(2**63, size=parts)
+            rng.integers(2**63)
     return np.array(found)
 
 

@@ -182,6 +182,7 @@ class Counted(Way):
 
     def restore(self, labels: list[Hashable], symbols: list[Hashable], stream: Stream) -> None:
         """Go on from counts that were saved, with the states and symbols that they are of."""
+        require(set(self.parts.visited) <= set(labels), "states whose visits are judged")
         self.alphabet = Alphabet(labels)
         self._take_up(stream)
         if not self.plain:
