@@ -255,7 +255,8 @@ class ConformalSequences(Door, Saved):
 
         All sequences are compared with the same calibration sequences, so their errors are not
         independent. `Evaluation.verdict` allows for it: coverage is called short only if it is
-        further below the promise than the chance choice of both explains.
+        further below the promise than the chance choice of both explains. How much that is, is
+        estimated from the calibration sequences; it was checked by simulation and is not proved.
         """
         observations, states, lengths, units = _sorted_out(
             observations, states, lengths, groups, order
