@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.encoded import Trained
 from definetti.data.history import Completion, Windows
-from definetti.data.labelled import Trained
 from definetti.data.labels import MISSING
 from definetti.emissions.base import Emission
 from definetti.emissions.classifier import TrainedClassifier
