@@ -223,7 +223,8 @@ class Baseline(Named, BaseHistoryConformal):
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         """Return how candidates, ``(C, h)``, stand, and their scores."""
-        return rank(task, candidates)
+        found = rank(task, candidates)
+        return found.ranks(), found.scores[0]
 
     def _judge_one(self, task: PredictionTask, codes: IntArray) -> Standing:
         return self._judge(task, codes[None])[0][0]

@@ -85,9 +85,9 @@ class Robust(Baseline, name="robust"):
     def _judge(
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        found, scores = rank(task, candidates)
+        found = rank(task, candidates)
         radius, divergence = float(self.radius), DIVERGENCES[self.divergence]
-        return [WorstCase(one, radius, divergence) for one in found], scores
+        return [WorstCase(one, radius, divergence) for one in found.ranks()], found.scores[0]
 
 
 Divergence = Callable[[float, float], float]
