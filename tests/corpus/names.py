@@ -8,8 +8,8 @@ from typing import Any
 HOMES = {
     "app": "definetti.cli",
     "emissions": "definetti.emissions",
-    "oracle_size": "definetti.oracle",
-    "stationary": "definetti.oracle",
+    "oracle_size": "definetti.verify",
+    "stationary": "definetti.verify",
 }
 
 

@@ -27,7 +27,7 @@ def predictor(symmetry, memory, **settings):
 
 @pytest.mark.parametrize("name", Memory.named)
 def test_every_memory_with_a_name_has_laws(name):
-    """Of both kinds: in `definetti.remembered`, and in `tests/memory/laws.py`."""
+    """Of both kinds: in `definetti.verify.higher_order`, and in `tests/memory/laws.py`."""
     returning = [law for law, _ in RETURNING.values()]
     for laws in (LAWS.values(), returning):
         assert Memory.named[name] in {type(law.memory) for law in laws}

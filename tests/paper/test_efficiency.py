@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.oracle import oracle_size
 from definetti.simulate import sample
 from definetti.symmetry import Full
+from definetti.verify import oracle_size
 
 REFERENCE = Path(__file__).parent / "reference" / "fig1_full_class.csv"
 REPETITIONS, REFERENCE_REPETITIONS, DRAWS = 150, 2000, 199

@@ -74,8 +74,8 @@ class Drawn(ContestWorld):
 
     def history(self, rng: np.random.Generator) -> Recording:
         """Draw ``T + horizon`` steps, from the stationary law on."""
-        from definetti.oracle import stationary
         from definetti.simulate import sample
+        from definetti.verify import stationary
 
         start, steps, seen = stationary(np.array(self.laws[0][1])), [], []
         ends = [*(law[0] for law in self.laws[1:]), self.length + self.horizon]
@@ -89,7 +89,7 @@ class Drawn(ContestWorld):
     @cached_property
     def oracle(self) -> float:
         """The smallest sets of one who knows the law that holds in the window."""
-        from definetti.oracle import oracle_size, stationary
+        from definetti.verify import oracle_size, stationary
 
         transition, emission = np.array(self.laws[-1][1]), np.array(self.laws[-1][2])
         start = stationary(transition)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti import oracle, simulate
+from definetti import simulate, verify
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import entropy_of
 from definetti.cells.cell import Cell
@@ -87,7 +87,7 @@ def run_grid(
         transition, emission = matrices(**point)
         n, horizon = len(transition), point["horizon"]
         # Both chains are symmetric enough for all states to be equally frequent, always.
-        least = oracle.oracle_size(np.full(n, 1 / n), transition, emission, horizon, PROMISED)
+        least = verify.oracle_size(np.full(n, 1 / n), transition, emission, horizon, PROMISED)
         numbers = np.array(outcomes, dtype=np.int64)
         for k, variant in enumerate(method.variants):
             covered, sizes = numbers[:, 2 * k], numbers[:, 2 * k + 1] / n**horizon

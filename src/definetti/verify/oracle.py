@@ -1,4 +1,4 @@
-"""The yardstick: the smallest sets of one who knows the model."""
+"""The smallest valid sets when the model is known: a lower bound for every method."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def oracle_size(
 ) -> float:
     """Return the smallest expected scaled size of sets that cover with a given probability.
 
-    Knowing the model, one takes the sequences of the largest posterior probability, over all
-    starts and observations at once, until the level is reached, the last of them by a toss
-    (the lemma of Neyman and Pearson). No valid method has smaller sets on average.
+    With the model known, take the sequences of the largest posterior probability, over all starts
+    and observations at once, until the level is reached, the last of them at random (the lemma of
+    Neyman and Pearson). No valid method has smaller sets on average.
 
     Parameters
     ----------
-    start : (n,) the law of the state before the window
-    transition : (n, n) probabilities of the next state
-    emission : (n, m) probabilities of the symbols of each state
-    horizon : how many steps the sets have
-    confidence_level : the probability with which they are to hold the truth
+    start : (n,) probabilities of the state before the window
+    transition : (n, n) transition probabilities
+    emission : (n, m) probabilities of the symbols in each state
+    horizon : the number of steps predicted
+    confidence_level : the probability that the set contains the truth
 
     Examples
     --------
@@ -45,7 +45,7 @@ def oracle_size(
     symbols = np.array(list(product(range(m), repeat=horizon)))
     steps = transition[paths[:, :-1], paths[:, 1:]].prod(axis=1)
     likelihood = emission[paths[:, None, :], symbols[None, :, :]].prod(axis=2)
-    # joint[i, x, y]: start in i, go along x, see y.
+    # joint[i, x, y]: the probability of start i, states x and symbols y
     joint = start[:, None, None] * transition[:, paths[:, 0], None] * (steps[:, None] * likelihood)
     evidence = joint.sum(axis=1, keepdims=True)
     posterior = np.divide(joint, evidence, out=np.zeros_like(joint), where=evidence > 0).ravel()
@@ -57,7 +57,7 @@ def oracle_size(
 
 
 def stationary(transition: FloatArray) -> FloatArray:
-    """Return the stationary law of an irreducible chain.
+    """Return the stationary distribution of an irreducible chain.
 
     >>> stationary(np.array([[0.9, 0.1], [0.3, 0.7]])).round(3)
     array([0.75, 0.25])

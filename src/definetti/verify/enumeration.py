@@ -1,12 +1,13 @@
-"""Validity checked to the last digit, by enumeration.
+"""Coverage to the last digit, by enumeration of all sequences of small models.
 
-A p-value does not know the model it came from. So the ranks of all sequences of a given length are
-worked out once, and the coverage under any model is the sum of the probabilities of the sequences
-that are covered: no simulation, no error bar.
+A p-value does not depend on the model that the sequences come from. So the ranks of all sequences
+of a given length are computed once, and the coverage under any model is the sum of the
+probabilities of the sequences that are covered: no simulation, no error bar.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from math import fsum
 from typing import Any, NamedTuple
@@ -18,31 +19,85 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_limit, checked_model, checked_number
 from definetti._system.progress import show_progress
 from definetti.conformal import ConformalHMM
-from definetti.departed import Departed as Departed
-from definetti.departed import enumerate_departures as enumerate_departures
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
 from definetti.ranks.filling import place_candidates
 from definetti.ranks.pvalue import Rank
-from definetti.remembered import LAWS as LAWS
-from definetti.remembered import Law as Law
-from definetti.remembered import Remembered as Remembered
-from definetti.remembered import enumerate_sequences as enumerate_sequences
+
+
+class RankedSequence(NamedTuple):
+    """The past by its index, the symbols and true states of the new steps, and their rank."""
+
+    past: int
+    symbols: tuple[int, ...]
+    states: tuple[int, ...]
+    rank: Rank
+
+
+class RankedSequences(NamedTuple):
+    """All sequences that begin with given pasts.
+
+    ``predictions`` has for each prediction the places of its candidates, the most plausible first,
+    where a set that would be empty gets its most plausible sequence; none where sets may be empty.
+    """
+
+    rows: list[RankedSequence]
+    predictions: tuple[tuple[int, ...], ...]
+    fitted: Any
+
+
+def rank_sequences(
+    predictor: Any,
+    n_states: int,
+    n_symbols: int,
+    pasts: Sequence[tuple[Any, Any]],
+    horizon: int,
+    observed: int | None = None,
+    verbose: bool = False,
+    title: str = "enumerating sequences",
+) -> RankedSequences:
+    """Rank the true states after each past (observations, states), for all new steps there are."""
+    predictor = clone(predictor).set_params(states=list(range(n_states)))
+    new_steps = horizon if observed is None else observed
+    new_symbols = list(product(range(n_symbols), repeat=new_steps))
+    rows: list[RankedSequence] = []
+    predictions: list[tuple[int, ...]] = []
+    fitted = predictor
+    for past, (observations, states) in enumerate(show_progress(pasts, len(pasts), title, verbose)):
+        fitted = predictor.fit(observations, states)
+        for symbols in new_symbols:
+            ranks = fitted.predict_ranks(symbols or None, horizon=horizon)
+            if not predictor.allow_empty:
+                ordered = fitted.predict_p(symbols or None, horizon=horizon)
+                predictions.append(place_candidates(ranks, ordered, len(rows)))
+            rows.extend(
+                RankedSequence(past, symbols, candidate, rank) for candidate, rank in ranks.items()
+            )
+    return RankedSequences(rows, tuple(predictions), fitted)
+
+
+def average_by_state(
+    weights: FloatArray, values: FloatArray, states: IntArray, n: int
+) -> FloatArray:
+    """Return the weighted mean of values for each state; NaN where a state has no weight."""
+    totals = [fsum(weights[states == i]) for i in range(n)]
+    sums = [fsum((weights * values)[states == i]) for i in range(n)]
+    return np.array([sums[i] / totals[i] if totals[i] > 0 else np.nan for i in range(n)])
 
 
 class Enumeration(NamedTuple):
-    """All sequences of small models, and how a predictor ranks each.
+    """All sequences of a length, with the rank that a predictor gives to each.
 
     Attributes
     ----------
     states : (S, T + h) every sequence of states
-    observations : (S, T + k) every sequence of symbols, those of the ``k`` new steps that are seen
+    observations : (S, T + k) every sequence of symbols, with those of ``k`` observed new steps
     ranks : the rank of the true states of the last ``h`` steps, for each sequence
     smoothing : whether ties are broken at random
-    given : the place of the state that the promise is given: −1 for the last, ``−1 − h`` for the
-        present one. Where levels are a mapping, it is that state's level that counts.
+    given : the place of the state that coverage is conditional on: −1 for the last, ``−1 − h``
+        for the present one. Where levels are a mapping, the level of that state counts.
     predictions : for each prediction the places of its candidates among the sequences, the most
-        plausible first, where a set that would be empty is to have its most plausible sequence;
-        none where sets may be empty
+        plausible first, where a set that would be empty gets its most plausible sequence; none
+        where sets may be empty
     """
 
     states: IntArray
@@ -114,11 +169,8 @@ class Enumeration(NamedTuple):
     ) -> FloatArray:
         """Return the probability that the truth is in the set given the state at a time."""
         p = self.probabilities(initial, transition, emission)
-        held, there = p * self.chances(confidence_level), self.states[:, time]
-        totals = [fsum(p[there == i]) for i in range(len(transition))]
-        return np.array(
-            [fsum(held[there == i]) / w if w > 0 else np.nan for i, w in enumerate(totals)]
-        )
+        chances = self.chances(confidence_level)
+        return average_by_state(p, chances, self.states[:, time], len(transition))
 
 
 def enumerate_ranks(
@@ -146,39 +198,24 @@ def enumerate_ranks(
         checked_number(number, name)
     if observed is not None:
         checked_limit(observed, "observed")
-    predictor = clone(predictor).set_params(states=list(range(n_states)))
-    seen_steps = horizon if observed is None else observed
-    new_symbols = list(product(range(n_symbols), repeat=seen_steps))
-    pasts = product(
-        product(range(n_states), repeat=length), product(range(n_symbols), repeat=length)
-    )
-    states, observations = [], []
-    ranks: list[Rank] = []
-    predictions: list[tuple[int, ...]] = []
-    number = (n_states * n_symbols) ** length
-    for past, seen in show_progress(pasts, number, "enumerating sequences", verbose):
-        fitted = predictor.fit(seen, past)
-        for symbols in new_symbols:
-            found = fitted.predict_ranks(symbols or None, horizon=horizon)
-            if not predictor.allow_empty:
-                every = fitted.predict_p(symbols or None, horizon=horizon)
-                predictions.append(place_candidates(found, every, len(ranks)))
-            for candidate, rank in found.items():
-                states.append(past + candidate)
-                observations.append(seen + symbols)
-                ranks.append(rank)
+    pasts = [
+        (symbols, states)
+        for states in product(range(n_states), repeat=length)
+        for symbols in product(range(n_symbols), repeat=length)
+    ]
+    ranked = rank_sequences(predictor, n_states, n_symbols, pasts, horizon, observed, verbose)
     return Enumeration(
-        np.array(states),
-        np.array(observations),
-        ranks,
+        np.array([pasts[row.past][1] + row.states for row in ranked.rows]),
+        np.array([pasts[row.past][0] + row.symbols for row in ranked.rows]),
+        [row.rank for row in ranked.rows],
         predictor.smoothing,
-        _given(fitted, horizon),
-        tuple(predictions),
+        _conditioning_place(ranked.fitted, horizon),
+        ranked.predictions,
     )
 
 
-def _given(fitted: Any, horizon: int) -> int:
-    """Return the place of the state that the promise is given; the last but for departures."""
+def _conditioning_place(fitted: Any, horizon: int) -> int:
+    """Return the place of the state that coverage is conditional on: the last or the present."""
     if isinstance(fitted, ConformalHMM) and fitted.symmetry_.given == "present state":
         return -1 - horizon
     return -1
@@ -199,16 +236,16 @@ def exact_coverage(
     Enumerates every state and observation sequence of ``length`` labelled steps followed by
     ``horizon`` new ones, and adds up the probability of those whose true states are in the set;
     with smoothing it integrates over the uniform. With ``allow_empty=True`` smoothed coverage is
-    the level; else it is more by as often as the sequence that is let in alone where nothing is
-    plausible is the truth. The number of sequences is
+    the level. Otherwise a set that would be empty gets its most plausible sequence, and coverage
+    is larger by the probability that this sequence is the truth. The number of sequences is
     ``(n_states · n_symbols) ** (length + horizon)``: keep it small.
 
     Parameters
     ----------
     predictor : ConformalHMM
-    initial : (n,) the law of the first state, of the model that the sequences come from
-    transition : (n, n) its probabilities of the next state
-    emission : (n, m) its probabilities of the symbols of each state
+    initial : (n,) probabilities of the first state, in the model that generates the sequences
+    transition : (n, n) its transition probabilities
+    emission : (n, m) its probabilities of the symbols in each state
     length, horizon : how many labelled steps there are, and how many new ones
     confidence_level : float or dict, optional
         Another level than the predictor's, or one for each state.

@@ -1,8 +1,8 @@
-"""Validity by visits, checked to the last digit.
+"""Coverage by visits to a state, to the last digit.
 
-The time of the m-th departure from a state has no bound, so that its histories cannot be listed.
-But by the strong Markov property the windows that depart from a state are drawn one after the
-other from one law, whatever happens between them, and a fixed model looks at nothing else: all
+The time of the m-th departure from a state has no bound, so its histories cannot be listed. But by
+the strong Markov property the windows that depart from a state are independent draws from one
+distribution, whatever happens between them, and a fixed model depends on nothing else: all
 windows are listed, and their probabilities multiplied.
 """
 
@@ -17,22 +17,21 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.progress import show_progress
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
-from definetti.ranks.filling import place_candidates
 from definetti.ranks.pvalue import Rank
 from definetti.symmetry.base import checked_recent, find_symmetry
+from definetti.verify.enumeration import rank_sequences
 
 
-class Departed(NamedTuple):
-    """All windows that depart from a state, up to the m-th, and how a predictor ranks the last.
+class VisitEnumeration(NamedTuple):
+    """All windows that depart from a state, up to the m-th, with the rank of the last.
 
     Attributes
     ----------
     present : (S,) the state
-    states, observations : (S, m, h) the windows; earlier ones in one of their orders, where the
-        rank does not depend on it
-    orders : (S,) how many orders of the earlier ones each stands for
+    states, observations : (S, m, h) the windows; the earlier ones in one order, where the
+        rank does not depend on their order
+    orders : (S,) how many orders of the earlier windows each row stands for
     ranks : the rank of the true states of the m-th window
     smoothing : whether ties are broken at random
     predictions : as in `definetti.verify.Enumeration`: none where sets may be empty
@@ -55,7 +54,7 @@ class Departed(NamedTuple):
     ) -> FloatArray:
         """Return the probability that the m-th window from each state is in its set: ``(n,)``.
 
-        Of windows that are drawn in advance, whether the chain will come to use them or not.
+        The windows are drawn in advance, whether the chain comes to use them or not.
         """
         p = self.probabilities(transition, emission)
         return self._by_state(p * self._chances(confidence_level), len(transition))
@@ -65,7 +64,7 @@ class Departed(NamedTuple):
     ) -> FloatArray:
         """Return the probability that the m-th departure comes and is not covered: ``(n,)``.
 
-        For a chain that starts in each state; it may never come back to one that is transient.
+        For a chain that starts in that state; it may never return to a transient one.
         """
         n, ends = len(transition), self.states[:, :-1, -1]
         back = np.array([returning(transition, i) for i in range(n)])
@@ -99,8 +98,8 @@ def enumerate_departures(
     departures: int,
     horizon: int,
     verbose: bool = False,
-) -> Departed:
-    """Rank the truth at the m-th departure from each state, whatever the windows may be.
+) -> VisitEnumeration:
+    """Rank the truth at the m-th departure from each state, for all windows there are.
 
     Parameters
     ----------
@@ -119,51 +118,52 @@ def enumerate_departures(
     ... )
     >>> model = given_hmm(transition, emission)
     >>> cp = ConformalHMM(model, symmetry="departures", smoothing=True, allow_empty=True)
-    >>> found = enumerate_departures(cp, 2, 2, departures=3, horizon=1)
-    >>> found.coverage(transition, emission, 0.8).round(12)
+    >>> visits = enumerate_departures(cp, 2, 2, departures=3, horizon=1)
+    >>> visits.coverage(transition, emission, 0.8).round(12)
     array([0.8, 0.8])
     """
-    predictor = clone(predictor).set_params(states=list(range(n_states)))
-    steps = list(product(range(n_states), range(n_symbols)))
-    windows = list(product(steps, repeat=horizon))
-    most = checked_recent(find_symmetry(predictor.symmetry).recent)
+    windows = list(product(product(range(n_states), range(n_symbols)), repeat=horizon))
     # Where all earlier windows are compared with, their order does not matter.
-    in_order = departures - 1 <= most
-    listed_pasts = (
+    unordered = departures - 1 <= checked_recent(find_symmetry(predictor.symmetry).recent)
+    earlier = (
         combinations_with_replacement(windows, departures - 1)
-        if in_order
+        if unordered
         else product(windows, repeat=departures - 1)
     )
-    pasts = list(product(range(n_states), listed_pasts))
-    rows: list[tuple[Any, ...]] = []
-    predictions = []
-    for i, past in show_progress(pasts, len(pasts), "enumerating departures", verbose):
-        fitted = predictor.fit(*_history(i, past))
-        if not fitted.model_.fixed:
-            raise ValueError(
-                "the predictor refits its model, which looks at more than the windows; give it a "
-                "fixed one, such as given_hmm(...)"
-            )
-        orders = 1
-        if in_order:
-            orders = factorial(len(past)) // prod(map(factorial, Counter(past).values()))
-        for new in product(range(n_symbols), repeat=horizon):
-            found = fitted.predict_ranks(new)
-            if not predictor.allow_empty:
-                predictions.append(place_candidates(found, fitted.predict_p(new), len(rows)))
-            for candidate, rank in found.items():
-                all_windows = [*past, tuple(zip(candidate, new, strict=True))]
-                rows.append((i, all_windows, orders, rank))
-    present, listed, orders_, ranks = zip(*rows, strict=True)
-    codes = np.array(listed).reshape(len(rows), departures, horizon, 2)
-    return Departed(
-        np.array(present), codes[..., 0], codes[..., 1], np.array(orders_), list(ranks),
-        bool(predictor.smoothing), tuple(predictions),
-    )  # fmt: skip
+    pasts = list(product(range(n_states), earlier))
+    histories = [connect_windows(state, past) for state, past in pasts]
+    predictor = clone(predictor).set_params(states=list(range(n_states)))
+    if not predictor.fit(*histories[0]).model_.fixed:
+        raise ValueError(
+            "the predictor refits its model, which looks at more than the windows; give it a "
+            "fixed one, such as given_hmm(...)"
+        )
+    title = "enumerating departures"
+    ranked = rank_sequences(
+        predictor, n_states, n_symbols, histories, horizon, verbose=verbose, title=title
+    )
+    orders = [
+        factorial(len(past)) // prod(map(factorial, Counter(past).values())) if unordered else 1
+        for _, past in pasts
+    ]
+    listed = [
+        (*pasts[row.past][1], tuple(zip(row.states, row.symbols, strict=True)))
+        for row in ranked.rows
+    ]
+    codes = np.array(listed).reshape(len(listed), departures, horizon, 2)
+    return VisitEnumeration(
+        np.array([pasts[row.past][0] for row in ranked.rows]),
+        codes[..., 0],
+        codes[..., 1],
+        np.array([orders[row.past] for row in ranked.rows]),
+        [row.rank for row in ranked.rows],
+        bool(predictor.smoothing),
+        ranked.predictions,
+    )
 
 
 def returning(transition: FloatArray, state: int) -> FloatArray:
-    """Return the probability to come to a state, sooner or later, from each; one from itself.
+    """Return the probability of ever reaching a state from each state; one from itself.
 
     >>> returning(np.array([[0.5, 0.3, 0.2], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]), 0)
     array([1., 1., 0.])
@@ -179,10 +179,10 @@ def returning(transition: FloatArray, state: int) -> FloatArray:
     return found
 
 
-def _history(present: int, windows: tuple[Any, ...]) -> tuple[list[int], list[int]]:
-    """Return observations and states of one history with given windows.
+def connect_windows(present: int, windows: tuple[Any, ...]) -> tuple[list[int], list[int]]:
+    """Return observations and states of a history in which these windows depart from a state.
 
-    Each is followed by the quickest way back, at which a fixed model does not look.
+    Each is followed by the shortest way back, which a fixed model does not depend on.
     """
     path = [(present, 0)]
     for window in windows:
