@@ -4,7 +4,7 @@ So the tests can be run as if all windows of a stretch had never been predicted 
 switch that `roll_levels` has for its witness.
 """
 
-from definetti.judging.rolling import roll_levels
+from definetti.evaluation.rolling import roll_levels
 
 
 def pytest_configure() -> None:

@@ -13,9 +13,9 @@ from benchmarks.tables import format_goal, format_ratio, format_seconds, make_ta
 from benchmarks.timing import race
 from definetti import ConformalHMM
 from definetti._system.arrays import IntArray
-from definetti.algorithm import Ranked, rank_general
 from definetti.data.candidates import all_candidates
-from definetti.question import Question
+from definetti.engine.rank import Ranked, rank_general
+from definetti.engine.task import Question
 
 ROUNDS, COLUMNS, LEAST = 3, 12, 20.0
 # Kind of observations, states, steps, labelled steps, symmetry, and whether a goal was set.
@@ -76,7 +76,7 @@ def run(console: Console) -> None:
 
 def _rank_one_by_one(question: Question, candidates: IntArray) -> Ranked:
     """Rank candidates with estimates that are made one after the other."""
-    with patch("definetti.question.estimate_candidates", lambda *_: None):
+    with patch("definetti.engine.task.estimate_candidates", lambda *_: None):
         return rank_general(question, candidates)
 
 

@@ -26,10 +26,10 @@ from definetti import HMM, ConformalHMM
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import windows_at
 from definetti.emissions import Categorical, Gaussian
+from definetti.engine.pvalues import miscoverage
+from definetti.engine.thresholds import blocks_needed
+from definetti.evaluation.summary import exact_interval
 from definetti.exceptions import FewBlocksWarning
-from definetti.judging.intervals import exact_interval
-from definetti.ranks.limits import blocks_needed
-from definetti.ranks.pvalue import miscoverage
 from definetti.scores import Band
 
 STATES = (3, 5)

@@ -18,8 +18,8 @@ from rich.table import Table
 
 from definetti import ConformalHMM
 from definetti._system.arrays import FloatArray, IntArray
+from definetti.engine.pvalues import miscoverage
 from definetti.memory import Memory
-from definetti.ranks.pvalue import miscoverage
 from studies.choices import MEMORIES, RecordedKind, read
 from studies.data import missing
 from studies.real_data import HERE

@@ -20,12 +20,12 @@ from definetti import HMM, ConformalHMM, given_hmm
 from definetti.check import check
 from definetti.data import Completion, History, Windows
 from definetti.emissions import Categorical
+from definetti.engine.rank import find_classes
 from definetti.martingales import Martingale, PlugIn
 from definetti.memory import Memory
 from definetti.models import Marginals, Model
 from definetti.scores import Path, Score
 from definetti.simulate import sample, weather
-from definetti.strategies import find_classes
 from definetti.symmetry import (
     BlockGroup,
     Departures,
@@ -260,9 +260,9 @@ def counted(**changes: Any) -> Callable[..., Any]:
     ids=range(12),
 )
 def test_classes(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("definetti.algorithm.find_classes", counted())
+    monkeypatch.setattr("definetti.engine.rank.find_classes", counted())
     assert len(predict(symmetry="full", model=HMM())) == 4
-    monkeypatch.setattr("definetti.algorithm.find_classes", counted(**changes))
+    monkeypatch.setattr("definetti.engine.rank.find_classes", counted(**changes))
     with pytest.raises(ValueError, match="classes must"):
         predict(symmetry="full", model=HMM())
 

@@ -25,9 +25,9 @@ from tests.products import covering
 from definetti import HMM, ConformalHMM
 from definetti._system import progress
 from definetti.emissions import Gaussian
+from definetti.engine.pvalues import miscoverage
 from definetti.exceptions import GapWarning, NotExactWarning
 from definetti.memory import Order
-from definetti.ranks.pvalue import miscoverage
 from definetti.scores import Joint
 from definetti.simulate import weather
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts, Spaced

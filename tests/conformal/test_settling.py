@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.algorithm import rank
-from definetti.judging.rolling import roll_levels
+from definetti.engine.rank import rank
+from definetti.evaluation.rolling import roll_levels
 from definetti.verify import enumerate_ranks
 
 SAYS = "the model fixed on the first half"

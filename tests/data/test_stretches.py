@@ -7,8 +7,8 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.emissions import Gaussian
+from definetti.engine.pvalues import miscoverage
 from definetti.models.hmm import HMM
-from definetti.ranks.pvalue import miscoverage
 from definetti.simulate import weather
 
 LAWS = [

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, given_hmm
-from definetti.ranks.stream import PARTS, Stream
+from definetti.engine.stream import PARTS, Stream
 from definetti.testing.uniform import quiet
 
 CLOSE = 1e-12

@@ -6,8 +6,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from definetti import ConformalHMM, question
+from definetti import ConformalHMM
 from definetti.data.history import Completion, History, padded
+from definetti.engine import task as question
 from definetti.models import hmm
 from definetti.models.hmm import probabilities, refitted
 from definetti.models.kernels import forward

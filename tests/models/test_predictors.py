@@ -14,9 +14,9 @@ from definetti import HMM, ConformalHMM, compare_predictors, given_hmm
 from definetti.emissions import Categorical, Gaussian, Mixed
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.likelihood import LogLikelihood
-from definetti.judging.intervals import exact_interval
-from definetti.models.function import Predictor, from_torch
+from definetti.evaluation.summary import exact_interval
 from definetti.models.hmmlearn import FromHmmlearn
+from definetti.models.predictors import Predictor, from_torch
 from definetti.simulate import sample, weather
 from definetti.verify import enumerate_ranks
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, Monitor, load
+from definetti.engine.pvalues import Rank
+from definetti.engine.stream import PARTS, Stream
 from definetti.exceptions import ChangeWarning
 from definetti.martingales import CUSUM, Ville
-from definetti.monitor._ways import Asked, Counted
-from definetti.ranks.pvalue import Rank
-from definetti.ranks.stream import PARTS, Stream
+from definetti.monitor.sources import Asked, Counted
 from definetti.simulate import weather
 from definetti.symmetry import Reference, Spaced
 

@@ -5,8 +5,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from definetti import HMM, ConformalHMM
-from definetti.judging import backtest_series
-from definetti.judging.intervals import exact_interval
+from definetti.evaluation import backtest_series
+from definetti.evaluation.summary import exact_interval
 from definetti.report import report_series
 from definetti.simulate import weather
 

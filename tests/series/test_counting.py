@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
+from definetti.evaluation import SeriesWork, backtest_series
 from definetti.exceptions import HoleWarning
-from definetti.judging import SeriesWork, backtest_series
 from definetti.series import count_series
 from definetti.simulate import weather_series
 

@@ -10,8 +10,8 @@ from sklearn.base import clone
 import definetti
 from definetti import HMM, ConformalHMM, Monitor
 from definetti.emissions import Gaussian
-from definetti.judging import SeriesEvaluation, SeriesRecord, backtest_series
-from definetti.series.others import FOLDS, train_on
+from definetti.evaluation import SeriesEvaluation, SeriesRecord, backtest_series
+from definetti.series.modes import FOLDS, train_on
 from definetti.simulate import weather
 
 NAMES = ("Rome", "Oslo", "Bonn", "Lima")

@@ -10,9 +10,9 @@ import pytest
 from definetti import ConformalHMM, given_hmm
 from definetti.conformal._series import SERIES
 from definetti.data.series import read_series
+from definetti.engine import Rank
+from definetti.engine.pvalues import miscoverage
 from definetti.levels.by_state import chances_by_state
-from definetti.ranks import Rank
-from definetti.ranks.pvalue import miscoverage
 from definetti.series import Promise
 from definetti.symmetry import Departures, TogetherDepartures
 from definetti.verify.by_visit import connect_windows

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.algorithm import rank
 from definetti.emissions import Poisson
 from definetti.emissions._choice import choose
+from definetti.engine.rank import rank
 from definetti.levels import budget
 from definetti.monitor import Monitor
 from definetti.simulate import sample

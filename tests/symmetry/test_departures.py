@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, LatticeSet, StepSets, given_hmm, load
-from definetti.algorithm import rank
 from definetti.cli.verify import MODELS
 from definetti.data.history import Completion, History
+from definetti.engine.rank import rank
 from definetti.exceptions import FewBlocksWarning
 from definetti.report.wording import promise
 from definetti.simulate import weather

@@ -10,9 +10,8 @@ from definetti.emissions import Categorical, Emission, Gaussian, Mixed
 from definetti.models import Model
 from definetti.scores import Score
 from definetti.symmetry import BlockGroup, Reference, Returns, Spaced, Symmetry
-from definetti.symmetry._arrangements import all_orders
-from definetti.symmetry._blocks import cut_at_pair
-from definetti.symmetry.spaced import spaced_ends
+from definetti.symmetry.block_windows import cut_at_pair
+from definetti.symmetry.blocks import all_orders, spaced_ends
 from definetti.testing import (
     check_emission,
     check_memory,

@@ -12,16 +12,17 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti._system.registry import Named
-from definetti.algorithm import rank
 from definetti.baselines.past import Past
 from definetti.baselines.standing import Standing
+from definetti.conformal.base import FrontDoor
 from definetti.data.candidates import all_candidates, is_long, powered
 from definetti.data.labelled import Labelled
-from definetti.front_door import FrontDoor
+from definetti.engine.pvalues import miscoverage
+from definetti.engine.rank import rank
+from definetti.engine.task import Question
+from definetti.evaluation.results import Evaluation
 from definetti.models.base import Model
-from definetti.question import Question
-from definetti.ranks.pvalue import miscoverage
-from definetti.sets import Evaluation, PredictionSet
+from definetti.sets import PredictionSet
 from definetti.symmetry.base import Symmetry
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
-from definetti.question import Question
+from definetti.engine.task import Question
 from definetti.symmetry.base import Symmetry
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti.baselines.base import Baseline
 from definetti.data.history import Completion
-from definetti.question import Question
+from definetti.engine.task import Question
 from definetti.symmetry.base import Generator, Reference, Symmetry
 
 

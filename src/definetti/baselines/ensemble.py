@@ -15,13 +15,12 @@ from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing
-from definetti.data.history import History
+from definetti.data.history import History, Windows
 from definetti.data.labelled import Labelled
 from definetti.data.splitting import training_length
-from definetti.data.windows import Windows
+from definetti.engine.pvalues import ranks
+from definetti.engine.task import Question
 from definetti.models.base import Model
-from definetti.question import Question
-from definetti.ranks.pvalue import ranks
 from definetti.scores.rounding import round_scores
 
 

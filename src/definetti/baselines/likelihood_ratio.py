@@ -11,10 +11,10 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
+from definetti.data.history import Windows
 from definetti.data.labels import MISSING
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate
-from definetti.question import Question
+from definetti.engine.task import Question
+from definetti.models.base import Estimate
 
 
 class LikelihoodRatio(Baseline, name="likelihoodratio"):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from definetti.baselines.union import UnionBaseline
-from definetti.models.estimate import at_states
-from definetti.question import Question
-from definetti.ranks.pvalue import Rank, ranks
+from definetti.engine.pvalues import Rank, ranks
+from definetti.engine.task import Question
+from definetti.models.base import at_states
 from definetti.scores import Smoother
 from definetti.scores.rounding import round_scores
 

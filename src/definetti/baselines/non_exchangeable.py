@@ -12,7 +12,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
-from definetti.question import Question
+from definetti.engine.task import Question
 
 
 class NonExchangeable(Baseline, name="nonexchangeable"):

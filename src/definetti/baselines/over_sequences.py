@@ -10,11 +10,11 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
 from definetti.baselines.union import UnionBaseline, chain_scores
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate, at_states
+from definetti.data.history import Windows
+from definetti.engine.pvalues import Rank, ranks
+from definetti.engine.task import Question
+from definetti.models.base import Estimate, at_states
 from definetti.models.hmm import Parameters
-from definetti.question import Question
-from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Score
 from definetti.scores.rounding import round_scores
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion
-from definetti.question import Question
+from definetti.engine.task import Question
 from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
 
 

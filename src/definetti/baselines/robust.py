@@ -9,11 +9,11 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from definetti._system.arrays import FloatArray, IntArray, as_float
-from definetti.algorithm import rank
 from definetti.baselines.base import Baseline
 from definetti.baselines.standing import Standing
-from definetti.question import Question
-from definetti.ranks.pvalue import Rank
+from definetti.engine.pvalues import Rank
+from definetti.engine.rank import rank
+from definetti.engine.task import Question
 
 
 class Robust(Baseline, name="robust"):

@@ -10,9 +10,8 @@ import numpy as np
 
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
-from definetti.data.history import Completion
-from definetti.data.windows import Windows
-from definetti.question import Question
+from definetti.data.history import Completion, Windows
+from definetti.engine.task import Question
 from definetti.symmetry.base import Generator, Reference, Symmetry
 
 

@@ -12,8 +12,8 @@ from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
+from definetti.engine.task import Question
 from definetti.models.hmm import Parameters
-from definetti.question import Question
 from definetti.symmetry.base import Symmetry
 
 KEPT = 20  # windows that thinning by itself leaves at least

@@ -19,9 +19,9 @@ from definetti.data.candidates import all_candidates
 from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states
 from definetti.data.splitting import read_lengths, training_length
+from definetti.engine.pvalues import Rank
+from definetti.engine.task import Question
 from definetti.models.base import Model
-from definetti.question import Question
-from definetti.ranks.pvalue import Rank
 from definetti.scores import Path, Score
 from definetti.sets import PredictionSet
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti.check.residuals import Residuals
-from definetti.sets.listed import Backend, installed
+from definetti.sets.base import Backend, installed
 
 FOLLOWING = "The other failures may follow from it:"
 

@@ -22,9 +22,8 @@ from definetti._system.checks import (
     shown,
 )
 from definetti._system.saved import Saved
-from definetti.algorithm import rank
-from definetti.conformal._many import rank_many
 from definetti.conformal._series import SERIES, each_series, fit_series, settle
+from definetti.conformal.base import FrontDoor
 from definetti.data.candidates import (
     check_listing,
     check_size,
@@ -35,21 +34,21 @@ from definetti.data.labelled import Labelled
 from definetti.data.labels import array_of, readable
 from definetti.data.sound import require
 from definetti.emissions._choice import Kinds
+from definetti.engine.promise import LAST, promise_of, way_to_limits
+from definetti.engine.pvalues import Rank, p_values_of
+from definetti.engine.rank import rank
+from definetti.engine.task import Question
+from definetti.evaluation.results import Evaluation
 from definetti.exceptions import NotExactWarning
-from definetti.front_door import FrontDoor
 from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.memory import Memory, Order
 from definetti.models.base import Model
-from definetti.promises import LAST, promise_of, way_to_limits
-from definetti.question import Question
-from definetti.ranks.membership import p_values_of
-from definetti.ranks.pvalue import Rank
 from definetti.scores import Score, StepScore
-from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets, StepSets
-from definetti.sets.listed import installed
+from definetti.sets import LatticeSet, PredictionSet, PredictionSets, StepSets
+from definetti.sets.base import installed
+from definetti.sets.batch import rank_many, sets_of
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
-from definetti.sets.windows import sets_of
 from definetti.symmetry import (
     Remembering,
     Symmetry,
@@ -571,7 +570,7 @@ class ConformalHMM(FrontDoor, Saved):
             How many of the first steps of each window not to ask about, as in `predict_set`.
         groups, order : (L,) labels, and numbers or dates, optional
             The series that each row follows, and what rows are sorted by, as in `fit`. Gives a
-            `definetti.judging.SeriesEvaluation`: how each series fared, and all together.
+            `definetti.evaluation.SeriesEvaluation`: how each series fared, and all together.
         n_jobs : int, optional
             How many threads judge series; no number depends on it.
 
@@ -581,7 +580,7 @@ class ConformalHMM(FrontDoor, Saved):
         and not declared, counts as not covered.
         """
         if groups is not None:
-            from definetti.judging.series import evaluate_series
+            from definetti.evaluation.series import evaluate_series
 
             return evaluate_series(
                 each_series(self), new_observations, states, groups, order,

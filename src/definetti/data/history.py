@@ -1,12 +1,8 @@
-"""The labelled sequence so far, and what a candidate makes of it.
-
-A `History` grows at its end. It keeps the counts that the likelihood depends on up to date, so
-that a prediction need not look at the past again; whatever else a symmetry wants to know of the
-past is worked out once and kept until the history grows.
-"""
+"""Labelled sequences as codes: histories, completions, windows and training subsets."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,7 +14,39 @@ from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING
 from definetti.data.notes import Notes
 from definetti.data.sound import ANY, check_indices, check_shape
-from definetti.data.windows import Windows
+
+
+class Windows(NamedTuple):
+    """A batch of ``B`` windows of ``h`` steps, as codes.
+
+    Attributes
+    ----------
+    start : (B,) the state just before the window
+    states : (B, h) the states in the window
+    observations : (B, h) the codes of the observations in the window
+    """
+
+    start: IntArray
+    states: IntArray
+    observations: IntArray
+
+    def __add__(self, other: Windows) -> Windows:  # type: ignore[override]
+        """Stack two batches of the same horizon."""
+        return stacked([self, other])
+
+
+def stacked(batches: Iterable[Windows]) -> Windows:
+    """Stack batches of the same horizon, of which there is at least one."""
+    first, *others = batches
+    if not others:
+        return first
+    return Windows(*(np.concatenate(parts) for parts in zip(first, *others, strict=True)))
+
+
+def unseen(windows: Windows) -> Windows:
+    """Return windows as if nothing had been observed in them."""
+    return windows._replace(observations=np.full_like(windows.observations, MISSING))
+
 
 Array = TypeVar("Array", IntArray, FloatArray)
 
@@ -326,3 +354,65 @@ class Completion(NamedTuple):
         if time < past.length:
             return int(past._states[time]), int(past._observations[time])
         return int(self.states[time - past.length]), int(self.observations[time - past.length])
+
+
+def part_of(completion: Completion, times: IntArray) -> History:
+    """Return a candidate and some steps of its history, earlier stretches included, as a history.
+
+    Parameters
+    ----------
+    times : (K,) the steps, each with the transition that led to it
+    """
+    past, n = completion.history, completion.n_states
+    check_indices(times, 0, len(past), "steps to learn from")
+    check_indices(completion.states, 0, n, "states")
+    before = len(past.pool) - len(past)  # where earlier stretches end
+    begin = int(past.pool.omits_first)
+    if begin and not before:
+        times = times[times > 0]
+    earlier = padded(past.pool.transitions - past.transitions, n, n)
+    found = History.of(
+        *_gather(
+            past.states,
+            past.observations,
+            times,
+            completion.states,
+            completion.observations,
+            past.pool.states[begin:before],
+            past.pool.observations[begin:before],
+            earlier,
+        )
+    )
+    found.known, found.first = past.known, past.pool.first
+    return found
+
+
+@kernel
+def _gather(
+    states: IntArray,
+    observations: IntArray,
+    times: IntArray,
+    new_states: IntArray,
+    new_observations: IntArray,
+    old_states: IntArray,
+    old_observations: IntArray,
+    counts: IntArray,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Put old steps, some steps and new ones one after the other; count what led to each."""
+    old, some, new = len(old_states), len(times), len(new_states)
+    found = np.empty(old + some + new, dtype=np.int64)
+    seen = np.empty(old + some + new, dtype=np.int64)
+    counts = counts.copy()
+    for k in range(old):
+        found[k], seen[k] = old_states[k], old_observations[k]
+    for k in range(some):
+        time = times[k]
+        found[old + k], seen[old + k] = states[time], observations[time]
+        if time > 0:
+            counts[states[time - 1], states[time]] += 1
+    last = states[-1]
+    for k in range(new):
+        found[old + some + k], seen[old + some + k] = new_states[k], new_observations[k]
+        counts[last, new_states[k]] += 1
+        last = new_states[k]
+    return found, seen, counts

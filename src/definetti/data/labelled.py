@@ -14,8 +14,7 @@ from definetti._system.arrays import FloatArray, IntArray, narrowed, widened
 from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_number
 from definetti._system.saved import Saved
-from definetti.data.history import History, padded, windows_at
-from definetti.data.joining import Part, joined, split
+from definetti.data.history import History, Windows, padded, stacked, windows_at
 from definetti.data.labels import (
     MISSING,
     Alphabet,
@@ -24,7 +23,7 @@ from definetti.data.labels import (
     piece,
     read_declared,
 )
-from definetti.data.series import at_rows
+from definetti.data.series import Part, at_rows, joined, split
 from definetti.data.sound import (
     check_codes,
     check_encoded,
@@ -34,7 +33,6 @@ from definetti.data.sound import (
 )
 from definetti.data.splitting import read_lengths, training_cut
 from definetti.data.timing import Clock, check_following, read_clock
-from definetti.data.windows import Windows, stacked
 from definetti.exceptions import GapWarning
 
 if TYPE_CHECKING:

@@ -315,3 +315,12 @@ def check_pairs(found: int, wanted: int, name: str = "observations") -> None:
             f"{name} has {found} elements and states has {wanted}; they must be of equal "
             "length, one pair per step"
         )
+
+
+def check_length(labels: list[Any], length: int) -> None:
+    """Refuse labels that are not as many as the steps that they are for."""
+    if len(labels) != length:
+        raise ValueError(
+            f"states has {len(labels)} labels for {length} new_observations; give one label "
+            "per observation"
+        )

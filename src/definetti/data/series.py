@@ -1,11 +1,11 @@
-"""A table of many series: which rows are whose, and in what order."""
+"""Rows of many series: read, sorted, split and joined."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -22,6 +22,7 @@ from definetti.data.labels import (
     is_missing,
     kind_name,
     listed,
+    piece,
     plain_label,
     readable,
 )
@@ -39,6 +40,81 @@ from definetti.data.timing import (
     without_index,
 )
 from definetti.exceptions import HoleWarning
+
+
+class Part(NamedTuple):
+    """Labelled data that came in together.
+
+    Attributes
+    ----------
+    observations, labels : as they came
+    shape : how the observations came, in the words of `definetti.emissions._choice.Kinds`
+    """
+
+    observations: Any
+    labels: list[Any]
+    shape: str
+
+
+def joined(parts: Iterable[Part]) -> list[Part]:
+    """Put together what came one after the other in the same form.
+
+    >>> joined([Part([1, 2], ["a", "b"], "single"), Part(np.array([3]), ["a"], "single")])
+    [Part(observations=[1, 2, 3], labels=['a', 'b', 'a'], shape='single')]
+    """
+    runs: list[list[Part]] = []
+    form: Hashable = None
+    for part in parts:
+        own = _form(part)
+        # A list in which all is missing goes with any other.
+        empty = "nothing" in (form, own) and isinstance(form, str) and isinstance(own, str)
+        if not runs or not (own == form or empty):
+            runs.append([])
+        form = form if runs[-1] and own == "nothing" else own
+        runs[-1].append(part)
+    return [run[0] if len(run) == 1 else _joined(run) for run in runs]
+
+
+def split(part: Part, at: int) -> list[Part]:
+    """Cut what came in together in two; one of the two may be all of it.
+
+    >>> [part.labels for part in split(Part(None, ["a", "b", "a"], ""), 2)]
+    [['a', 'b'], ['a']]
+    """
+    seen, labels, shape = part
+    if not 0 < at < len(labels):
+        return [part]
+    ends = (0, at), (at, len(labels))
+    cut = [None if seen is None else piece(seen, begin, end) for begin, end in ends]
+    return [Part(cut[k], labels[begin:end], shape) for k, (begin, end) in enumerate(ends)]
+
+
+def _form(part: Part) -> Hashable:
+    """Tell what can be put together: columns of the same names and types, else lists alike."""
+    if part.shape != "columns":
+        return part.shape
+    frame = nw.from_native(part.observations, eager_only=True)
+    return frame.implementation, *frame.schema.items()
+
+
+def _joined(run: list[Part]) -> Part:
+    labels = [label for part in run for label in part.labels]
+    if run[0].observations is None:  # a plain chain
+        return Part(None, labels, run[0].shape)
+    shape = next((part.shape for part in run if part.shape != "nothing"), "nothing")
+    if shape == "columns":
+        frames = [nw.from_native(part.observations, eager_only=True) for part in run]
+        return Part(nw.concat(frames).to_native(), labels, shape)
+    return Part([value for part in run for value in _listed(part)], labels, shape)
+
+
+def _listed(part: Part) -> list[Any]:
+    values = part.observations
+    if isinstance(values, list):
+        return values
+    if isinstance(values, np.ndarray) and values.ndim > 1:
+        return list(values.tolist())
+    return listed(values, "observations")
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,10 @@ from definetti.emissions.categorical import Categorical
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.gaussian import Gaussian
 from definetti.emissions.poisson import Poisson
-from definetti.models.base import GivesModel, Model
-from definetti.models.estimate import Estimate
-from definetti.models.function import Predictor
+from definetti.models.base import Estimate, GivesModel, Model
 from definetti.models.hmm import HMM
 from definetti.models.hmmlearn import FromHmmlearn, is_hmmlearn
+from definetti.models.predictors import Predictor
 
 
 class Auto(Model):

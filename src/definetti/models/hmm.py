@@ -12,9 +12,8 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_choice, checked_prior
 from definetti._system.estimator import Estimator
-from definetti.data.history import Completion, History, padded
+from definetti.data.history import Completion, History, Windows, padded
 from definetti.data.labels import MISSING
-from definetti.data.windows import Windows
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.models.base import Model

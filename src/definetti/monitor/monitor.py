@@ -30,14 +30,13 @@ from definetti.data.timing import (
     read_index,
     without_index,
 )
+from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.exceptions import ChangeWarning, HoleWarning
 from definetti.levels import Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
-from definetti.monitor._arguments import check_one_history, checked_word, find_adaptive, in_pairs
-from definetti.monitor._bets import Bets
-from definetti.monitor._following import Follower
-from definetti.monitor._parts import read_parts
-from definetti.monitor._present import (
+from definetti.monitor.bets import Bets
+from definetti.monitor.records import Alert, Coverage, Log, Step, Waiting
+from definetti.monitor.sets import (
     AnySet,
     ask_set,
     count_set,
@@ -45,14 +44,25 @@ from definetti.monitor._present import (
     noted_p_value,
     unknown_set,
 )
-from definetti.monitor._queue import Queue
-from definetti.monitor._saving import measure_memory, put_together, take_apart
-from definetti.monitor._ways import Asked, Counted, Outgrown, Way, counts_tell
-from definetti.monitor.coverage import Coverage
-from definetti.monitor.log import Log
-from definetti.monitor.steps import Alert, Step, Waiting
-from definetti.promises import BY_VISITS, promise_of
-from definetti.sets.unfilled import covers_unfilled, steps_filled
+from definetti.monitor.sources import (
+    Asked,
+    Counted,
+    Follower,
+    Outgrown,
+    Way,
+    counts_tell,
+    read_parts,
+)
+from definetti.monitor.state import (
+    Queue,
+    check_one_history,
+    checked_word,
+    find_adaptive,
+    in_pairs,
+    measure_memory,
+    put_together,
+    take_apart,
+)
 from definetti.symmetry import Remembering
 
 ON_ALARM = ("warn", "restart", "adapt")
@@ -523,9 +533,9 @@ class Monitor(Locked, Saved):
             return None
         truth = tuple(self._truths)[-step.steps :] if step.steps > 1 else (step.label,)
         if step.steps == 1:
-            covered = step.label in members and not steps_filled(step.set)[-1]
+            covered = step.label in members and not step.set.filled_steps[-1]
         else:
-            covered = covers_unfilled(step.set, truth)
+            covered = step.set.covers_unfilled(truth)
         self.coverage.add(step.label, covered)
         if step.issued is not None:
             self.adaptive.update(noted_p_value(step.set, truth), step.issued)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from definetti.judging.summing import share
+from definetti.evaluation.results import Evaluation
+from definetti.evaluation.summary import share
 from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
-from definetti.sets.evaluation import Evaluation
 
 MOST_CELLS = 1_500  # steps that can be told apart in one picture
 CELLS_AN_INCH = 140

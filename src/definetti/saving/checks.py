@@ -16,7 +16,7 @@ from definetti.emissions._rows import Rows
 from definetti.memory import Memory
 from definetti.models import HMM
 from definetti.models.base import Model
-from definetti.models.whole import WholeSmoother
+from definetti.models.predictors import WholeSmoother
 from definetti.symmetry import Symmetry
 
 

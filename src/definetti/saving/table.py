@@ -6,9 +6,10 @@ from definetti.adaptive import AdaptiveLevel
 from definetti.check import Diagnosis, Finding, Residuals
 from definetti.check.bands import Curve
 from definetti.conformal import ConformalHMM
-from definetti.data.joining import Part
+from definetti.conformal.sequences import ConformalSequences, Units
 from definetti.data.labelled import Labelled, Trained
 from definetti.data.labels import Alphabet
+from definetti.data.series import Part
 from definetti.emissions import Emission
 from definetti.emissions._alone import JudgedAlone
 from definetti.emissions._centred import Centred
@@ -25,12 +26,11 @@ from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.memory import Memory
 from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM
 from definetti.models.hmmlearn import HmmlearnEmission
-from definetti.models.whole import WholeSmoother
+from definetti.models.predictors import WholeSmoother
 from definetti.monitor import Monitor
 from definetti.saving import checks
 from definetti.saving.kinds import Kind, kind_of
 from definetti.scores import Score
-from definetti.sequences import ConformalSequences, Units
 from definetti.sets import PredictionSet
 from definetti.symmetry import BlockGroup, Symmetry, TogetherDepartures
 from definetti.symmetry.remembering import Remembering

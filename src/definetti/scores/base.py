@@ -9,8 +9,8 @@ from typing import Any
 
 from definetti._system.arrays import FloatArray
 from definetti._system.registry import Named
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate
+from definetti.data.history import Windows
+from definetti.models.base import Estimate
 from definetti.trellis.trellis import Trellis
 
 

@@ -18,10 +18,10 @@ from definetti._system.registry import Named
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, piece, read_declared
 from definetti.data.series import SeriesRows
+from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory
 from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
-from definetti.promises import BY_VISITS, promise_of
 from definetti.series.totals import SeriesTotals
 from definetti.symmetry import Remembering, Symmetry, find_symmetry
 from definetti.symmetry.base import PRESENT

@@ -15,8 +15,8 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import History, padded
-from definetti.symmetry._whittle import with_symbols
 from definetti.symmetry.base import Classes
+from definetti.symmetry.full import with_symbols
 
 BITS = 32  # of a digit
 LOWEST = 2**BITS - 1

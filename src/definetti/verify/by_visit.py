@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
-from definetti.ranks.pvalue import Rank
 from definetti.symmetry.base import checked_recent, find_symmetry
 from definetti.verify.enumeration import rank_sequences
 
