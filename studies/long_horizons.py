@@ -114,7 +114,7 @@ def simulate_chain(
 
 
 def possible(length: int, horizon: int) -> bool:
-    """Tell whether a calibration stretch has room for as many blocks as the level takes."""
+    """Tell whether a calibration segment has room for as many blocks as the level takes."""
     calibration = length - floor(TRAINED * length)
     return (calibration - 1) // horizon >= blocks_needed(miscoverage(LEVEL))
 
@@ -163,9 +163,9 @@ def bonferroni(cp: ConformalHMM, new: npt.NDArray[Any]) -> tuple[npt.NDArray[np.
     on all windows, overlapping ones too, as if they were exchangeable with the new one; also
     whether these are too few to leave anything out.
     """
-    question = cp._question(new, None)
-    estimate = question.estimate(question.complete_with(0))
-    history, horizon = question.history, len(new)
+    task = cp._task(new, None)
+    estimate = task.estimate(task.complete_with(0))
+    history, horizon = task.history, len(new)
     ends = np.arange(horizon, len(history))
     past = np.concatenate(
         [
@@ -181,7 +181,7 @@ def bonferroni(cp: ConformalHMM, new: npt.NDArray[Any]) -> tuple[npt.NDArray[np.
     limits: FloatArray = np.full(horizon, np.inf)
     if place <= len(past):
         limits = np.partition(past, place - 1, axis=0)[place - 1]
-    window = question.windows(np.zeros((1, horizon), dtype=np.int64))
+    window = task.windows(np.zeros((1, horizon), dtype=np.int64))
     return 1.0 - estimate.smoothing(window)[0] <= limits[:, None], place > len(past)
 
 

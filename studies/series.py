@@ -31,7 +31,7 @@ COLUMNS = ("data", "predicted by", "windows", "covered", "worst series", "series
 
 
 class ManySeries(NamedTuple):
-    """Rows of many series, with the lengths of stretches between gaps."""
+    """Rows of many series, with the lengths of segments between gaps."""
 
     name: str
     observations: Any

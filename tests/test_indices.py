@@ -137,14 +137,14 @@ class Hostile(Symmetry):
     def chains(self, tokens: Any, horizon: int) -> Any:
         return self.chained(tokens, horizon) if self.chained else None
 
-    def lesson(self, completion: Any) -> Any:
+    def training_subset(self, completion: Any) -> Any:
         return self.taught(completion) if self.taught else None
 
 
 class Everything(Hostile):
     """The same, which a refitted model learns all from."""
 
-    lesson = Symmetry.lesson
+    training_subset = Symmetry.training_subset
 
 
 def windows(start: Any = (0, 1), states: Any = 0, codes: Any = 0) -> Windows:

@@ -17,7 +17,7 @@ from definetti import ConformalHMM, ConformalSequences, LatticeSet, PredictionSe
 from definetti.baselines import Classical
 from definetti.engine.filling import filling_chances
 from definetti.engine.pvalues import Rank, miscoverage
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 from definetti.report import make_report
 from definetti.scores import Score
 from definetti.simulate import weather
@@ -58,7 +58,9 @@ def chances_by_sets(cp, asked, shape, level, monkeypatch):
             random = cp.smoothing or any(rank.randomised for rank in ranks.values())
             turns = turning_points(ranks.values(), miscoverage(level)) if random else [0, 1]
             for low, high in pairwise(turns):
-                monkeypatch.setattr(Question, "uniform", lambda _, u=float((low + high) / 2): u)
+                monkeypatch.setattr(
+                    PredictionTask, "uniform", lambda _, u=float((low + high) / 2): u
+                )
                 s = cp.predict_set(symbols, level)
                 members = list(iter(s))
                 assert members or cp.allow_empty

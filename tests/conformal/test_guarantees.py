@@ -48,7 +48,7 @@ MODELS = {
 
 
 class Everything(NamedTuple):
-    """All sequences, and what came of the question about each.
+    """All sequences, and what came of the task about each.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ from definetti.conformal.sequences import ConformalSequences
 from definetti.emissions import Classifier, Gaussian
 from definetti.engine.thresholds import after_errors, weighted_limit
 from definetti.exceptions import FewBlocksWarning, GapWarning
-from definetti.models.predictors import WholeSmoother
+from definetti.models.predictors import SequenceSmoother
 from definetti.simulate import weather
 
 INITIAL = np.array([0.3, 0.7])
@@ -64,7 +64,7 @@ def clustered(longest=1, law=(1.0,)):
 
 
 def strangeness(model, unit):
-    smoother = WholeSmoother.from_fixed(model)
+    smoother = SequenceSmoother.from_fixed(model)
     found = []
     for observations, states in unit:
         marginals = smoother.marginals(list(observations), "observations")
@@ -279,10 +279,10 @@ def test_marginals_are_sums_over_paths(seed):
     model = given_hmm(transition, emission)
     seen = np.where(codes[:, None] < 0, 1.0, emission[:, codes].T)
     observations = [None if code < 0 else int(code) for code in codes]
-    found = WholeSmoother(model, model.states, initial).marginals(observations, "observations")
+    found = SequenceSmoother(model, model.states, initial).marginals(observations, "observations")
     np.testing.assert_allclose(found, by_hand(initial, transition, seen), atol=1e-12)
     # A given model has no law of the first state but the one that it keeps.
-    found = WholeSmoother.from_fixed(model)
+    found = SequenceSmoother.from_fixed(model)
     np.testing.assert_allclose(found.initial @ transition, found.initial, atol=1e-9)
 
 

@@ -330,7 +330,7 @@ def test_rows_that_follow_are_predicted_and_those_after_a_hole_are_not():
     )
 
 
-def test_labels_after_a_hole_begin_a_new_stretch():
+def test_labels_after_a_hole_begin_a_new_segment():
     y, x = rows(LATE)
     fitted, notes = told(lambda: cp().fit(y[:50], x[:50]))
     assert notes == []

@@ -15,10 +15,10 @@ from definetti.symmetry.full import count_windows
 LETTERS = ["a", "b", "c", "d"]
 
 
-def assert_same(question, candidates):
-    together = rank_in_class(question, candidates)
+def assert_same(task, candidates):
+    together = rank_in_class(task, candidates)
     assert together is not None
-    apart, scores = rank_general(question, candidates)
+    apart, scores = rank_general(task, candidates)
     assert together[0] == apart
     np.testing.assert_array_equal(together[1], scores)
 
@@ -52,10 +52,10 @@ def test_every_kind_of_history(how):
     values = how.get("values", LETTERS)
     rest = {name: one for name, one in how.items() if name != "values"}
     for seed in range(3):
-        question, candidates = asked(Categorical(), values, symmetry="full", seed=seed, **rest)
+        task, candidates = asked(Categorical(), values, symmetry="full", seed=seed, **rest)
         if "states" in how:
             candidates = all_candidates(len(how["states"]), how["horizon"])
-        assert_same(question, candidates)
+        assert_same(task, candidates)
 
 
 def test_weights_are_those_of_whole_numbers_of_any_size():
@@ -101,8 +101,8 @@ def test_weights_are_those_of_whole_numbers_of_any_size():
     ids=str,
 )
 def test_what_is_not_counted_so_is_ranked_one_by_one(how):
-    question, candidates = asked(Categorical(), LETTERS, **how)
-    assert rank_in_class(question, candidates) is None
+    task, candidates = asked(Categorical(), LETTERS, **how)
+    assert rank_in_class(task, candidates) is None
 
 
 def test_what_is_derived_compares_with_its_own():
@@ -111,5 +111,5 @@ def test_what_is_derived_compares_with_its_own():
             found = super().reference(completion, n_resamples, generator)
             return found._replace(weights=found.weights * 2)
 
-    question, candidates = asked(Categorical(), LETTERS[:2], symmetry=Halved(), horizon=2)
-    assert rank_in_class(question, candidates) is None
+    task, candidates = asked(Categorical(), LETTERS[:2], symmetry=Halved(), horizon=2)
+    assert rank_in_class(task, candidates) is None

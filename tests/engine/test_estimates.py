@@ -39,22 +39,22 @@ def drawn(values, length, n_states, seed):
 
 
 def asked(emission, values, *, length=60, horizon=3, n_states=3, seed=0, prior=0.5, **how):
-    """Fit all but the last steps; return a question about these, and all candidates."""
+    """Fit all but the last steps; return a task about these, and all candidates."""
     how = {"states": range(n_states), "n_resamples": 19, "random_state": 0} | how
     unseen, lengths = how.pop("unseen", False), how.pop("lengths", None)
     y, x = drawn(values, length + horizon, n_states - 1, seed)  # the last state never occurs
     past, new = (None, None) if y is None else (y[:length], y[length:])
     new = None if unseen else new
     cp = ConformalHMM(HMM(prior, emission), **how).fit(past, x[:length], lengths)
-    question = cp._question(new, horizon if new is None else None)
-    return question, all_candidates(n_states, horizon)
+    task = cp._task(new, horizon if new is None else None)
+    return task, all_candidates(n_states, horizon)
 
 
-def assert_same(monkeypatch, question, candidates):
-    together, scores = rank(question, candidates)
+def assert_same(monkeypatch, task, candidates):
+    together, scores = rank(task, candidates)
     with monkeypatch.context() as patched:
         patched.setattr(questions, "estimate_candidates", lambda *_: None)
-        apart, others = rank(question, candidates)
+        apart, others = rank(task, candidates)
     assert together == apart
     np.testing.assert_array_equal(scores, others)
 
@@ -65,12 +65,12 @@ def assert_same(monkeypatch, question, candidates):
 def test_every_emission(monkeypatch, name, symmetry):
     prior = 0 if name == "no prior" else 0.5
     if EMISSIONS[name][0].ordered:
-        question, _ = asked(*EMISSIONS[name], symmetry=symmetry, n_states=3, states=[0, 1], seed=1)
-        assert_same(monkeypatch, question, all_candidates(2, 3))
+        task, _ = asked(*EMISSIONS[name], symmetry=symmetry, n_states=3, states=[0, 1], seed=1)
+        assert_same(monkeypatch, task, all_candidates(2, 3))
         return
     for seed in range(2):
-        question = asked(*EMISSIONS[name], symmetry=symmetry, seed=seed, prior=prior)
-        assert_same(monkeypatch, *question)
+        task = asked(*EMISSIONS[name], symmetry=symmetry, seed=seed, prior=prior)
+        assert_same(monkeypatch, *task)
 
 
 @pytest.mark.parametrize("symmetry", [name for name in Symmetry.named if name != "published"])
@@ -92,7 +92,7 @@ def test_every_score_and_symmetry(monkeypatch, score, symmetry):
         {"length": 4},
         {"score": lambda windows: (windows.states == 1).sum(axis=1)},
     ],
-    ids=["memory", "age", "stretches", "unseen", "short", "function"],
+    ids=["memory", "age", "segments", "unseen", "short", "function"],
 )
 @pytest.mark.parametrize("name", ["bernoulli", "plain"])
 @pytest.mark.filterwarnings("ignore:new_observations has gaps")
@@ -106,8 +106,8 @@ def test_what_a_score_derived_from_another_says_is_its_own(monkeypatch):
         def __call__(self, estimate, windows):
             return -super().__call__(estimate, windows)
 
-    question, candidates = asked(Categorical(), ["a", "b"], score=Shifted())
-    assert_same(monkeypatch, question, candidates)
+    task, candidates = asked(Categorical(), ["a", "b"], score=Shifted())
+    assert_same(monkeypatch, task, candidates)
 
 
 def test_what_an_emission_derived_from_another_says_is_its_own(monkeypatch):
@@ -118,8 +118,8 @@ def test_what_an_emission_derived_from_another_says_is_its_own(monkeypatch):
             )
 
     assert Flat.judge_rows is Emission.judge_rows
-    question, candidates = asked(Flat(), ["a", "b"])
-    assert_same(monkeypatch, question, candidates)
+    task, candidates = asked(Flat(), ["a", "b"])
+    assert_same(monkeypatch, task, candidates)
 
 
 def test_a_model_derived_from_another_makes_its_own_estimates(monkeypatch):
@@ -131,11 +131,11 @@ def test_a_model_derived_from_another_makes_its_own_estimates(monkeypatch):
 
     y, x = drawn(["a", "b"], 60, 2, 0)
     cp = ConformalHMM(Uniform(), states=[0, 1, 2], random_state=0).fit(y[:57], x[:57])
-    question, candidates = cp._question(y[57:], None), all_candidates(3, 3)
-    assert_same(monkeypatch, question, candidates)
+    task, candidates = cp._task(y[57:], None), all_candidates(3, 3)
+    assert_same(monkeypatch, task, candidates)
     plain = ConformalHMM(HMM(), states=[0, 1, 2], random_state=0).fit(y[:57], x[:57])
-    scores = rank(plain._question(y[57:], None), candidates)[1]
-    assert (scores != rank(question, candidates)[1]).any()
+    scores = rank(plain._task(y[57:], None), candidates)[1]
+    assert (scores != rank(task, candidates)[1]).any()
 
 
 def broken(value):

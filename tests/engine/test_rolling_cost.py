@@ -8,7 +8,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.baselines import Classical
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 from definetti.simulate import weather
 
 Y, X = weather(400, random_state=5)
@@ -18,13 +18,13 @@ BOTH = pl.DataFrame({"carried": Y, "heat": NUMBERS})  # a column of symbols, and
 
 def test_the_past_is_scored_once_where_columns_differ_in_kind(monkeypatch):
     scored = []
-    real = Question.score_windows
+    real = PredictionTask.score_windows
 
     def counted(self, estimate, windows):
         scored.append(len(windows.start))
         return real(self, estimate, windows)
 
-    monkeypatch.setattr(Question, "score_windows", counted)
+    monkeypatch.setattr(PredictionTask, "score_windows", counted)
     Classical(random_state=0).fit(BOTH[:350], X[:350]).evaluate(BOTH[350:], X[350:], horizon=1)
     assert sum(scored) < 400 + 50 * 4  # the past, and a few candidates for each window
 

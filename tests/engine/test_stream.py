@@ -100,12 +100,12 @@ def test_ranks_are_those_of_a_prediction(
 
 
 @pytest.mark.parametrize("symmetry", ["full", Spaced(recent=None), Spaced(recent=2)])
-def test_after_a_gap_states_stay_within_their_stretch(symmetry: str | Symmetry) -> None:
+def test_after_a_gap_states_stay_within_their_segment(symmetry: str | Symmetry) -> None:
     states, seen = draw(5, 30)
     stream = Stream(3, 3, recent=find_symmetry(symmetry).recent)
     for t, (state, code) in enumerate(zip(states, seen, strict=True)):
         if t == 12:
-            stream.break_off()
+            stream.new_segment()
         stream.learn(state, code)
     cp = ConformalHMM(HMM(), symmetry=symmetry, states=range(3), random_state=0)
     cp.fit(seen, states, lengths=[12, 18])
@@ -120,7 +120,7 @@ def test_after_a_gap_states_stay_within_their_stretch(symmetry: str | Symmetry) 
                 assert same(rank, cp.predict_ranks([y])[(state,)])
 
 
-def test_a_stretch_without_a_state_has_nothing_to_follow() -> None:
+def test_a_segment_without_a_state_has_nothing_to_follow() -> None:
     with pytest.raises(ValueError, match="no state yet"):
         Stream(2, 2).ranks(0, 0)
 

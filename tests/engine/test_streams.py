@@ -6,7 +6,7 @@ import pytest
 from definetti import ConformalHMM
 from definetti.data.digest import digest
 from definetti.emissions import Categorical, Gaussian, Mixed, Poisson
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 from definetti.simulate import sample
 
 LAW = np.array([0.5, 0.5]), np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([[0.9, 0.1], [0.2, 0.8]])
@@ -21,8 +21,8 @@ def drawn(number, length=30):
 
 def uniforms(histories, monkeypatch, **parameters):
     """The numbers that break the ties of one prediction after each history."""
-    broken, uniform = [], Question.uniform
-    monkeypatch.setattr(Question, "uniform", lambda self: broken.append(uniform(self)) or 0.5)
+    broken, uniform = [], PredictionTask.uniform
+    monkeypatch.setattr(PredictionTask, "uniform", lambda self: broken.append(uniform(self)) or 0.5)
     for y, x in histories:
         cp = ConformalHMM(smoothing=True, states=[0, 1], random_state=0, **parameters)
         cp.fit(y[:-1], x[:-1]).p_value(y[-1:], x[-1:])
@@ -79,7 +79,7 @@ def test_what_came_in_step_by_step_draws_what_it_draws_all_at_once(kind):
 
 
 def _uniform(cp, ask):
-    return cp._question(ask.get("new_observations"), ask.get("horizon")).uniform()
+    return cp._task(ask.get("new_observations"), ask.get("horizon")).uniform()
 
 
 @pytest.mark.parametrize(

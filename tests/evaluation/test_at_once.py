@@ -55,13 +55,13 @@ def rolled(cp, observations, states, horizon, levels="own", **how):
     how = {"lag": 0, "observed": None, "by_p_values": by_p_values, **how}
     if "filling" not in how:
         how["filling"] = by_p_values and not cp.allow_empty
-    stretch = (None if observations is None else observations[KNOWN:]), states[KNOWN:]
+    segment = (None if observations is None else observations[KNOWN:]), states[KNOWN:]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cp.fit(None if observations is None else observations[:KNOWN], states[:KNOWN])
         return (
-            roll_at_once(cp, *stretch, asked, horizon, **how),
-            roll_levels(cp, *stretch, asked, horizon, at_once=False, **how),
+            roll_at_once(cp, *segment, asked, horizon, **how),
+            roll_levels(cp, *segment, asked, horizon, at_once=False, **how),
         )
 
 
@@ -214,14 +214,14 @@ def test_steps_that_are_not_observed_yet(symmetry, observed):
     check_same(*rolled(cp, SYMBOLS, STATES, 3, "p-values", observed=observed))
 
 
-def test_stretches_and_levels_by_state():
+def test_segments_and_levels_by_state():
     for how in ({}, FIXED_SPACED, {"symmetry": "full"}):
         cp = ConformalHMM(random_state=1, **how)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cp.fit(SYMBOLS[:KNOWN], STATES[:KNOWN], lengths=[20, KNOWN - 20])
-            stretch = cp, SYMBOLS[KNOWN:], STATES[KNOWN:], [{"a": 0.5, None: 0.9}], 1
-            found = [roll_levels(*stretch, at_once=way) for way in (True, False)]
+            segment = cp, SYMBOLS[KNOWN:], STATES[KNOWN:], [{"a": 0.5, None: 0.9}], 1
+            found = [roll_levels(*segment, at_once=way) for way in (True, False)]
         check_same(*found)
 
 

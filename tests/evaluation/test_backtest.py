@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from definetti import ConformalHMM
 from definetti.cli import app
 from definetti.cli.printing import make_plain
-from definetti.engine.rank import Question
+from definetti.engine.rank import PredictionTask
 from definetti.evaluation import START, WINDOWS
 from definetti.evaluation.backtest import find_begin, run_backtest
 from definetti.evaluation.rolling import roll_windows
@@ -134,13 +134,13 @@ def test_what_promises_nothing_is_not_judged():
 
 def test_every_window_is_ranked_once(monkeypatch):
     asked = []
-    real = ConformalHMM._question
+    real = ConformalHMM._task
 
-    def counted(self, *arguments, **more) -> Question:
+    def counted(self, *arguments, **more) -> PredictionTask:
         asked.append(arguments)
         return real(self, *arguments, **more)
 
-    monkeypatch.setattr(ConformalHMM, "_question", counted)
+    monkeypatch.setattr(ConformalHMM, "_task", counted)
     cp = ConformalHMM(random_state=0).fit(Y[:40], X[:40])
     cp.evaluate(Y[40:], X[40:], horizon=2)
     assert len(asked) == 1 + 15  # whether all can be ranked at once, and each

@@ -69,7 +69,7 @@ def test_no_window_crosses_a_gap(way, horizon):
     known = 80
     for first, end in zip([80, 91, 121, 122], edges, strict=True):
         if first > known:
-            cp.break_off().partial_fit(Y[known:first], X[known:first])
+            cp.new_segment().partial_fit(Y[known:first], X[known:first])
             known = first
         for begin in range(first, end - horizon + 1, horizon):
             cp.partial_fit(Y[known:begin], X[known:begin]) if begin > known else None
@@ -82,7 +82,7 @@ def test_no_window_crosses_a_gap(way, horizon):
     assert np.allclose(found.p_values, p_values, rtol=0, atol=1e-12)
 
 
-def test_rows_that_end_with_a_stretch():
+def test_rows_that_end_with_a_segment():
     found = run_backtest(ConformalHMM(random_state=0), Y, X, lengths=[80, 80])
     assert found.methods[OURS].begins.tolist() == list(range(81, 160))
     with pytest.raises(ValueError, match="too few for a window of 3"):

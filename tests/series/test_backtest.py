@@ -313,5 +313,5 @@ def test_evaluate_skips_series_whose_training_rows_lack_a_state():
 
 def test_single_series_whose_training_rows_lack_a_state_is_refused():
     cp, y, x, _ = one_state_late(states=[0, 1])
-    with pytest.raises(ValueError, match="training stretch never has state 1"):
+    with pytest.raises(ValueError, match="training segment never has state 1"):
         cp.fit(y[60:120], x[60:120])

@@ -281,5 +281,5 @@ def test_rows_are_sorted_into_their_series():
     found = read_series(list("bababb"), 6, order=[3, 9, 1, 4, 2, 7], lengths=[2, 4])
     assert found.names == ("b", "a")
     assert [found.rows[slice(*found.span(k))].tolist() for k in (0, 1)] == [[2, 4, 0, 5], [3, 1]]
-    assert found.stretches(0).tolist() == [2, 1, 1]  # a gap before and after row 0
-    assert found.all_stretches.tolist() == [2, 1, 1, 1, 1]
+    assert found.segments(0).tolist() == [2, 1, 1]  # a gap before and after row 0
+    assert found.all_segments.tolist() == [2, 1, 1, 1, 1]

@@ -87,7 +87,7 @@ def chance(low, high, alpha):
 def test_a_backtest_is_exact_given_each_last_state(monkeypatch, shape, model, recent):
     """The second of two windows: smoothed, its p-value is uniform between two that are not."""
     known, horizon = shape
-    monkeypatch.setattr("definetti.engine.task.Question.uniform", lambda question: 0.0)
+    monkeypatch.setattr("definetti.engine.task.PredictionTask.uniform", lambda task: 0.0)
     monkeypatch.setattr(
         "definetti.engine.segment.tie_uniforms", lambda entropy, key, rows: np.zeros(len(rows))
     )

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline, Past
+from definetti.data.encoded import Trained
 from definetti.data.history import Completion, Windows
-from definetti.data.labelled import Trained
 from definetti.data.labels import MISSING
 from definetti.emissions.base import Emission
 from definetti.emissions.classifier import TrainedClassifier
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 from definetti.models.base import Estimate, Model
 from definetti.models.hmm import Parameters
 from definetti.models.predictors import estimated, stationary
@@ -62,7 +62,7 @@ class Classical(Baseline, name="classical"):
     def _check(self) -> None:
         checked_number(self.stride, "stride")
 
-    def _compare_with(self, question: Question) -> Symmetry:
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
         return Past(self.stride)
 
     @property

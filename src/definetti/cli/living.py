@@ -277,7 +277,7 @@ class Living:
             self._never, self._holes = 0, self._holes + 1
             if self._holes == 1:
                 self.notes.append(
-                    f"row {number:,} comes {clock.describe(times)}: what follows is a stretch of "
+                    f"row {number:,} comes {clock.describe(times)}: what follows is a segment of "
                     "its own, as after other holes, and its first row has no set"
                 )
         with warnings.catch_warnings():

@@ -12,20 +12,20 @@ from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
 from definetti._system.estimator import Estimator
 from definetti._system.locking import Locked
-from definetti.data.labelled import Labelled
+from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import check_length, checked_states, piece, readable
 from definetti.data.sound import require
 from definetti.data.timing import Rows, check_aligned, read_rows
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
 from definetti.scores import OnWindows, Score
 
-Self = TypeVar("Self", bound="Door")
-Following = TypeVar("Following", bound="FrontDoor")
+Self = TypeVar("Self", bound="BaseConformal")
+Following = TypeVar("Following", bound="BaseHistoryConformal")
 
 
-class Door(Locked, Estimator):
+class BaseConformal(Locked, Estimator):
     """How all estimators take in labelled data, and refuse what they cannot use.
 
     Whatever data an estimator makes of them knows its ``model``, its ``alphabet``, and whether
@@ -131,7 +131,7 @@ class Door(Locked, Estimator):
             )
 
 
-class FrontDoor(Door, GivesModel):
+class BaseHistoryConformal(BaseConformal, GivesModel):
     """An estimator for what follows one labelled history.
 
     Attributes
@@ -144,7 +144,7 @@ class FrontDoor(Door, GivesModel):
     score: Any
     confidence_level: Any
     max_candidates: int
-    _data: Labelled
+    _data: EncodedHistory
 
     def fit(self: Following, observations: Any, states: Any, lengths: Any = None) -> Following:
         """Take in a labelled sequence, or several one after the other.
@@ -189,7 +189,7 @@ class FrontDoor(Door, GivesModel):
         learner, begin = deepcopy(self), 0
         for place, length in enumerate(rows.lengths.tolist()):
             if place or rows.after_hole:
-                learner.break_off()
+                learner.new_segment()
             seen, end = rows.observations, begin + length
             seen = None if seen is None else piece(seen, begin, end)
             learner.partial_fit(seen, rows.labels[begin:end])
@@ -198,14 +198,14 @@ class FrontDoor(Door, GivesModel):
         fitted = {name: one for name, one in learner.__dict__.items() if name not in same}
         self.__dict__.update(fitted)
 
-    def break_off(self: Self) -> Self:
+    def new_segment(self: Self) -> Self:
         """Say that there is a gap: what comes next follows a time of which nothing is known.
 
         As with `lengths` of `fit`: of what came before the model learns, but states are
         rearranged after the gap alone. The first label after it is needed before a prediction.
         """
         self._check_fitted()
-        self._data.break_off()
+        self._data.new_segment()
         return self
 
     @property
@@ -225,7 +225,7 @@ class FrontDoor(Door, GivesModel):
         """Refuse codes of observations that the history is to go on with."""
 
     @abstractmethod
-    def _question(
+    def _task(
         self,
         new_observations: Any,
         horizon: int | None,
@@ -234,7 +234,7 @@ class FrontDoor(Door, GivesModel):
         listing: bool = True,
         ranking: bool = False,
         n_states: int = 0,
-    ) -> Question:
+    ) -> PredictionTask:
         """Gather all that a prediction depends on.
 
         Parameters
@@ -246,14 +246,14 @@ class FrontDoor(Door, GivesModel):
 
     @property
     def _ranks_windows(self) -> bool:
-        """Whether predictions are made of the ranks of a `_question`, and of nothing else.
+        """Whether predictions are made of the ranks of a `_task`, and of nothing else.
 
-        Then all windows of a stretch may be ranked at once; by default each is predicted by itself.
+        Then all windows of a segment may be ranked at once; by default each is predicted by itself.
         """
         return False
 
-    def _data_of(self, question: Question) -> Labelled:
-        """Return the data that a question is about."""
+    def _data_of(self, task: PredictionTask) -> EncodedHistory:
+        """Return the data that a task is about."""
         return self._data
 
     @property
@@ -272,8 +272,8 @@ class FrontDoor(Door, GivesModel):
 
     def _ask_about(
         self, new_observations: Any, states: Any, horizon: int | None = None, lag: int = 0
-    ) -> tuple[Question, IntArray]:
-        """Read one state sequence of any labels, with the question that it answers."""
+    ) -> tuple[PredictionTask, IntArray]:
+        """Read one state sequence of any labels, with the task that it answers."""
         self._check_fitted()
         check_aligned({"new_observations": new_observations, "states": states})
         labels = checked_states(states)
@@ -285,11 +285,9 @@ class FrontDoor(Door, GivesModel):
         if horizon is not None and checked_number(horizon, "horizon") > lag:
             check_length(labels, horizon - lag)  # before anything so long is made
         alphabet = self._data.alphabet.extended(labels)
-        question = self._question(
-            new_observations, horizon, lag, listing=False, n_states=len(alphabet)
-        )
-        check_length(labels, question.steps)
-        return replace(question, labels=alphabet.labels), alphabet.encode(labels, "states")
+        task = self._task(new_observations, horizon, lag, listing=False, n_states=len(alphabet))
+        check_length(labels, task.steps)
+        return replace(task, labels=alphabet.labels), alphabet.encode(labels, "states")
 
     def _judge_windows(
         self,
@@ -305,7 +303,7 @@ class FrontDoor(Door, GivesModel):
 
         Parameters
         ----------
-        lengths : of stretches with gaps between, none of which a window crosses; the first goes on
+        lengths : of segments with gaps between, none of which a window crosses; the first goes on
             with the history, and has no rows where a gap comes before the others
         """
         from definetti.evaluation.rolling import judge_windows

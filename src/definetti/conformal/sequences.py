@@ -13,7 +13,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.caller import warn_caller
 from definetti._system.checks import checked_flag, checked_guarantee
 from definetti._system.saved import Saved
-from definetti.conformal.base import Door
+from definetti.conformal.base import BaseConformal
 from definetti.data.labels import (
     MISSING,
     Alphabet,
@@ -36,7 +36,7 @@ from definetti.evaluation.results import Evaluation
 from definetti.evaluation.verdict import lower_bound
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.models.base import Model
-from definetti.models.predictors import Predictor, WholePredictor, WholeSmoother
+from definetti.models.predictors import Predictor, SequencePredictor, SequenceSmoother
 from definetti.sets import StepSets
 from definetti.sets.base import BoolArray
 
@@ -57,7 +57,7 @@ class Units(NamedTuple):
 
     alphabet: Alphabet
     closed: bool
-    smoother: WholeSmoother | WholePredictor
+    smoother: SequenceSmoother | SequencePredictor
     steps: list[FloatArray]
     shares: IntArray
     number: int
@@ -68,7 +68,7 @@ class Units(NamedTuple):
         return self.smoother.model
 
 
-class ConformalSequences(Door, Saved):
+class ConformalSequences(BaseConformal, Saved):
     """Sets of states for every step of a new sequence, learned from many labelled sequences.
 
     The first state of the new sequence need not be known, and the hidden states need not be a
@@ -343,24 +343,24 @@ class ConformalSequences(Door, Saved):
             raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
         trains = self._trains(model, owner, units, entropy)
         # By what trains alone, for the others to stay exchangeable.
-        model = model.choose(model.look(at_rows(observations, _rows(trains, each))))
+        model = model.choose(model.infer_types(at_rows(observations, _rows(trains, each))))
         # All at once, so that an error names the row as it came.
         _, observed = model.emission_.encode(observations, model.table, "observations")
         check_pairs(len(observed), len(labels))
 
         ends = np.cumsum(each)
         alphabet = self._alphabet(model, labels, np.repeat(trains, each))
-        smoother: WholeSmoother | WholePredictor
+        smoother: SequenceSmoother | SequencePredictor
         if isinstance(model, Predictor):
-            smoother = WholePredictor(model, alphabet.labels, is_given(self.model))
+            smoother = SequencePredictor(model, alphabet.labels, is_given(self.model))
         elif trains.any():
             rows = _rows(trains, each)
             codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
             begins = np.cumsum(each[trains]) - each[trains]
             some = at_rows(observations, rows)
-            smoother = WholeSmoother.trained(model, some, codes, begins, alphabet.labels)
+            smoother = SequenceSmoother.trained(model, some, codes, begins, alphabet.labels)
         else:
-            smoother = WholeSmoother.from_fixed(model)
+            smoother = SequenceSmoother.from_fixed(model)
         if self.states is None:
             alphabet = alphabet.extended(labels)
         codes = alphabet.encode(labels, "states")

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.data.cache import LRUCache
 from definetti.data.labels import MISSING
-from definetti.data.notes import Notes
 from definetti.data.sound import ANY, check_indices, check_shape
 
 
@@ -98,15 +98,15 @@ class History:
         # Whether the first observation is neither dealt out nor learned from: it chose the step
         # that the history begins with.
         self.omits_first = False
-        self.pool = self  # all stretches, where the history is the last of several
-        self.stretches = 1  # how many there were, those that a model was fixed on included
+        self.pool = self  # all segments, where the history is the last of several
+        self.segments = 1  # how many there were, those that a model was fixed on included
         # How many states, the first, a model is to know though it never met them; None for all.
         self.known: int | None = None
         self.digest = 0, 0  # up to which step it was taken, and what it is
         # States, prior and transition matrix of the last estimate from its counts alone.
         self.estimate: tuple[int, float, FloatArray] | None = None
-        self._present: Notes | None = None
-        self._lasting: Notes | None = None
+        self._present: LRUCache | None = None
+        self._lasting: LRUCache | None = None
 
     @classmethod
     def of(cls, states: IntArray, observations: IntArray, transitions: IntArray) -> History:
@@ -135,17 +135,17 @@ class History:
         return self._observations[: self.length]
 
     @property
-    def present(self) -> Notes:
+    def present(self) -> LRUCache:
         """What was worked out of the history as it is, forgotten when it grows."""
         if self._present is None:
-            self._present = Notes()
+            self._present = LRUCache()
         return self._present
 
     @property
-    def lasting(self) -> Notes:
+    def lasting(self) -> LRUCache:
         """What was worked out that no growth changes."""
         if self._lasting is None:
-            self._lasting = Notes()
+            self._lasting = LRUCache()
         return self._lasting
 
     def append(
@@ -316,7 +316,7 @@ class Completion(NamedTuple):
 
     @property
     def left(self) -> tuple[IntArray, FloatArray]:
-        """The states that the candidate leaves, and their transition counts in all stretches.
+        """The states that the candidate leaves, and their transition counts in all segments.
 
         No other counts are changed by it.
         """
@@ -328,7 +328,7 @@ class Completion(NamedTuple):
 
     @property
     def emissions(self) -> IntArray:
-        """Counts of state and symbol, missing ones in column 0, earlier stretches included."""
+        """Counts of state and symbol, missing ones in column 0, earlier segments included."""
         width = int(self.observations.max()) + 2
         counts = padded(self.history.pool.emissions, self.n_states, width).copy()
         np.add.at(counts, (self.states, self.observations + 1), 1)
@@ -356,8 +356,8 @@ class Completion(NamedTuple):
         return int(self.states[time - past.length]), int(self.observations[time - past.length])
 
 
-def part_of(completion: Completion, times: IntArray) -> History:
-    """Return a candidate and some steps of its history, earlier stretches included, as a history.
+def restrict_history(completion: Completion, times: IntArray) -> History:
+    """Return a candidate and some steps of its history, earlier segments included, as a history.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ def part_of(completion: Completion, times: IntArray) -> History:
     past, n = completion.history, completion.n_states
     check_indices(times, 0, len(past), "steps to learn from")
     check_indices(completion.states, 0, n, "states")
-    before = len(past.pool) - len(past)  # where earlier stretches end
+    before = len(past.pool) - len(past)  # where earlier segments end
     begin = int(past.pool.omits_first)
     if begin and not before:
         times = times[times > 0]

@@ -157,7 +157,7 @@ def hashable(label: object) -> bool:
 
 
 def piece(values: Any, begin: int, end: int) -> Any:
-    """Return a stretch of a sequence or of a frame, of the type that it has.
+    """Return a segment of a sequence or of a frame, of the type that it has.
 
     >>> piece(np.array([1, 2, 3]), 1, 3)
     array([2, 3])

@@ -20,7 +20,7 @@ from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
 from definetti.engine.rank import LEAST, find_priors, find_step_reference, find_step_score
 from definetti.engine.rolling import RankedWindows
-from definetti.engine.segment import Stretch
+from definetti.engine.segment import Segment
 from definetti.engine.step_kernels import count_step, place_in_past
 from definetti.engine.stream import Stream
 
@@ -45,9 +45,9 @@ def rank_steps(
     ----------
     pooled, emissions, steps, ring, entered : as `Stream` has them, of all before the first step of
         `states`, with room for the steps that come; they are changed
-    met : (n,) the states met in the present stretch; changed, too
-    states, codes : (L + 1,) the last state so far, and the stretch that follows it
-    lengths : (W,) how many steps of the stretch are learned before each ranking
+    met : (n,) the states met in the present segment; changed, too
+    states, codes : (L + 1,) the last state so far, and the segment that follows it
+    lengths : (W,) how many steps of the segment are learned before each ranking
     priors, surprise : as in `Stream`
 
     Returns
@@ -82,48 +82,48 @@ def rank_steps(
 STEPS = 2**16  # windows that are ranked in one go: in between, Python hears Ctrl-C
 
 
-def find_way(stretch: Stretch) -> str:
+def find_way(segment: Segment) -> str:
     """Return what steps are compared with, "past" or "class"; nothing where counts do not tell."""
-    question = stretch.question
-    if stretch.horizon > 1 or question.model.fixed or not find_step_score(question.score):
+    task = segment.task
+    if segment.horizon > 1 or task.model.fixed or not find_step_score(task.score):
         return ""
-    if question.unseen.any() and not stretch.data.plain:
+    if task.unseen.any() and not segment.data.plain:
         return ""  # what is not seen yet is left out of the past, too
-    priors = find_priors(question.model, stretch.table)
+    priors = find_priors(task.model, segment.table)
     if priors is None or min(priors) < LEAST:
         return ""
-    return find_step_reference(question.symmetry, len(stretch.names), len(stretch.table))
+    return find_step_reference(task.symmetry, len(segment.names), len(segment.table))
 
 
-def rank_counted_windows(stretch: Stretch, way: str) -> Iterator[RankedWindows]:
+def rank_counted_windows(segment: Segment, way: str) -> Iterator[RankedWindows]:
     """Yield the ranks of all states at all windows, some windows at a time."""
-    question, history = stretch.question, stretch.question.history
-    priors = find_priors(question.model, stretch.table)
+    task, history = segment.task, segment.task.history
+    priors = find_priors(task.model, segment.table)
     assert priors is not None
-    symbols = _symbols(stretch)
-    surprise = find_step_score(question.score) == "surprise"
-    recent = question.symmetry.recent if way == "past" else None
+    symbols = _symbols(segment)
+    surprise = find_step_score(task.score) == "surprise"
+    recent = task.symmetry.recent if way == "past" else None
     stream = Stream.of(history, int(symbols[0]), priors, surprise, recent)
-    learned = stretch.known
-    for first, last in _pieces(stretch, symbols):
-        size = int(stretch.sizes[first])
+    learned = segment.known
+    for first, last in _pieces(segment, symbols):
+        size = int(segment.sizes[first])
         stream.grow(size, int(symbols[first]))
         rank = _rank_past if way == "past" else _rank_class
-        ranks = rank(stream, stretch, learned, first, last)
-        learned = int(stretch.lengths[last - 1])
+        ranks = rank(stream, segment, learned, first, last)
+        learned = int(segment.lengths[last - 1])
         yield RankedWindows(first, last, size, all_candidates(size, 1), *ranks)
 
 
-def _symbols(stretch: Stretch) -> IntArray:
+def _symbols(segment: Segment) -> IntArray:
     """Return how many symbols are known when each window is predicted, its own included."""
-    known = len(stretch.data.table)
-    met = np.maximum.accumulate(np.append(known - 1, stretch.codes[stretch.known :]))
-    return np.asarray(met[stretch.begins + 1] + 1)
+    known = len(segment.data.table)
+    met = np.maximum.accumulate(np.append(known - 1, segment.codes[segment.known :]))
+    return np.asarray(met[segment.begins + 1] + 1)
 
 
-def _pieces(stretch: Stretch, symbols: IntArray) -> Iterator[tuple[int, int]]:
+def _pieces(segment: Segment, symbols: IntArray) -> Iterator[tuple[int, int]]:
     """Yield windows between which neither a state nor a symbol is new, not too many at a time."""
-    fresh = (np.diff(stretch.sizes) > 0) | (np.diff(symbols) > 0)
+    fresh = (np.diff(segment.sizes) > 0) | (np.diff(symbols) > 0)
     edges = [0, *(np.flatnonzero(fresh) + 1).tolist(), len(symbols)]
     for begin, end in pairwise(edges):
         for first in range(begin, end, STEPS):
@@ -133,12 +133,12 @@ def _pieces(stretch: Stretch, symbols: IntArray) -> Iterator[tuple[int, int]]:
 Ranks = tuple[IntArray, IntArray, IntArray, FloatArray]
 
 
-def _rank_past(stream: Stream, stretch: Stretch, learned: int, first: int, last: int) -> Ranks:
+def _rank_past(stream: Stream, segment: Segment, learned: int, first: int, last: int) -> Ranks:
     met = np.zeros(stream.n_states, dtype=np.bool_)
-    met[np.unique(stretch.states[:learned])] = True
-    end = int(stretch.lengths[last - 1]) + 1
-    states, codes = stretch.states[learned - 1 : end], stretch.codes[learned - 1 : end]
-    lengths = stretch.lengths[first:last] - learned
+    met[np.unique(segment.states[:learned])] = True
+    end = int(segment.lengths[last - 1]) + 1
+    states, codes = segment.states[learned - 1 : end], segment.codes[learned - 1 : end]
+    lengths = segment.lengths[first:last] - learned
     stream.make_room(len(states))
     return rank_steps(
         stream.pooled, stream.emissions, stream.steps, stream.ring, stream.entered, met, states,
@@ -146,15 +146,15 @@ def _rank_past(stream: Stream, stretch: Stretch, learned: int, first: int, last:
     )  # fmt: skip
 
 
-def _rank_class(stream: Stream, stretch: Stretch, learned: int, first: int, last: int) -> Ranks:
+def _rank_class(stream: Stream, segment: Segment, learned: int, first: int, last: int) -> Ranks:
     shape = last - first, stream.n_states
     greater, equal, total = (np.empty(shape, dtype=object) for _ in range(3))
     scores = np.empty(shape)
-    for row, length in enumerate(stretch.lengths[first:last].tolist()):
+    for row, length in enumerate(segment.lengths[first:last].tolist()):
         for time in range(learned, length):
-            stream.learn(int(stretch.states[time]), int(stretch.codes[time]))
+            stream.learn(int(segment.states[time]), int(segment.codes[time]))
         learned = length
-        placed = stream.place_all(int(stretch.codes[length]))
+        placed = stream.place_all(int(segment.codes[length]))
         scores[row] = placed.scores
         for state, whole in enumerate(placed.wholes()):
             greater[row, state], equal[row, state] = whole.greater, whole.equal
@@ -165,31 +165,31 @@ def _rank_class(stream: Stream, stretch: Stretch, learned: int, first: int, last
 CELLS = 2**22  # scores that a table may have
 
 
-def is_classed(stretch: Stretch) -> bool:
+def is_classed(segment: Segment) -> bool:
     """Tell whether windows are ranked so: one step, symbols, and classes that are counted."""
-    question, n, symbols = stretch.question, len(stretch.names), len(stretch.table)
-    ahead = question.unseen.any() and not stretch.data.plain
-    if stretch.horizon > 1 or ahead or question.lag:
+    task, n, symbols = segment.task, len(segment.names), len(segment.table)
+    ahead = task.unseen.any() and not segment.data.plain
+    if segment.horizon > 1 or ahead or task.lag:
         return False
-    if not question.history.symbols or n * n * (symbols + 1) > CELLS:
+    if not task.history.symbols or n * n * (symbols + 1) > CELLS:
         return False
-    return find_step_reference(question.symmetry, n, symbols) == "class"
+    return find_step_reference(task.symmetry, n, symbols) == "class"
 
 
-def rank_classed_windows(stretch: Stretch) -> Iterator[RankedWindows]:
+def rank_classed_windows(segment: Segment) -> Iterator[RankedWindows]:
     """Yield the ranks of all states at all windows, between states that come up."""
-    symbols, learned = len(stretch.table), stretch.known
-    stream = Stream.of(stretch.question.history, symbols)
-    for first, last, size in stretch.epochs():
+    symbols, learned = len(segment.table), segment.known
+    stream = Stream.of(segment.task.history, symbols)
+    for first, last, size in segment.epochs():
         stream.grow(size, symbols)
-        table = _score_steps(stretch, size)
+        table = _score_steps(segment, size)
         shape = last - first, size
         greater, equal, total = (np.empty(shape, dtype=object) for _ in range(3))
         scores = np.empty(shape)
-        for row, length in enumerate(stretch.lengths[first:last].tolist()):
+        for row, length in enumerate(segment.lengths[first:last].tolist()):
             for time in range(learned, length):
-                stream.learn(int(stretch.states[time]), int(stretch.codes[time]))
-            learned, code = length, int(stretch.codes[length])
+                stream.learn(int(segment.states[time]), int(segment.codes[time]))
+            learned, code = length, int(segment.codes[length])
             weights = stream.sources()
             sources = np.array([list(map(bool, one)) for one in weights], dtype=np.int64)
             placed = _place(table, stream.emissions, sources, stream.last, code).tolist()
@@ -203,16 +203,16 @@ def rank_classed_windows(stretch: Stretch) -> Iterator[RankedWindows]:
         )
 
 
-def _score_steps(stretch: Stretch, size: int) -> FloatArray:
+def _score_steps(segment: Segment, size: int) -> FloatArray:
     """Score each step, by the state before it, its state and its symbol, a missing one first."""
-    question, nothing = stretch.question, np.zeros(1, dtype=np.int64)
-    completion = Completion(question.history, nothing, nothing + MISSING, size)
-    labels, statistics = stretch.names[:size], np.zeros((size, 0))
-    estimate = question.model.estimate(completion, stretch.table, statistics, labels)
-    shape = size, size, len(stretch.table) + 1
+    task, nothing = segment.task, np.zeros(1, dtype=np.int64)
+    completion = Completion(task.history, nothing, nothing + MISSING, size)
+    labels, statistics = segment.names[:size], np.zeros((size, 0))
+    estimate = task.model.estimate(completion, segment.table, statistics, labels)
+    shape = size, size, len(segment.table) + 1
     start, states, codes = np.indices(shape).reshape(3, -1)
     windows = Windows(start, states[:, None], codes[:, None] - 1)
-    return question.score_windows(estimate, windows).reshape(shape)
+    return task.score_windows(estimate, windows).reshape(shape)
 
 
 @kernel

@@ -155,7 +155,7 @@ def count_ranks(
         order = np.argsort(reference[0], kind="stable")
         below = np.zeros(len(order) + 1, dtype=weights.dtype)
         np.cumsum(weights[order], out=below[1:])
-        low, high = tied_stretches(reference[0][order], candidates)
+        low, high = tied_ranges(reference[0][order], candidates)
         greater, equal = total - below[high], below[high] - below[low]
     else:
         above = reference > candidates[:, None]
@@ -164,7 +164,7 @@ def count_ranks(
     return greater, equal + own, total + own
 
 
-def tied_stretches(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
+def tied_ranges(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
     """Find, among sorted scores, where those equal to each candidate begin and end."""
     low, high = (np.searchsorted(scores, candidates, side=side) for side in ("left", "right"))
     return low, high

@@ -23,7 +23,7 @@ from definetti._system.progress import show_progress
 from definetti.data.history import Completion, History, Windows, stacked
 from definetti.emissions import Categorical, Text
 from definetti.engine.pvalues import Rank, ranks
-from definetti.engine.task import ROOM, Question, evaluate_each
+from definetti.engine.task import ROOM, PredictionTask, evaluate_each
 from definetti.models.base import Model
 from definetti.models.estimates import LONGEST, Estimates, estimates_of_counts
 from definetti.models.hmm import HMM
@@ -37,29 +37,29 @@ NONE = np.zeros(0, dtype=np.int64)
 TOGETHER = 2**14  # windows, or cells of matrices, of all candidates that are ranked at once
 
 
-def rank(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
+def rank(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidate state sequences, ``(C, h)``; return their ranks and their scores."""
-    counted = rank_in_class(question, candidates)
-    return rank_general(question, candidates, verbose) if counted is None else counted
+    counted = rank_in_class(task, candidates)
+    return rank_general(task, candidates, verbose) if counted is None else counted
 
 
-def rank_general(question: Question, candidates: IntArray, verbose: bool = False) -> Ranked:
+def rank_general(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidates step by step as the paper has it: what every other way must agree with."""
     found, scores = [Rank(0, 0, 1)] * len(candidates), np.empty(len(candidates))
-    own = question.windows(candidates)
-    completions = list(map(question.complete, own.states))  # Step 1
-    groups = _group(question, completions)
+    own = task.windows(candidates)
+    completions = list(map(task.complete, own.states))  # Step 1
+    groups = _group(task, completions)
     shown = show_progress(groups, len(groups), "ranking candidates", verbose)
-    rearranged = (_rearrange(question, completions, members) for members in shown)  # Step 3
-    for batch in _batch(question, rearranged):
+    rearranged = (_rearrange(task, completions, members) for members in shown)  # Step 3
+    for batch in _batch(task, rearranged):
         members = [k for group in batch for k in group.members]
-        estimates = question.estimates(  # Step 2
+        estimates = task.estimates(  # Step 2
             [completions[k] for k in members], stacked(group.windows for group in batch)
         )
-        mine = question.hide_unseen(Windows(*(array[members] for array in own)))
+        mine = task.hide_unseen(Windows(*(array[members] for array in own)))
         models = np.arange(len(members)) if len(estimates) > 1 else np.zeros(len(members), int)
-        scores[members] = evaluate_each(question.score, estimates, models, mine)  # Step 4
-        each = _score_references(question, estimates, batch)
+        scores[members] = evaluate_each(task.score, estimates, models, mine)  # Step 4
+        each = _score_references(task, estimates, batch)
         for group, values in zip(batch, each, strict=True):
             own_scores, joins = scores[group.members], group.reference.joins
             placed = ranks(values, group.weights, own_scores, joins)  # Step 5
@@ -68,17 +68,19 @@ def rank_general(question: Question, candidates: IntArray, verbose: bool = False
     return found, scores
 
 
-def rank_by_scores(question: Question, candidate: IntArray, scores: Sequence[Score]) -> list[Rank]:
+def rank_by_scores(
+    task: PredictionTask, candidate: IntArray, scores: Sequence[Score]
+) -> list[Rank]:
     """Rank one candidate, ``(h,)``, by several scores among the same rearrangements.
 
     Each rank is that of `rank_general` with its score. Draws are shared, so that the ranks are not
     independent of each other.
     """
-    own = question.hide_unseen(question.windows(candidate[None]))
-    completion = question.complete(candidate)
-    reference = question.rearrange(completion)
-    others, weights = question.windows_to_rank_among(reference)
-    estimates = question.estimates([completion], others)
+    own = task.hide_unseen(task.windows(candidate[None]))
+    completion = task.complete(candidate)
+    reference = task.rearrange(completion)
+    others, weights = task.windows_to_rank_among(reference)
+    estimates = task.estimates([completion], others)
     windows, models = stacked([own, others]), np.zeros(1 + len(others.start), dtype=np.int64)
     found = []
     for score in scores:
@@ -102,26 +104,26 @@ class Group(NamedTuple):
     weights: npt.NDArray[Any]
 
 
-def _group(question: Question, completions: list[Completion]) -> list[list[int]]:
+def _group(task: PredictionTask, completions: list[Completion]) -> list[list[int]]:
     """Group candidates by what they are compared with, and by what a refitted model learns."""
-    symmetry = question.symmetry
-    subsets = not (question.model.fixed or symmetry.learns_all)
+    symmetry = task.symmetry
+    subsets = not (task.model.fixed or symmetry.learns_all)
     groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for index, completion in enumerate(completions):
-        key = symmetry.orbit(completion), symmetry.lesson_key(completion) if subsets else ()
+        key = symmetry.orbit(completion), symmetry.training_key(completion) if subsets else ()
         groups.setdefault(key, []).append(index)
     return list(groups.values())
 
 
-def _rearrange(question: Question, completions: list[Completion], members: list[int]) -> Group:
-    reference = question.rearrange(completions[members[0]])
-    return Group(members, reference, *question.windows_to_rank_among(reference))
+def _rearrange(task: PredictionTask, completions: list[Completion], members: list[int]) -> Group:
+    reference = task.rearrange(completions[members[0]])
+    return Group(members, reference, *task.windows_to_rank_among(reference))
 
 
-def _batch(question: Question, groups: Iterator[Group]) -> Iterator[list[Group]]:
+def _batch(task: PredictionTask, groups: Iterator[Group]) -> Iterator[list[Group]]:
     """Put small groups together, whose models are then made at once; split large ones."""
-    fixed, n_states = question.model.fixed, len(question.labels)
-    alike = fixed or question.symmetry.learns_all  # all candidates learn from the same rows
+    fixed, n_states = task.model.fixed, len(task.labels)
+    alike = fixed or task.symmetry.learns_all  # all candidates learn from the same rows
     batch: list[Group] = []
     members = windows = 0  # of the batch
     for group in groups:
@@ -142,15 +144,15 @@ def _batch(question: Question, groups: Iterator[Group]) -> Iterator[list[Group]]
 
 
 def _score_references(
-    question: Question, estimates: Estimates, batch: list[Group]
+    task: PredictionTask, estimates: Estimates, batch: list[Group]
 ) -> list[FloatArray]:
     """Score what each group is compared with, under the model of each member: ``(G, R)``."""
-    if question.model.fixed:
+    if task.model.fixed:
         estimate = estimates.at(NONE)
         return [
-            question.score_windows(estimate, group.windows)
+            task.score_windows(estimate, group.windows)
             if group.reference.ends is None
-            else question.past_scores(estimate, group.reference.ends)  # each once and for all
+            else task.past_scores(estimate, group.reference.ends)  # each once and for all
             for group in batch
         ]
     models, windows, shapes, first = [], [], [], 0
@@ -161,33 +163,33 @@ def _score_references(
         windows.append(Windows(*(array[places] for array in group.windows)))
         shapes.append((number, size))
         first += number
-    values = evaluate_each(question.score, estimates, np.concatenate(models), stacked(windows))
+    values = evaluate_each(task.score, estimates, np.concatenate(models), stacked(windows))
     ends = np.cumsum([number * size for number, size in shapes])[:-1]
     parts = zip(np.split(values, ends), shapes, strict=True)
     return [part.reshape(shape) for part, shape in parts]
 
 
-def rank_in_class(question: Question, candidates: IntArray) -> Ranked | None:
+def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
     """Rank candidates of a model of counts by windows that are counted, those of all at once.
 
     None where the symmetry does not count so, or the model is another.
     """
-    model, history, horizon = question.model, question.history, len(question.observations)
-    priors = None if model.fixed else find_priors(model, question.table)
+    model, history, horizon = task.model, task.history, len(task.observations)
+    priors = None if model.fixed else find_priors(model, task.table)
     if priors is None or horizon > LONGEST:
         return None
-    sizes = len(question.labels), len(question.table)
-    states = question.windows(candidates).states
-    found = find_classes(question.symmetry, history, states, question.observations, *sizes)
+    sizes = len(task.labels), len(task.table)
+    states = task.windows(candidates).states
+    found = find_classes(task.symmetry, history, states, task.observations, *sizes)
     if found is None:  # Steps 1 and 3
         return None
     found.check(len(candidates), horizon, *sizes)
-    emission, table, labels = model.emission_, question.table, question.labels
+    emission, table, labels = model.emission_, task.table, task.labels
     estimates = estimates_of_counts(  # Step 2
         found.moves, found.pairs, priors, emission, table, labels
     )
-    windows = question.hide_unseen(found.windows)
-    scores = evaluate_each(question.score, estimates, found.each, windows)  # Step 4
+    windows = task.hide_unseen(found.windows)
+    scores = evaluate_each(task.score, estimates, found.each, windows)  # Step 4
     return rank_in_classes(scores, found), scores[found.own]  # Step 5
 
 

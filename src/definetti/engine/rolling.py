@@ -18,7 +18,7 @@ from definetti._system.compiled import cut_pieces, kernel
 from definetti.data.candidates import all_candidates
 from definetti.data.history import Completion, Windows, windows_at
 from definetti.data.labels import MISSING
-from definetti.engine.segment import Stretch
+from definetti.engine.segment import Segment
 from definetti.memory.tokens import MOST, trace_tokens
 from definetti.models.base import Estimate
 from definetti.symmetry import Remembering
@@ -229,7 +229,7 @@ class RankedWindows(NamedTuple):
     scores: FloatArray
 
 
-class Ways(NamedTuple):
+class WindowChains(NamedTuple):
     """What each candidate of each window is compared with.
 
     Attributes
@@ -244,44 +244,44 @@ class Ways(NamedTuple):
     tokens: IntArray
 
 
-def find_ways(stretch: Stretch) -> Ways | None:
+def find_ways(segment: Segment) -> WindowChains | None:
     """Return what windows are compared with; None where it must be asked for one by one."""
-    symmetry, rows, tokens = stretch.question.symmetry, None, stretch.states
+    symmetry, rows, tokens = segment.task.symmetry, None, segment.states
     if isinstance(symmetry, Remembering):
-        rows = trace_tokens(symmetry.memory, stretch.states, stretch.codes)
+        rows = trace_tokens(symmetry.memory, segment.states, segment.codes)
         _, tokens, number = distinct_rows(rows)
         if len(number) > MOST:
             return None  # it is refused, at its window
         symmetry = symmetry.symmetry
-    chains = symmetry.chains(tokens, stretch.horizon)
+    chains = symmetry.chains(tokens, segment.horizon)
     if chains is None:
         return None
-    chains.check(len(stretch.states), stretch.horizon)
-    return Ways(chains, rows, tokens)
+    chains.check(len(segment.states), segment.horizon)
+    return WindowChains(chains, rows, tokens)
 
 
-def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[RankedWindows]:
+def rank_fixed_windows(segment: Segment, ways: WindowChains) -> Iterator[RankedWindows]:
     """Yield the ranks of all candidates of all windows, some windows at a time."""
-    question, chains = stretch.question, ways.chains
-    for first, last, size in stretch.epochs():
-        length = int(stretch.lengths[last - 1])
-        labels = stretch.names[:size]
-        candidates = all_candidates(size, question.steps)
-        steps = np.zeros(stretch.horizon, dtype=np.int64)
-        completion = Completion(question.history, steps, steps + MISSING, size)
+    task, chains = segment.task, ways.chains
+    for first, last, size in segment.epochs():
+        length = int(segment.lengths[last - 1])
+        labels = segment.names[:size]
+        candidates = all_candidates(size, task.steps)
+        steps = np.zeros(segment.horizon, dtype=np.int64)
+        completion = Completion(task.history, steps, steps + MISSING, size)
         statistics = np.zeros((size, 0))
-        estimate = question.model.estimate(completion, stretch.table, statistics, labels)
+        estimate = task.model.estimate(completion, segment.table, statistics, labels)
         counted = chains.counted[:length]
         ends = np.flatnonzero(counted)
         parents = chains.parents[:length]
         past = np.full(length, np.nan)
-        past[ends] = _score_past(stretch, estimate, ends)
+        past[ends] = _score_past(segment, estimate, ends)
         number = max(1, CANDIDATES // len(candidates))
         for begin in range(first, last, number):
             end = min(begin + number, last)
-            scores = _score_candidates(stretch, estimate, candidates, begin, end)
-            asked = _groups(stretch, ways, candidates, begin, end)
-            latest = latest_ends(chains.groups[:length], asked, stretch.lengths[begin:end])
+            scores = _score_candidates(segment, estimate, candidates, begin, end)
+            asked = _groups(segment, ways, candidates, begin, end)
+            latest = latest_ends(chains.groups[:length], asked, segment.lengths[begin:end])
             if chains.shared and chains.recent is None:
                 ranks = rank_in_whole_past(counted, past, latest, scores)
             else:
@@ -290,34 +290,34 @@ def rank_fixed_windows(stretch: Stretch, ways: Ways) -> Iterator[RankedWindows]:
             yield from _cut(RankedWindows(begin, end, size, candidates, *ranks, scores))
 
 
-def _score_past(stretch: Stretch, estimate: Estimate, ends: IntArray) -> FloatArray:
+def _score_past(segment: Segment, estimate: Estimate, ends: IntArray) -> FloatArray:
     """Score the windows of the sequence that end at given times."""
     scores = np.empty(len(ends))
-    most = max(1, ROWS // stretch.horizon)
+    most = max(1, ROWS // segment.horizon)
     for begin in range(0, len(ends), most):
         part = slice(begin, begin + most)
-        windows = windows_at(ends[part], stretch.states, stretch.codes, stretch.horizon)
-        if stretch.question.history.symbols:
+        windows = windows_at(ends[part], segment.states, segment.codes, segment.horizon)
+        if segment.task.history.symbols:
             own, again, _ = distinct_rows(np.column_stack(windows))
             windows = Windows(*(one[own] for one in windows))
-        found = stretch.question.score_windows(estimate, windows)
-        scores[part] = found[again] if stretch.question.history.symbols else found
+        found = segment.task.score_windows(estimate, windows)
+        scores[part] = found[again] if segment.task.history.symbols else found
     return scores
 
 
 def _score_candidates(
-    stretch: Stretch, estimate: Estimate, candidates: IntArray, first: int, last: int
+    segment: Segment, estimate: Estimate, candidates: IntArray, first: int, last: int
 ) -> FloatArray:
     """Score all candidates of some windows: (W, C)."""
-    question, number = stretch.question, len(candidates)
+    task, number = segment.task, len(candidates)
     # Steps that are not asked about have some state, which no score looks at.
-    states = np.pad(candidates, [(0, 0), (question.lag, 0)])
-    start, new = stretch.states[stretch.lengths[first:last] - 1], stretch.new[first:last]
-    if question.history.symbols:
+    states = np.pad(candidates, [(0, 0), (task.lag, 0)])
+    start, new = segment.states[segment.lengths[first:last] - 1], segment.new[first:last]
+    if task.history.symbols:
         own, again, _ = distinct_rows(np.column_stack([start, new]))
         start, new = start[own], new[own]
     scores = np.empty((len(start), number))
-    most = max(1, ROWS // (number * stretch.horizon))
+    most = max(1, ROWS // (number * segment.horizon))
     for begin in range(0, len(start), most):
         part = slice(begin, begin + most)
         windows = Windows(
@@ -325,8 +325,8 @@ def _score_candidates(
             np.tile(states, (len(start[part]), 1)),
             new[part].repeat(number, axis=0),
         )
-        scores[part] = question.score_windows(estimate, windows).reshape(-1, number)
-    return scores[again] if question.history.symbols else scores
+        scores[part] = task.score_windows(estimate, windows).reshape(-1, number)
+    return scores[again] if task.history.symbols else scores
 
 
 def _cut(ranked: RankedWindows) -> Iterator[RankedWindows]:
@@ -343,29 +343,31 @@ def _cut(ranked: RankedWindows) -> Iterator[RankedWindows]:
         )
 
 
-def _groups(stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int) -> IntArray:
+def _groups(
+    segment: Segment, ways: WindowChains, candidates: IntArray, first: int, last: int
+) -> IntArray:
     """Return the tokens by which the candidates of some windows are compared: (W, G) or (1, G)."""
-    lengths = stretch.lengths[first:last]
+    lengths = segment.lengths[first:last]
     if ways.chains.shared:
         return np.zeros((1, 1), dtype=np.int64)
-    if stretch.question.symmetry.given == PRESENT:
+    if segment.task.symmetry.given == PRESENT:
         return np.asarray(ways.tokens[lengths - 1][:, None])
     if ways.rows is None:
         return np.arange(candidates.max() + 1)[None]
-    return _last_tokens(stretch, ways, candidates, first, last)
+    return _last_tokens(segment, ways, candidates, first, last)
 
 
 def _last_tokens(
-    stretch: Stretch, ways: Ways, candidates: IntArray, first: int, last: int
+    segment: Segment, ways: WindowChains, candidates: IntArray, first: int, last: int
 ) -> IntArray:
     """Return the tokens that candidates end in, −1 for one that is nowhere in the sequence."""
-    symmetry, rows = stretch.question.symmetry, ways.rows
+    symmetry, rows = segment.task.symmetry, ways.rows
     assert isinstance(symmetry, Remembering)
     assert rows is not None
     number = len(candidates)
-    tokens = rows[stretch.lengths[first:last] - 1].repeat(number, axis=0)
-    observed = stretch.new[first:last].repeat(number, axis=0)
-    for step in range(stretch.horizon):
+    tokens = rows[segment.lengths[first:last] - 1].repeat(number, axis=0)
+    observed = segment.new[first:last].repeat(number, axis=0)
+    for step in range(segment.horizon):
         states = np.tile(candidates[:, step], last - first)
         tokens = symmetry.memory.follow(tokens, states, observed[:, step])
     length = len(rows)

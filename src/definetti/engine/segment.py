@@ -1,4 +1,4 @@
-"""A labelled stretch that follows a fitted history, in codes: what all its windows share."""
+"""A labelled segment that follows a fitted history, in codes: what all its windows share."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.seeding import tie_uniforms
 from definetti.data.digest import digest
-from definetti.data.labelled import Labelled
+from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import MISSING, piece
 from definetti.data.sound import check_encoded
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 
 if TYPE_CHECKING:
-    from definetti.conformal.base import FrontDoor
+    from definetti.conformal.base import BaseHistoryConformal
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
-    """All windows of a stretch, each predicted from all that comes before it.
+class Segment:
+    """All windows of a segment, each predicted from all that comes before it.
 
     Attributes
     ----------
-    predictor : fitted on what comes before the stretch
-    data : what is labelled, as the question has it
-    question : that of the first window
-    observations, labels : the stretch as it came
-    known : how many steps the history has; the stretch follows them
-    states, codes : (known + L,) of the history and the stretch
+    predictor : fitted on what comes before the segment
+    data : what is labelled, as the task has it
+    task : that of the first window
+    observations, labels : the segment as it came
+    known : how many steps the history has; the segment follows them
+    states, codes : (known + L,) of the history and the segment
     table : the observations known in the end
     names : the labels of the states known in the end
-    begins : (W,) where windows begin in the stretch
+    begins : (W,) where windows begin in the segment
     sizes : (W,) how many states are known when each is predicted
     """
 
-    predictor: FrontDoor
-    data: Labelled
-    question: Question
+    predictor: BaseHistoryConformal
+    data: EncodedHistory
+    task: PredictionTask
     observations: Any
     labels: Sequence[Any]
     known: int
@@ -57,13 +57,13 @@ class Stretch:
     @classmethod
     def of(
         cls,
-        predictor: FrontDoor,
-        question: Question,
+        predictor: BaseHistoryConformal,
+        task: PredictionTask,
         observations: Any,
         labels: Sequence[Any],
-    ) -> Stretch | None:
-        """Take a stretch in at once; None where that must be done window by window."""
-        data, horizon = predictor._data_of(question), len(question.observations)
+    ) -> Segment | None:
+        """Take a segment in at once; None where that must be done window by window."""
+        data, horizon = predictor._data_of(task), len(task.observations)
         if data.choose_again(observations) is not data or not data.settled(observations):
             return None  # another law may be chosen on the way
         labels = list(labels)
@@ -78,7 +78,7 @@ class Stretch:
             came = [None] * length if observations is None else observations
             table, codes = data.emission.encode(came, data.table, "observations")
             check_encoded(data.emission, table, codes)
-            question.symmetry.check_more(codes, data.emission.symbols)
+            task.symmetry.check_more(codes, data.emission.symbols)
         except (TypeError, ValueError):
             return None  # whoever goes window by window says where it is
         if len(codes) != length:
@@ -88,7 +88,7 @@ class Stretch:
         return cls(
             predictor,
             data,
-            question,
+            task,
             observations,
             labels,
             len(history),
@@ -102,7 +102,7 @@ class Stretch:
 
     @property
     def horizon(self) -> int:
-        return len(self.question.observations)
+        return len(self.task.observations)
 
     @cached_property
     def lengths(self) -> IntArray:
@@ -124,25 +124,25 @@ class Stretch:
     @cached_property
     def new(self) -> IntArray:
         """What is observed when each window is predicted: (W, h)."""
-        return np.where(self.question.unseen, MISSING, self.codes[self.times])
+        return np.where(self.task.unseen, MISSING, self.codes[self.times])
 
     @cached_property
     def truth(self) -> IntArray:
         """The true states that are asked about, −1 for one unknown until then: (W, steps)."""
-        found = self.states[self.times[:, self.question.lag :]]
+        found = self.states[self.times[:, self.task.lag :]]
         return np.where(found < self.sizes[:, None], found, -1)
 
     @cached_property
     def uniforms(self) -> FloatArray | None:
-        """What breaks the ties of each window, where ties are broken: as `Question.uniform`."""
-        question = self.question
-        if not question.smoothing:
+        """The uniform that breaks the ties of each window, as `PredictionTask.uniform` has it."""
+        task = self.task
+        if not task.smoothing:
             return None
-        pool = question.history.pool
-        before, emission = len(pool) - len(question.history), question.model.emission_
+        pool = task.history.pool
+        before, emission = len(pool) - len(task.history), task.model.emission_
         states = np.concatenate([pool.states[:before], self.states])
         codes = np.concatenate([pool.observations[:before], self.codes])
-        rows, (done, key) = before + self.lengths, question.digest
+        rows, (done, key) = before + self.lengths, task.digest
         found = np.empty(len(rows))
         blocks = np.frexp(rows)[1]  # rows of one block are below the same power of two
         for block in np.unique(blocks).tolist():
@@ -152,7 +152,7 @@ class Stretch:
                 key = digest(emission, self.table, codes[new], states[new], key)
                 done = reached
             own = blocks == block
-            found[own] = tie_uniforms(question.entropy, key, rows[own])
+            found[own] = tie_uniforms(task.entropy, key, rows[own])
         return found
 
     def learner_at(self, window: int) -> Any:
@@ -166,14 +166,14 @@ class Stretch:
 
     def seen_in(self, window: int) -> Any:
         """Return the observations of a window that are there when it is predicted."""
-        begin, number = int(self.begins[window]), int((~self.question.unseen).sum())
+        begin, number = int(self.begins[window]), int((~self.task.unseen).sum())
         if self.observations is None or not number:
             return None
         return piece(self.observations, begin, begin + number)
 
     def p_value_at(self, window: int) -> float:
         """Return the p-value of the truth of a window, by itself: it may have unknown states."""
-        begin, lag = int(self.begins[window]), self.question.lag
+        begin, lag = int(self.begins[window]), self.task.lag
         asked = self.labels[begin + lag : begin + self.horizon]
         how = {"horizon": self.horizon, **({"lag": lag} if lag else {})}  # not all know of it
         return float(self.learner_at(window).p_value(self.seen_in(window), asked, **how))

@@ -126,7 +126,7 @@ class Trees:
 
 
 PARTS = ("transitions", "observations", "whole window")
-ALONE = Rank(0, 1, 1)  # of a state met nowhere else in its stretch: nothing speaks against it
+ALONE = Rank(0, 1, 1)  # of a state met nowhere else in its segment: nothing speaks against it
 
 
 class Stream:
@@ -147,14 +147,14 @@ class Stream:
 
     Attributes
     ----------
-    transitions : (n, n) steps within the present stretch
+    transitions : (n, n) steps within the present segment
     pooled, emissions : (n, n), (n, m + 1) steps, and observations of each state with missing ones
-        first, in all stretches
-    steps : (n, n, m + 1) the latest steps of the stretch to each state, but the first
+        first, in all segments
+    steps : (n, n, m + 1) the latest steps of the segment to each state, but the first
     entered : (n,) how many steps to each state there were, but the first
     ring : (n, r, 2) the steps in the table, by state, as the state before and the column of the
         observation; step ``k`` to a state is at place ``k % r``. Empty where all are counted.
-    first, last : states of the present stretch; -1 where it has none yet
+    first, last : states of the present segment; -1 where it has none yet
 
     Examples
     --------
@@ -196,7 +196,7 @@ class Stream:
         surprise: bool = True,
         recent: int | None = None,
     ) -> Stream:
-        """Return the counts of a history, and of the stretches before it."""
+        """Return the counts of a history, and of the segments before it."""
         n, pool = history.n_states, history.pool
         made = cls(n, n_symbols, priors, surprise, recent)
         made.transitions[:] = padded(history.transitions, n, n)
@@ -232,7 +232,7 @@ class Stream:
 
     @property
     def trees(self) -> Trees:
-        """The trees of the present stretch, which follow from its counts."""
+        """The trees of the present segment, which follow from its counts."""
         if self._trees is None:
             self._trees = Trees.of(self.first, self.transitions)
         return self._trees
@@ -262,7 +262,7 @@ class Stream:
             self.ring = padded(self.ring, self.n_states, room)
 
     def learn(self, state: int, code: int) -> None:
-        """Let the sequence go on; the first step of a stretch follows nothing."""
+        """Let the sequence go on; the first step of a segment follows nothing."""
         last = self.last
         if last < 0:
             self.first, self._trees = state, None
@@ -277,8 +277,8 @@ class Stream:
         self.emissions[state, code + 1] += 1
         self.last = state
 
-    def break_off(self) -> None:
-        """Begin a new stretch, after a gap of which nothing is known."""
+    def new_segment(self) -> None:
+        """Begin a new segment, after a gap of which nothing is known."""
         self.transitions[:] = 0
         self.steps[:] = self.entered[:] = 0
         self.first = self.last = -1
@@ -367,7 +367,7 @@ class Stream:
 
     def _check_begun(self) -> None:
         if self.last < 0:
-            raise ValueError("the stretch has no state yet that a step could follow")
+            raise ValueError("the segment has no state yet that a step could follow")
 
 
 class Placed(NamedTuple):

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti._system.seeding import tie_uniforms
 from definetti.data.digest import digest
-from definetti.data.history import Completion, History, Windows, part_of, windows_at
-from definetti.data.labelled import Labelled, New
+from definetti.data.encoded import EncodedHistory, New
+from definetti.data.history import Completion, History, Windows, restrict_history, windows_at
 from definetti.data.labels import MISSING
 from definetti.data.sound import ANY
 from definetti.engine.promise import Promise, promise_of, way_to_limits
@@ -30,7 +30,7 @@ ROOM = 2**23
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Question:
+class PredictionTask:
     """All that a prediction depends on but the candidates.
 
     Attributes
@@ -66,14 +66,14 @@ class Question:
     by_last_state: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        # Once and for all, the question being frozen: they are asked for at every turn.
+        # Once and for all, the task being frozen: they are asked for at every turn.
         object.__setattr__(self, "steps", len(self.observations) - self.lag)
         fixed = self.model.fixed and self.symmetry.by_last_state
         object.__setattr__(self, "by_last_state", fixed)
 
     @classmethod
-    def about(cls, data: Labelled, new: New, **how: Any) -> Question:
-        """Return a question about new observations that follow labelled data.
+    def about(cls, data: EncodedHistory, new: New, **how: Any) -> PredictionTask:
+        """Return a task about new observations that follow labelled data.
 
         Parameters
         ----------
@@ -101,11 +101,11 @@ class Question:
 
     def describe(self) -> str:
         """Say of a set how it was made."""
-        within, number = "", self.history.stretches
+        within, number = "", self.history.segments
         if self.symmetry.spans:
             within = f" {self.symmetry.spans}"
         elif number > 1:
-            within = f" within the last of {number} stretches"
+            within = f" within the last of {number} segments"
             if self.symmetry.pools and self.history.pool is not self.history:
                 within += ", observations from all"
         way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
@@ -169,10 +169,10 @@ class Question:
         """Estimate the model from a completed sequence: Step 2."""
         model, times = self.model, None
         if not (model.fixed or self.symmetry.learns_all):
-            times = self.symmetry.lesson(completion)
+            times = self.symmetry.training_subset(completion)
         if times is not None:
             # Fixed on what it may learn from, it knows of nothing else, symbols included.
-            model = model.trained(part_of(completion, times), self.table, self.labels)
+            model = model.trained(restrict_history(completion, times), self.table, self.labels)
         return model.estimate(completion, self.table, self.statistics, self.labels)
 
     def estimates(self, completions: list[Completion], windows: Windows) -> Estimates:
@@ -185,14 +185,14 @@ class Question:
         """
         if self.model.fixed:
             return EstimateList([self.estimate(completions[0])])
-        times = None if self.symmetry.learns_all else self.symmetry.lesson(completions[0])
-        lesson = None
+        times = None if self.symmetry.learns_all else self.symmetry.training_subset(completions[0])
+        subset = None
         if times is not None:
             nothing = self.observations[:0]
             past = completions[0]._replace(states=nothing, observations=nothing)
-            lesson = part_of(past, times)
+            subset = restrict_history(past, times)
         found = estimate_candidates(
-            self.model, lesson, completions[0], np.array([one.states for one in completions]),
+            self.model, subset, completions[0], np.array([one.states for one in completions]),
             self.table, self.statistics, self.labels,
             np.concatenate([windows.observations.ravel(), self.observations]),
         )  # fmt: skip
@@ -224,10 +224,10 @@ class Question:
         assert ends is not None
         return ends
 
-    def common_rows(self) -> npt.NDArray[np.bool_]:
+    def shared_rows(self) -> npt.NDArray[np.bool_]:
         """Tell which labelled rows are the same in whatever order the windows of the past come.
 
-        They are those of the windows, all up to the first, and those of earlier stretches; all
+        They are those of the windows, all up to the first, and those of earlier segments; all
         rows where there is no window to compare with.
         """
         past, steps = self.history, len(self.observations)
@@ -295,7 +295,7 @@ class Question:
         return np.asarray(notes[ends])
 
     def promise(self, guarantee: str = "all") -> Promise:
-        """Tell what a set for this question promises; refuse it where that would not be exact."""
+        """Tell what a set for this task promises; refuse it where that would not be exact."""
         unseen, past = int(np.count_nonzero(self.unseen)), self.history
         gaps = unseen > 0 and past.gaps and bool((past.observations != MISSING).any())
         return promise_of(

@@ -31,7 +31,7 @@ from definetti.evaluation.rolling import (
     count_windows,
     places_of,
     rising_levels,
-    roll_stretches,
+    roll_segments,
 )
 from definetti.levels import ConfidenceLevel, read_levels
 
@@ -102,7 +102,7 @@ def fit_rivals(
 
 
 def _lengths_after(cut: int, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of stretches, or of their parts, after the first rows.
+    """Return the lengths of segments, or of their parts, after the first rows.
 
     >>> _lengths_after(4, [3, 4, 2])
     [3, 2]
@@ -249,7 +249,7 @@ def run_backtest(
         The most windows, spread evenly over the rows after that share. If left out, all there are
         where they can be predicted in one pass, and else 500.
     lengths : list of int, optional
-        The lengths of stretches of the rows, where there are gaps between them; no window crosses
+        The lengths of segments of the rows, where there are gaps between them; no window crosses
         one.
 
     Notes
@@ -276,11 +276,11 @@ def run_backtest(
     if observed is not None:
         checked_limit(observed, "observed")
     rows = read_rows(observations, states, lengths)
-    observations, states, stretches = rows.observations, rows.labels, rows.lengths.tolist()
+    observations, states, segments = rows.observations, rows.labels, rows.lengths.tolist()
     if observations is not None:
         check_pairs(count_rows(observations, "observations"), len(states))
     begin = find_begin(len(states), horizon, start)
-    ahead = [] if begin is None else stretches_after(begin, stretches)
+    ahead = [] if begin is None else segments_after(begin, segments)
     number = count_windows(ahead, horizon)
     if begin is None or not number:
         raise ValueError(
@@ -308,12 +308,12 @@ def run_backtest(
     n_states = len({*states, *(ours.states or ())})
     known = horizon if observed is None else min(observed, horizon)
     past, rest = _split(observations, begin, len(states))
-    before = None if len(stretches) == 1 else _stretches_before(begin, stretches)
+    before = None if len(segments) == 1 else _segments_before(begin, segments)
     places, every = spread_windows(number, windows or WINDOWS), windows is None
     found: dict[str, JudgedLevels] = {}
 
     def judge(way: Any) -> JudgedLevels:
-        judged = roll_stretches(
+        judged = roll_segments(
             way, rest, states[begin:], ahead, horizon, places, every, levels=levels, lag=lag,
             observed=known, asked=asked, verbose=bool(predictor.verbose),
             by_p_values=len(levels) > 1 and predictor.guarantee == "all",
@@ -351,20 +351,20 @@ def run_backtest(
     )
 
 
-def _stretches_before(begin: int, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of stretches, or of their parts, in the first rows.
+def _segments_before(begin: int, lengths: Sequence[int]) -> list[int]:
+    """Return the lengths of segments, or of their parts, in the first rows.
 
-    >>> _stretches_before(5, [3, 4, 2]), stretches_after(5, [3, 4, 2])
+    >>> _segments_before(5, [3, 4, 2]), segments_after(5, [3, 4, 2])
     ([3, 2], [2, 2])
     """
     ends = np.minimum(np.cumsum(lengths), begin)
     return [one for one in np.diff(ends, prepend=0).tolist() if one]
 
 
-def stretches_after(begin: int, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of stretches after the first rows, the first going on with what was.
+def segments_after(begin: int, lengths: Sequence[int]) -> list[int]:
+    """Return the lengths of segments after the first rows, the first going on with what was.
 
-    Where a stretch ends with the first rows, that is one of no rows.
+    Where a segment ends with the first rows, that is one of no rows.
     """
     ends = np.maximum(np.cumsum(lengths) - begin, 0)
     found = [one for one in np.diff(ends, prepend=0).tolist() if one]

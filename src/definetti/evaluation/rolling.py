@@ -167,23 +167,23 @@ def judge_windows(
 ) -> Any:
     """Judge the sets of one level, as `roll_levels` does; that of the predictor itself if None.
 
-    Of several levels, which are numbers, each. With lengths of stretches, as `roll_stretches` does.
+    Of several levels, which are numbers, each. With lengths of segments, as `roll_segments` does.
     """
     lengths = lengths or [len(states)]
     if not count_windows(lengths, horizon):
         raise ValueError(
-            f"no stretch of rows between holes has room for a window of {horizon}, but for the "
+            f"no segment of rows between holes has room for a window of {horizon}, but for the "
             "first row after a hole, which is learned; give more rows, or shorten the horizon"
         )
     several = several_levels(confidence_level)
     if several is not None:
         rising = rising_levels(several)
-        judged = roll_stretches(
+        judged = roll_segments(
             predictor, observations, states, lengths, horizon, levels=rising, lag=lag
         )
         return [judged.evaluation(rising.index(one)) for one in several]
     levels = [confidence_level]
-    found = roll_stretches(
+    found = roll_segments(
         predictor, observations, states, lengths, horizon, levels=levels, lag=lag, verbose=verbose
     )
     return found.evaluation(0)
@@ -217,12 +217,12 @@ def roll_levels(
     places: IntArray | None = None,
     every: bool = False,
 ) -> JudgedLevels:
-    """Predict each window of a stretch from all that came before it, then learn its labels.
+    """Predict each window of a segment from all that came before it, then learn its labels.
 
     Parameters
     ----------
     predictor : fitted on what comes before; a copy learns, and it is left as it is
-    observations, states : the stretch, and its true states
+    observations, states : the segment, and its true states
     levels : in rising order; None for the predictor's own; one mapping stands by itself
     lag : how many of the first steps of each window not to ask about
     observed : how many steps of a window are observed when it is predicted; all if left out. All
@@ -304,7 +304,7 @@ def roll_levels(
     )
 
 
-def roll_stretches(
+def roll_segments(
     predictor: Any,
     observations: Any,
     states: Sequence[Any],
@@ -314,16 +314,16 @@ def roll_stretches(
     every: bool = False,
     **how: Any,
 ) -> JudgedLevels:
-    """Judge windows of several stretches with gaps between; none of them crosses a gap.
+    """Judge windows of several segments with gaps between; none of them crosses a gap.
 
-    A stretch that follows a gap begins with a label that is learned and not predicted: what comes
+    A segment that follows a gap begins with a label that is learned and not predicted: what comes
     before it is not known.
 
     Parameters
     ----------
     predictor : fitted on what comes before the first, which goes on from there
-    lengths : how many rows each stretch has
-    places, every, how : as for `roll_levels`; places count the windows of all stretches
+    lengths : how many rows each segment has
+    places, every, how : as for `roll_levels`; places count the windows of all segments
     """
     symmetry = getattr(predictor, "symmetry", None)
     shared = bool(getattr(symmetry, "shared_calibration", False))
@@ -333,10 +333,10 @@ def roll_stretches(
         )._replace(shared_calibration=shared)
     learner, parts, chosen = copy.deepcopy(predictor), [], []
     begin, number = 0, 0  # of rows, and of windows, so far
-    for stretch, length in enumerate(lengths):
+    for segment, length in enumerate(lengths):
         end = begin + length
-        if stretch:
-            learner.break_off().partial_fit(
+        if segment:
+            learner.new_segment().partial_fit(
                 _cut(observations, begin, begin + 1), states[begin : begin + 1]
             )
             begin += 1
@@ -352,18 +352,18 @@ def roll_stretches(
             parts.append(part._replace(begins=part.begins + begin))
             chosen.append(own)
         number += windows
-        if stretch < len(lengths) - 1 and end > begin:
+        if segment < len(lengths) - 1 and end > begin:
             learner.partial_fit(_cut(observations, begin, end), states[begin:end])
         begin = end
     if any(len(part.covers) == len(own) for part, own in zip(parts, chosen, strict=True)):
-        # Of all stretches the same share: some were predicted in one pass, and some were not.
+        # Of all segments the same share: some were predicted in one pass, and some were not.
         pairs = zip(parts, chosen, strict=True)
         parts = [part if len(part.covers) == len(own) else part.take(own) for part, own in pairs]
     return join_judged(parts)._replace(shared_calibration=shared)
 
 
 def count_windows(lengths: Sequence[int], horizon: int) -> int:
-    """Return how many windows stretches have room for, as `roll_stretches` takes them.
+    """Return how many windows segments have room for, as `roll_segments` takes them.
 
     >>> count_windows([10, 3, 1], 2)
     6

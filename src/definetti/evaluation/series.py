@@ -21,9 +21,9 @@ from definetti.data.labels import checked_states, piece
 from definetti.data.series import SeriesRows, drop_unlabelled, read_series, sort_rows
 from definetti.data.timing import CUT, check_aligned, read_index
 from definetti.evaluation import START, WINDOWS
-from definetti.evaluation.backtest import find_begin, spread_windows, stretches_after
+from definetti.evaluation.backtest import find_begin, segments_after, spread_windows
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.rolling import count_windows, rising_levels, roll_stretches
+from definetti.evaluation.rolling import count_windows, rising_levels, roll_segments
 from definetti.evaluation.summary import exact_interval
 from definetti.evaluation.verdict import (
     FULL,
@@ -416,7 +416,7 @@ def evaluate_series(
     places = [past.place_of(name) for name in series.names]
 
     levels = several_levels(how.get("confidence_level"))
-    lengths = [series.stretches(k).tolist() for k in range(len(series))]
+    lengths = [series.segments(k).tolist() for k in range(len(series))]
     for k, name in enumerate(series.names):
         clock = clocks[name]
         if clock is not None and series.times is not None:
@@ -546,7 +546,7 @@ def backtest_series(
             return None
         begin, end = table.series.span(place)
         cut = find_begin(end - begin, horizon, start)
-        ahead = [] if cut is None else stretches_after(cut, table.series.stretches(place).tolist())
+        ahead = [] if cut is None else segments_after(cut, table.series.segments(place).tolist())
         number = count_windows(ahead, horizon)
         if cut is None or not number:
             return None
@@ -555,7 +555,7 @@ def backtest_series(
         except UntrainedStateError:
             notes[place] = UNTRAINED
             return None
-        judged = roll_stretches(
+        judged = roll_segments(
             cp, rest, table.labels[begin + cut : end], ahead, horizon,
             spread_windows(number, windows or WINDOWS), windows is None, levels=levels, lag=lag,
         )  # fmt: skip

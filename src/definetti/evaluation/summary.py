@@ -50,7 +50,7 @@ def make_frame(columns: dict[str, list[Any]], backend: Any = None) -> Any:
     return nw.from_dict(columns, backend=backend).to_native()
 
 
-PARTS = 4  # of the stretch that is predicted, for coverage over time
+PARTS = 4  # of the segment that is predicted, for coverage over time
 interval = lru_cache(maxsize=100_000)(exact_interval)
 
 

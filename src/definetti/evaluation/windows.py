@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import is_long
-from definetti.data.labelled import warn_of_gaps
+from definetti.data.encoded import warn_of_gaps
 from definetti.data.labels import MISSING, piece
 from definetti.engine.counts import find_way, is_classed, rank_classed_windows, rank_counted_windows
 from definetti.engine.pvalues import Ranked, entry, membership, most_plausible, p_values_of
 from definetti.engine.rolling import RankedWindows, find_ways, rank_fixed_windows
-from definetti.engine.segment import Stretch
+from definetti.engine.segment import Segment
 from definetti.engine.thresholds import blocks_needed
 from definetti.levels import Levels, read_levels
-from definetti.sets.making import Few
+from definetti.sets.making import InsufficientCalibration
 from definetti.symmetry.base import PRESENT
 
 if TYPE_CHECKING:
@@ -50,20 +50,20 @@ class Read(NamedTuple):
     scaled_sizes: FloatArray
     best: FloatArray
     filled: BoolArray
-    few: tuple[int, int, Few] | None = None
+    few: tuple[int, int, InsufficientCalibration] | None = None
 
 
 class WindowReader:
-    """Reads windows of a stretch, at several levels.
+    """Reads windows of a segment, at several levels.
 
     Parameters
     ----------
-    stretch : all windows
+    segment : all windows
     levels : what each set may miss, by state
     """
 
-    def __init__(self, stretch: Stretch, levels: Sequence[Levels]) -> None:
-        self.stretch, self.levels = stretch, levels
+    def __init__(self, segment: Segment, levels: Sequence[Levels]) -> None:
+        self.segment, self.levels = segment, levels
 
     def read_sets(self, ranked: RankedWindows, filling: bool) -> Read:
         """Read windows off a set for each level, each state held to its own."""
@@ -71,7 +71,7 @@ class WindowReader:
         p, truth = p_values_of(ranks, uniforms), self._truth(ranked)
         windows = np.arange(len(p))
         nodes, held, sizes, filled = [], [], [], []
-        few: tuple[int, int, Few] | None = None
+        few: tuple[int, int, InsufficientCalibration] | None = None
         for place, levels in enumerate(self.levels):
             alphas = self._alphas(ranked, levels)
             inside, empty = membership(ranks, p, alphas, uniforms, fill=filling)
@@ -131,7 +131,7 @@ class WindowReader:
 
     def _ranks(self, ranked: RankedWindows) -> tuple[Ranked, FloatArray | None]:
         """Return the ranks of all candidates, and what breaks their ties."""
-        uniforms = self.stretch.uniforms
+        uniforms = self.segment.uniforms
         if uniforms is not None:
             uniforms = uniforms[ranked.first : ranked.last, None]
         number, width = len(ranked.candidates), ranked.total.shape[1]
@@ -140,23 +140,23 @@ class WindowReader:
 
     def _truth(self, ranked: RankedWindows) -> IntArray:
         """Return the place of the truth among the candidates, −1 where it is none of them."""
-        codes = self.stretch.truth[ranked.first : ranked.last]
+        codes = self.segment.truth[ranked.first : ranked.last]
         weights = ranked.size ** np.arange(codes.shape[1] - 1, -1, -1)
         return np.where((codes >= 0).all(axis=1), codes @ weights, -1)
 
     def _alphas(self, ranked: RankedWindows, levels: Levels) -> npt.NDArray[np.object_]:
         """Return what may be missed: by candidates ``(1, C)``, or by windows ``(W, 1)``."""
-        stretch = self.stretch
+        segment = self.segment
         if not levels.named:
             return np.full((1, 1), levels.alpha(None), dtype=object)
-        each = np.array(levels.alphas(stretch.names[: ranked.size]), dtype=object)
-        if stretch.question.symmetry.given == PRESENT:
+        each = np.array(levels.alphas(segment.names[: ranked.size]), dtype=object)
+        if segment.task.symmetry.given == PRESENT:
             return np.asarray(each[self._present(ranked)][:, None])
         return np.asarray(each[ranked.candidates[:, -1]][None])
 
     def _present(self, ranked: RankedWindows) -> IntArray:
-        stretch = self.stretch
-        return stretch.states[stretch.lengths[ranked.first : ranked.last] - 1]
+        segment = self.segment
+        return segment.states[segment.lengths[ranked.first : ranked.last] - 1]
 
     def _few(
         self,
@@ -164,10 +164,10 @@ class WindowReader:
         everything: BoolArray,
         alphas: npt.NDArray[np.object_],
         place: int,
-    ) -> tuple[int, int, Few] | None:
+    ) -> tuple[int, int, InsufficientCalibration] | None:
         """Find the first window whose set has everything because blocks are too few."""
-        stretch, question = self.stretch, self.stretch.question
-        if not question.by_last_state or not everything.any():
+        segment, task = self.segment, self.segment.task
+        if not task.by_last_state or not everything.any():
             return None
         size = ranked.size
         shape = (len(everything), size)
@@ -179,14 +179,14 @@ class WindowReader:
         if not missing.any():
             return None
         window = int(missing.argmax())
-        names = stretch.names[:size]
+        names = segment.names[:size]
         present: tuple[Hashable, ...] = ()
-        if question.symmetry.given == PRESENT:
+        if task.symmetry.given == PRESENT:
             present = (names[int(self._present(ranked)[window])],)
         own: list[Fraction] = held[window].tolist()
-        length = int(stretch.lengths[ranked.first + window])
-        how = stretch.horizon, length, present, question.symmetry
-        found = Few.among(names, numbers[window].tolist(), own, *how)
+        length = int(segment.lengths[ranked.first + window])
+        how = segment.horizon, length, present, task.symmetry
+        found = InsufficientCalibration.among(names, numbers[window].tolist(), own, *how)
         return ranked.first + window, place, found
 
 
@@ -224,19 +224,19 @@ def roll_at_once(
         first = None if first is None or not observed else piece(first, 0, observed)
     if not predictor._data.settled(observations):
         return None
-    question = predictor._question(first, horizon, lag)
-    stretch = Stretch.of(predictor, question, observations, states)
-    if stretch is None or is_long(len(stretch.names), question.steps, predictor.max_candidates):
+    task = predictor._task(first, horizon, lag)
+    segment = Segment.of(predictor, task, observations, states)
+    if segment is None or is_long(len(segment.names), task.steps, predictor.max_candidates):
         return None
-    found = rank_windows(stretch)
+    found = rank_windows(segment)
     if found is None:
         return None
     asked = [predictor.confidence_level if level is None else level for level in levels]
     read = [read_levels(level) for level in asked]
-    if any(one.named for one in read) and not _levels_fit(stretch, read):
+    if any(one.named for one in read) and not _levels_fit(segment, read):
         return None
-    _warn_of_gaps(stretch)
-    reader = WindowReader(stretch, read)
+    _warn_of_gaps(segment)
+    reader = WindowReader(segment, read)
     parts = [
         reader.read_p_values(ranked, levels, filling)
         if by_p_values
@@ -247,61 +247,61 @@ def roll_at_once(
     if few is not None:
         few[2].warn()
     judged = [*levels] if by_p_values else [one.written for one in read]
-    return _joined(stretch, parts, judged, by_p_values)
+    return _joined(segment, parts, judged, by_p_values)
 
 
-def rank_windows(stretch: Stretch) -> Iterator[RankedWindows] | None:
+def rank_windows(segment: Segment) -> Iterator[RankedWindows] | None:
     """Rank all candidates of all windows; None where each window must be ranked by itself."""
-    if not stretch.question.model.fixed:
-        way = find_way(stretch)
-        return rank_counted_windows(stretch, way) if way else None
-    ways = find_ways(stretch)
+    if not segment.task.model.fixed:
+        way = find_way(segment)
+        return rank_counted_windows(segment, way) if way else None
+    ways = find_ways(segment)
     if ways is not None:
-        return rank_fixed_windows(stretch, ways)
-    return rank_classed_windows(stretch) if is_classed(stretch) else None
+        return rank_fixed_windows(segment, ways)
+    return rank_classed_windows(segment) if is_classed(segment) else None
 
 
-def _levels_fit(stretch: Stretch, levels: Sequence[Levels]) -> bool:
+def _levels_fit(segment: Segment, levels: Sequence[Levels]) -> bool:
     """Tell whether there are levels for just the states there are, whenever it is asked."""
     try:
-        for _, _, size in stretch.epochs():
+        for _, _, size in segment.epochs():
             for one in levels:
                 if one.named:
-                    one.check(stretch.names[:size])
+                    one.check(segment.names[:size])
     except ValueError:
         return False  # whoever goes window by window says where it is
     return True
 
 
-def _warn_of_gaps(stretch: Stretch) -> None:
+def _warn_of_gaps(segment: Segment) -> None:
     """Warn where a window is the first to have a gap; of the first of all it was done."""
-    new = stretch.codes[stretch.known :]
+    new = segment.codes[segment.known :]
     gaps = np.flatnonzero(new == MISSING)
-    if stretch.question.history.gaps or not len(gaps):
+    if segment.task.history.gaps or not len(gaps):
         return
-    window, step = divmod(int(gaps[0]), stretch.horizon)
-    if 0 < window < len(stretch.begins) and not stretch.question.unseen[step]:
+    window, step = divmod(int(gaps[0]), segment.horizon)
+    if 0 < window < len(segment.begins) and not segment.task.unseen[step]:
         warn_of_gaps()
 
 
 def _joined(
-    stretch: Stretch, parts: list[Read], levels: list[Any], by_p_values: bool
+    segment: Segment, parts: list[Read], levels: list[Any], by_p_values: bool
 ) -> JudgedLevels:
     """Put what was read of all windows together, with the truth of those that were unknown."""
     from definetti.evaluation.rolling import JudgedLevels
 
-    question, size = stretch.question, int(stretch.sizes[-1])
-    truth, p_values = stretch.truth, np.concatenate([part.p_values for part in parts])
+    task, size = segment.task, int(segment.sizes[-1])
+    truth, p_values = segment.truth, np.concatenate([part.p_values for part in parts])
     for window in np.flatnonzero((truth < 0).any(axis=1)).tolist():
-        p_values[window] = stretch.p_value_at(window)
+        p_values[window] = segment.p_value_at(window)
     given = truth[:, -1]
-    if question.symmetry.given == PRESENT:
-        given = stretch.states[stretch.lengths - 1]
+    if task.symmetry.given == PRESENT:
+        given = segment.states[segment.lengths - 1]
     best = [_widened(part.best, size, 0) for part in parts] if by_p_values else None
     return JudgedLevels(
         levels,
-        stretch.names[:size],
-        question.steps,
+        segment.names[:size],
+        task.steps,
         truth.ravel(),
         np.concatenate([_widened(part.first, size, len(levels)) for part in parts]),
         np.concatenate([part.covers for part in parts]),
@@ -311,7 +311,7 @@ def _joined(
         given,
         None if best is None else np.concatenate(best),
         np.concatenate([part.filled for part in parts]),
-        stretch.begins + question.lag,
+        segment.begins + task.lag,
     )
 
 

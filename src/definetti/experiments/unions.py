@@ -16,12 +16,12 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
 from definetti.baselines.base import Baseline, Standing, strided_ends
 from definetti.data.candidates import all_candidates
+from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Windows
-from definetti.data.labelled import Labelled
 from definetti.data.labels import checked_states
 from definetti.data.splitting import read_lengths, training_length
 from definetti.engine.pvalues import Rank, ranks
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 from definetti.models.base import Estimate, Model, at_states
 from definetti.models.hmm import Parameters
 from definetti.scores import Path, Score, Smoother
@@ -44,7 +44,7 @@ class UnionBaseline(Baseline, ABC):
     """
 
     @abstractmethod
-    def _steps(self, question: Question) -> list[list[Rank]]:
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
         """Return the rank of each state at each step, ``(h, n)``."""
 
     @property
@@ -75,17 +75,17 @@ class UnionBaseline(Baseline, ABC):
         if share is not None:
             first = training_length(share, len(each) - 1, "sequences before the last")
             cut = int(begins[first])
-            # What calibrates is one stretch to the model, which learns nothing from it.
+            # What calibrates is one segment to the model, which learns nothing from it.
             parts = [*each[:first].tolist(), total - cut]
-        data = Labelled(model, observations, states, self.states, cut, parts)
+        data = EncodedHistory(model, observations, states, self.states, cut, parts)
         return {"_data": data, "_begins": (begins[first:] - begins[first]).tolist()}
 
-    def _ends(self, question: Question) -> IntArray:
+    def _ends(self, task: PredictionTask) -> IntArray:
         """Return where the windows end that calibrate: one in each sequence, at the same place.
 
         One sequence alone is cut, backwards, into pieces as long as the horizon.
         """
-        length, horizon = len(question.history), len(question.observations)
+        length, horizon = len(task.history), len(task.observations)
         if len(self._begins) == 1:
             return strided_ends(length, horizon, horizon)
         begins = np.array(self._begins)
@@ -93,17 +93,17 @@ class UnionBaseline(Baseline, ABC):
         long_enough = np.diff(begins) >= known + horizon
         return np.asarray(begins[:-1][long_enough] + known + horizon - 1)
 
-    def _judge_one(self, question: Question, codes: IntArray) -> Standing:
-        found = [ranks[code] for ranks, code in zip(self._steps(question), codes, strict=True)]
+    def _judge_one(self, task: PredictionTask, codes: IntArray) -> Standing:
+        found = [ranks[code] for ranks, code in zip(self._steps(task), codes, strict=True)]
         least = min(Fraction(one.greater + one.equal, one.total) for one in found)
         whole = min(len(found) * least, Fraction(1))
         return Rank(0, whole.numerator, whole.denominator)
 
     def _list_members(
-        self, question: Question, alpha: Fraction | None, level: float | None
+        self, task: PredictionTask, alpha: Fraction | None, level: float | None
     ) -> PredictionSet:
-        n, horizon = len(question.labels), question.steps
-        table = self._steps(question)
+        n, horizon = len(task.labels), task.steps
+        table = self._steps(task)
         if alpha is None:
             self._check_budget(n, horizon)
             members = all_candidates(n, horizon)
@@ -119,19 +119,19 @@ class UnionBaseline(Baseline, ABC):
             ]
         )
         found = p_values[np.arange(horizon), members].min(axis=1)
-        order = self._order(question, members, found)
-        return self._name_members(question, members[order], found[order], level)
+        order = self._order(task, members, found)
+        return self._name_members(task, members[order], found[order], level)
 
-    def _order(self, question: Question, members: IntArray, p_values: FloatArray) -> IntArray:
+    def _order(self, task: PredictionTask, members: IntArray, p_values: FloatArray) -> IntArray:
         """Return members most plausible first."""
-        return np.lexsort((chain_scores(question, members), -p_values))
+        return np.lexsort((chain_scores(task, members), -p_values))
 
 
-def chain_scores(question: Question, members: IntArray) -> FloatArray:
+def chain_scores(task: PredictionTask, members: IntArray) -> FloatArray:
     """Return how improbable each path is by the chain."""
     if not len(members):
         return np.zeros(0)
-    asked = replace(question, score=Path())
+    asked = replace(task, score=Path())
     return asked.score_windows(asked.estimate(asked.complete_with(0)), asked.windows(members))
 
 
@@ -181,15 +181,15 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
         """Whether exchangeable sequences were given."""
         return self._is_fitted() and len(self._begins) > 1
 
-    def _steps(self, question: Question) -> list[list[Rank]]:
-        estimate = question.estimate(question.complete_with(0))
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
+        estimate = task.estimate(task.complete_with(0))
         smooth = isinstance(self.score_, Smoother)
         asked = estimate.smoothing if smooth else estimate.filtering
-        new = round_scores(1.0 - asked(question.hide_unseen(question.complete_with(0).window))[0])
-        ends = self._ends(question)
+        new = round_scores(1.0 - asked(task.hide_unseen(task.complete_with(0).window))[0])
+        ends = self._ends(task)
         past = np.zeros((0, len(new)))
         if len(ends):
-            windows = question.hide_unseen(question.windows_ending(ends))
+            windows = task.hide_unseen(task.windows_ending(ends))
             past = round_scores(1.0 - at_states(asked(windows), windows.states))
         ones = np.ones(len(past), dtype=np.int64)
         return [ranks(past[:, k], ones, new[k], joins=True) for k in range(len(new))]
@@ -262,15 +262,15 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     def _resolve_score(self) -> Score:
         return EmissionShare()
 
-    def _steps(self, question: Question) -> list[list[Rank]]:
-        estimate = question.estimate(question.complete_with(0))
-        past, states = question.history, question.history.states
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
+        estimate = task.estimate(task.complete_with(0))
+        past, states = task.history, task.history.states
         strange = round_scores(strangeness(estimate, past.observations))
         reference = strange[np.arange(len(states)), states]
         ones = np.ones(len(states), dtype=np.int64)
-        new = round_scores(strangeness(estimate, question.observations))
+        new = round_scores(strangeness(estimate, task.observations))
         table = []
-        for unseen, row in zip(question.unseen.tolist(), new, strict=True):
+        for unseen, row in zip(task.unseen.tolist(), new, strict=True):
             if unseen:  # nothing tells one state from another
                 table.append([Rank(0, 1, 1)] * len(row))
             elif self.conditional:
@@ -285,8 +285,8 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
                 table.append(ranks(reference, ones, row, joins=True))
         return table
 
-    def _order(self, question: Question, members: IntArray, p_values: FloatArray) -> IntArray:
-        return np.lexsort((-p_values, chain_scores(question, members)))
+    def _order(self, task: PredictionTask, members: IntArray, p_values: FloatArray) -> IntArray:
+        return np.lexsort((-p_values, chain_scores(task, members)))
 
 
 class EmissionShare(Score):

@@ -28,7 +28,7 @@ class Auto(Model):
     Examples
     --------
     >>> auto = Auto()
-    >>> auto.choose(auto.look([0.5, 1.25, None]))
+    >>> auto.choose(auto.infer_types([0.5, 1.25, None]))
     HMM(emission=Gaussian(covariance='full', prior=0.1, shrinkage=None))
     """
 
@@ -36,7 +36,7 @@ class Auto(Model):
     def emission_(self) -> Emission:
         return Categorical()
 
-    def look(self, observations: Any) -> Kinds:
+    def infer_types(self, observations: Any) -> Kinds:
         return kinds_of(observations)
 
     def choose(self, kinds: Kinds | None) -> HMM:

@@ -156,7 +156,7 @@ class Model(ABC):
     def check_ready(self) -> None:
         """Refuse, of a fixed model, to be asked what it cannot answer, once all data are read."""
 
-    def look(self, observations: Any) -> Kinds | None:
+    def infer_types(self, observations: Any) -> Kinds | None:
         """Return what of observations the choice of a law goes by; None where nothing does."""
         return None
 
@@ -164,12 +164,12 @@ class Model(ABC):
         """Return the model for what is observed."""
         return self
 
-    def told_states(self, labels: tuple[Hashable, ...]) -> Model:
+    def with_states(self, labels: tuple[Hashable, ...]) -> Model:
         """Return the model, one whose columns are ordered, that knows how many states there are."""
         return self
 
     def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> Model:
-        """Return the model fixed on a labelled stretch."""
+        """Return the model fixed on a labelled segment."""
         raise ValueError("train_size is given, but the model is trained already; leave it out")
 
 

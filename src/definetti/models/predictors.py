@@ -196,7 +196,7 @@ class Predictor(Model):
     def ordered(self) -> bool:
         return True  # its columns are states by their order alone
 
-    def told_states(self, labels: tuple[Hashable, ...]) -> Predictor:
+    def with_states(self, labels: tuple[Hashable, ...]) -> Predictor:
         return replace(self, columns=len(labels))
 
     def estimate(
@@ -286,7 +286,7 @@ def from_torch(module: Any, start: Any, observations: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class WholeSmoother:
+class SequenceSmoother:
     """A fixed hidden Markov model with a law of the first state.
 
     Attributes
@@ -308,7 +308,7 @@ class WholeSmoother:
         states: IntArray,
         begins: IntArray,
         labels: tuple[Hashable, ...],
-    ) -> WholeSmoother:
+    ) -> SequenceSmoother:
         """Fix a model on labelled sequences, one after the other, that begin at given times."""
         table, observed = model.emission_.encode(observations, model.table, "observations")
         history = History(len(labels), model.emission_.symbols)
@@ -323,7 +323,7 @@ class WholeSmoother:
         return cls(fixed, labels, probabilities(first[None], float(model.prior))[0])
 
     @classmethod
-    def from_fixed(cls, model: Model, labels: tuple[Hashable, ...] = ()) -> WholeSmoother:
+    def from_fixed(cls, model: Model, labels: tuple[Hashable, ...] = ()) -> SequenceSmoother:
         """Take a model that is fixed; the first state has its own law there, or the stationary."""
         labels = tuple(model.states or labels)
         emission = model.emission_
@@ -349,7 +349,7 @@ class WholeSmoother:
 
 
 @dataclass(frozen=True, eq=False)
-class WholePredictor:
+class SequencePredictor:
     """Probabilities of each state at each step of a sequence, from elsewhere.
 
     Attributes

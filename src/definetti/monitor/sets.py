@@ -11,7 +11,7 @@ import numpy as np
 
 from definetti.conformal import ConformalHMM
 from definetti.levels import Levels
-from definetti.monitor.sources import Counted, Follower, describe
+from definetti.monitor.sources import CountsSource, Follower, describe
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 from definetti.sets.making import list_members, note_recent
 
@@ -22,7 +22,7 @@ UNKNOWN = (
 
 
 def count_set(
-    way: Counted, cp: ConformalHMM, code: int, levels: Levels, uniform: float, exact: bool
+    way: CountsSource, cp: ConformalHMM, code: int, levels: Levels, uniform: float, exact: bool
 ) -> PredictionSet:
     """Return the set that the estimator would predict one step ahead, from counts.
 

@@ -113,10 +113,10 @@ class Follower:
         self._rows.append(observation)
         self._labels.append(label)
 
-    def break_off(self) -> None:
-        """Begin a new stretch."""
+    def new_segment(self) -> None:
+        """Begin a new segment."""
         if not self.forgets:
-            self.cp.break_off()
+            self.cp.new_segment()
 
     def stacked(self, rows: list[Any]) -> Any:
         """Put observations together as an estimator reads them; None for a plain chain."""
@@ -135,7 +135,7 @@ MOST_STATES = 64  # the trees of a step are a square of them
 MOST_CELLS = 2**22  # previous state, state and symbol
 
 
-class Way(ABC):
+class Source(ABC):
     """Ranks of the next step, part by part, each among the members of its class.
 
     Parameters
@@ -163,8 +163,8 @@ class Way(ABC):
         """Let the sequence go on."""
 
     @abstractmethod
-    def break_off(self) -> None:
-        """Begin a new stretch."""
+    def new_segment(self) -> None:
+        """Begin a new segment."""
 
 
 def check_plain(observation: Any) -> int:
@@ -193,7 +193,7 @@ def counts_tell(cp: ConformalHMM) -> bool:
     return counted and n <= MOST_STATES and n * n * (m + 1) <= MOST_CELLS
 
 
-class Counted(Way):
+class CountsSource(Source):
     """Symbols, and a model refitted on counts: ranks are those of a table.
 
     Attributes
@@ -251,18 +251,18 @@ class Counted(Way):
         return self._new_symbol(observation)
 
     def _new_symbol(self, observation: Any) -> int:
-        """Take in a symbol that was never met; raise `Outgrown` where counts no longer tell."""
+        """Take in a new symbol; raise `CountsInsufficient` where counts are no longer enough."""
         if self._kinds is not None:
-            found = self._rule.look([observation])
+            found = self._rule.infer_types([observation])
             assert found is not None  # what went by observations does so still
             kinds = self._kinds.join(found)
             if self._rule.choose(kinds).emission_ != self._emission:
-                raise Outgrown
+                raise CountsInsufficient
             self._kinds = kinds
         table, codes = self._emission.encode([observation], self._table, "observation")
         n, m = self.stream.n_states, len(table)
         if find_priors(self._model, table) is None or n * n * (m + 1) > MOST_CELLS:
-            raise Outgrown
+            raise CountsInsufficient
         self._table = table
         self._codes[observation] = int(codes[0])
         self._grow(n, m)
@@ -276,7 +276,7 @@ class Counted(Way):
             self.alphabet.encode([label], "state")
         self.alphabet.check_kind([label], "state")
         if len(self.alphabet) == MOST_STATES:
-            raise Outgrown
+            raise CountsInsufficient
         self.alphabet = self.alphabet.joined([label])
         self._grow(len(self.alphabet), self.stream.n_symbols)
 
@@ -325,17 +325,17 @@ class Counted(Way):
         self.stream.learn(self.alphabet.codes[label], code)
         self._placed = None
 
-    def break_off(self) -> None:
-        self.stream.break_off()
+    def new_segment(self) -> None:
+        self.stream.new_segment()
         self._placed = None
 
 
-class Outgrown(Exception):
+class CountsInsufficient(Exception):
     """Counts are no longer all there is to know."""
 
 
 @dataclass(frozen=True)
-class ComesFrom(Score):
+class PreviousStateScore(Score):
     """A step is strange if it comes from a certain state."""
 
     state: int
@@ -346,7 +346,7 @@ class ComesFrom(Score):
         return np.asarray(windows.start == self.state, dtype=np.float64)
 
 
-class Asked(Way):
+class GeneralSource(Source):
     """Observations of any kind: the estimator ranks, by the whole class and with its own model.
 
     Parameters
@@ -363,7 +363,7 @@ class Asked(Way):
         every = dict(zip(PARTS, (Transition(), Emission(), cp.score_), strict=True))
         self._scores: list[Score] = [every[name] for name in parts.judged]
         codes = cp._data.alphabet.codes
-        self._scores += [ComesFrom(codes[state]) for state in parts.visited]
+        self._scores += [PreviousStateScore(codes[state]) for state in parts.visited]
 
     def code(self, observation: Any) -> int:
         data = self._follower.cp._data
@@ -388,13 +388,13 @@ class Asked(Way):
             replace(inner, symmetry=symmetry) if isinstance(inner, Remembering) else symmetry
         )
         new = self._follower.stacked([observation])
-        question, codes = cp._ask_about(new, [label])
-        asked = replace(question, smoothing=True, entropy=int(self._generator.integers(2**63)))
+        task, codes = cp._ask_about(new, [label])
+        asked = replace(task, smoothing=True, entropy=int(self._generator.integers(2**63)))
         # One set of draws for all: each p-value is exact by itself.
         return tuple(rank_by_scores(asked, codes, self._scores))
 
     def learn(self, label: Hashable, code: int) -> None:
         """Nothing: the estimator learns."""
 
-    def break_off(self) -> None:
+    def new_segment(self) -> None:
         """Nothing: the estimator is told."""

@@ -20,7 +20,7 @@ from definetti.engine.stream import Stream
 from definetti.exceptions import SaveError
 from definetti.levels import read_levels
 from definetti.monitor.records import Alert, Waiting
-from definetti.monitor.sources import Counted, Parts
+from definetti.monitor.sources import CountsSource, Parts
 from definetti.sets import PredictionSet
 from definetti.symmetry import TogetherDepartures
 
@@ -176,7 +176,7 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
             )
     kept: dict[str, Any] = {name: getattr(monitor, name) for name in (*SETTINGS, *PLAIN)}
     counted = None
-    if isinstance(way, Counted):
+    if isinstance(way, CountsSource):
         stream = way.stream
         counted = {
             "labels": list(way.alphabet.labels),
@@ -238,8 +238,8 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
     if counted is None:
         monitor._outgrow()
     else:
-        require(isinstance(way, Counted), "counts")
-        assert isinstance(way, Counted)
+        require(isinstance(way, CountsSource), "counts")
+        assert isinstance(way, CountsSource)
         labels, symbols = list(counted["labels"]), list(counted["symbols"])
         way.restore(labels, symbols, _stream(counted, way, len(labels), len(symbols)))
     _restore_bets(monitor, kept)
@@ -259,7 +259,7 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
     return monitor
 
 
-def _stream(counted: dict[str, Any], way: Counted, n: int, m: int) -> Stream:
+def _stream(counted: dict[str, Any], way: CountsSource, n: int, m: int) -> Stream:
     """Return counts, of the states and symbols that there are."""
     stream = Stream(n, m, way.stream.priors, way.stream.surprise, way.stream.recent)
     for name in COUNTS:

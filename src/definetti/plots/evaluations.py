@@ -30,7 +30,7 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
 
     Notes
     -----
-    Of a long stretch, the last 1,500 steps are drawn, or as many as there is room for;
+    Of a long segment, the last 1,500 steps are drawn, or as many as there is room for;
     `plot_coverage` is for all of it.
     """
     if evaluation.truth is None or evaluation.nodes is None:

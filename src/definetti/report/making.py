@@ -96,7 +96,7 @@ def make_report(
         Levels to choose from on the page, beside the predictor's own and those that are there
         anyway.
     lengths : list of int, optional
-        The lengths of stretches of the labelled sequence, with gaps between, as of `fit`.
+        The lengths of segments of the labelled sequence, with gaps between, as of `fit`.
     start : float, default 0.5
         The share of the labelled steps before the first window of the backtest.
     windows : int, optional

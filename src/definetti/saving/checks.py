@@ -16,7 +16,7 @@ from definetti.emissions._rows import Rows
 from definetti.memory import Memory
 from definetti.models import HMM
 from definetti.models.base import Model
-from definetti.models.predictors import WholeSmoother
+from definetti.models.predictors import SequenceSmoother
 from definetti.symmetry import Symmetry
 
 
@@ -131,7 +131,7 @@ def check_units(
     alphabet: Any, closed: Any, smoother: Any, steps: Any, shares: Any, number: Any, gaps: Any
 ) -> None:
     """Sequences of the states that there are, with a share each."""
-    require(isinstance(alphabet, Alphabet) and isinstance(smoother, WholeSmoother), "a model")
+    require(isinstance(alphabet, Alphabet) and isinstance(smoother, SequenceSmoother), "a model")
     require(alphabet.labels[: len(smoother.labels)] == smoother.labels, "the states")
     require(type(number) is int and 0 < number <= len(steps), "the number of units")
     require(all(is_array(one, np.float64, 1) and len(one) for one in steps), "a sequence")

@@ -7,7 +7,7 @@ from definetti.check import Diagnosis, Finding, Residuals
 from definetti.check.bands import Curve
 from definetti.conformal import ConformalHMM
 from definetti.conformal.sequences import ConformalSequences, Units
-from definetti.data.labelled import Labelled, Trained
+from definetti.data.encoded import EncodedHistory, Trained
 from definetti.data.labels import Alphabet
 from definetti.data.series import Part
 from definetti.emissions import Emission
@@ -26,7 +26,7 @@ from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.memory import Memory
 from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM
 from definetti.models.hmmlearn import HmmlearnEmission
-from definetti.models.predictors import WholeSmoother
+from definetti.models.predictors import SequenceSmoother
 from definetti.monitor import Monitor
 from definetti.saving import checks
 from definetti.saving.kinds import Kind, kind_of
@@ -45,9 +45,9 @@ KINDS = (
     kind_of("conformal sequences", ConformalSequences),
     kind_of("monitor", Monitor),
     kind_of("prediction set", PredictionSet, checks.check_set),
-    kind_of("labelled", Labelled),
+    kind_of("labelled", EncodedHistory),
     kind_of("units", Units, checks.check_units),
-    kind_of("trained stretch", Trained),
+    kind_of("trained segment", Trained),
     kind_of("part", Part),
     kind_of("diagnosis", Diagnosis),
     kind_of("finding", Finding),
@@ -66,7 +66,7 @@ KINDS = (
     Kind("auto", Auto),
     kind_of("trained hmm", TrainedHMM, checks.check_trained),
     kind_of("from hmmlearn", FromHmmlearn, checks.check_hmmlearn),
-    kind_of("whole smoother", WholeSmoother, checks.check_smoother),
+    kind_of("whole smoother", SequenceSmoother, checks.check_smoother),
     Kind("judged alone", JudgedAlone, ("emission", "table"), checks.check_alone),
     kind_of("fixed categorical", FixedCategorical, checks.check_known),
     kind_of("fixed labels", FixedLabels, checks.check_known),

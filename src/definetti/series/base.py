@@ -116,7 +116,7 @@ class SeriesTable:
         """
         begin, last = self.series.span(place)
         last = last if end is None else begin + end
-        lengths = self.series.stretches(place, last - begin)
+        lengths = self.series.segments(place, last - begin)
         made = self.make(place, end, **changes)
         fit_shared(made, share, self.seen(begin, last), self.labels[begin:last], lengths)
         made._data.clock = self.series.clock(place, end)

@@ -97,14 +97,16 @@ def train_on(table: SeriesTable, places: list[int]) -> Model:
         met, states = np.unique(states, return_inverse=True)
         labels = table.alphabet.decode(met)
     seen = [None] * len(rows) if table.observations is None else at_rows(table.observations, rows)
-    model = table.model.choose(None if table.observations is None else table.model.look(seen))
+    model = table.model.choose(
+        None if table.observations is None else table.model.infer_types(seen)
+    )
     if model.ordered:
-        model = model.told_states(labels)
+        model = model.with_states(labels)
     encoded, codes = model.emission_.encode(seen, model.table, "observations")
     check_pairs(len(codes), len(rows))
     history, begin = History(len(labels), model.emission_.symbols), 0
     for place in places:
-        for length in series.stretches(place).tolist():
+        for length in series.segments(place).tolist():
             at = slice(begin, begin + length)
             history.append(states[at], codes[at], gap=True)
             begin += length
@@ -202,7 +204,7 @@ def sums_of(table: SeriesTable) -> SummedSeries | None:
     """Return what the series add up to; None where their model is no function of sums."""
     kinds = None
     if table.observations is not None:
-        kinds = table.model.look(table.observations)
+        kinds = table.model.infer_types(table.observations)
         if kinds is not None and not _alike(table, kinds):
             return None
     model = table.model.choose(kinds)
@@ -219,7 +221,7 @@ def sums_of(table: SeriesTable) -> SummedSeries | None:
 def totals_of(table: SeriesTable, totals: SeriesTotals) -> CountedSymbols:
     """Return what all series add up to, those that are not here included."""
     plain = table.observations is None
-    kinds = None if plain else table.model.look(list(totals.symbols.labels))
+    kinds = None if plain else table.model.infer_types(list(totals.symbols.labels))
     model = table.model.choose(kinds)
     if type(model) is not HMM or not isinstance(model.emission_, Counted):
         raise ValueError(
@@ -237,12 +239,12 @@ def _alike(table: SeriesTable, kinds: object) -> bool:
     else:  # two thirds hold all that a choice goes by, so that one series more or less is nothing
         cuts = [0, *series.ends[[len(series) // 3 - 1, 2 * len(series) // 3 - 1]].tolist()]
         spans = list(zip(cuts, [*cuts[1:], len(table.labels)], strict=True))
-    seen = [table.model.look(piece(table.observations, *span)) for span in spans]
+    seen = [table.model.infer_types(piece(table.observations, *span)) for span in spans]
     return all(one == kinds for one in seen)
 
 
 def _count_moves(codes: IntArray, begins: np.ndarray, n: int) -> IntArray:
-    """Count transitions, none of which leads to where a stretch begins."""
+    """Count transitions, none of which leads to where a segment begins."""
     pairs = codes[:-1] * n + codes[1:]
     return np.bincount(pairs[~begins[1:]], minlength=n * n).reshape(n, n)
 
@@ -292,12 +294,12 @@ class AllTogether(Promise, name="all"):
         places = [k for k in np.flatnonzero(self._calibrates).tolist() if k != place]
         begin, last = series.span(place)
         last = last if end is None else begin + end
-        own = series.stretches(place, last - begin)
+        own = series.segments(place, last - begin)
         if self.has_trained(place):  # what trained never calibrates: the present state is enough
             begin, own = last - 1, np.array([1])
         spans = [*map(series.span, places), (begin, last)]
         rows = np.concatenate([np.arange(*span) for span in spans])
-        each = [*map(series.stretches, places), own]
+        each = [*map(series.segments, places), own]
         lengths = np.concatenate(each)
         begins = lengths.cumsum() - lengths
         owners = np.repeat([*places, place], list(map(len, each)))

@@ -119,7 +119,7 @@ def _short(number: int) -> str:
     return f"{number // 10 ** (power - 1) / 10:.1f}e+{power}"
 
 
-class StepFace(ABC):
+class BaseStepwiseSet(ABC):
     """A set that is shown as the states that are possible at each step.
 
     Attributes
@@ -153,7 +153,7 @@ class StepFace(ABC):
         """Say what was let in where nothing is plausible."""
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StepFace) or type(self) is not type(other):
+        if not isinstance(other, BaseStepwiseSet) or type(self) is not type(other):
             return NotImplemented
         same = (self.states, self.method, self._headline()) == (
             other.states, other.method, other._headline()

@@ -18,7 +18,7 @@ from definetti.data.labels import check_length, checked_states, plain
 from definetti.engine.promise import LAST
 from definetti.engine.pvalues import Rank, Ranked, count_ranks, membership, p_values_of
 from definetti.engine.rank import rank
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 from definetti.levels import ConfidenceLevel, Levels
 from definetti.models.base import Estimate
 from definetti.sets.base import Backend, installed, one_type, promise
@@ -184,37 +184,37 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
     return each, [observation for one in each for observation in one]
 
 
-def rank_by_state(question: Question, codes: IntArray, candidates: IntArray) -> Tied:
+def rank_by_state(task: PredictionTask, codes: IntArray, candidates: IntArray) -> Tied:
     """Rank candidates of many windows that a fixed model compares with the same past.
 
     Parameters
     ----------
-    question : that of the first window, with a table that has the observations of all
+    task : that of the first window, with a table that has the observations of all
     codes : (B, h) the observations of all windows
     candidates : (C, steps)
     """
-    estimate = question.estimate(question.complete_with(0))
-    scores = _score(question, estimate, codes, candidates)
+    estimate = task.estimate(task.complete_with(0))
+    scores = _score(task, estimate, codes, candidates)
     greater, equal, total = (np.empty(scores.shape, dtype=np.int64) for _ in range(3))
-    past = past_by_state(question, estimate)
+    past = past_by_state(task, estimate)
     for last in np.unique(candidates[:, -1]).tolist():
         own, shape = candidates[:, -1] == last, (len(codes), -1)
         weights = np.ones(len(past[last]), dtype=np.int64)
         above, tied, number = count_ranks(past[last], weights, scores[:, own].ravel(), True)
         greater[:, own], equal[:, own] = above.reshape(shape), tied.reshape(shape)
         total[:, own] = number
-    uniforms = np.full((1, 1), question.uniform()) if question.smoothing else None
+    uniforms = np.full((1, 1), task.uniform()) if task.smoothing else None
     return Ranked(greater, equal, total, scores), uniforms
 
 
 def rank_each(
-    ask: Callable[[int], Question], number: int, codes: IntArray | None, candidates: IntArray
+    ask: Callable[[int], PredictionTask], number: int, codes: IntArray | None, candidates: IntArray
 ) -> Tied:
     """Rank candidates of many windows by themselves, those that are equal once.
 
     Parameters
     ----------
-    ask : from the place of a window to its question
+    ask : from the place of a window to its task
     codes : (B, h) where equal codes mean equal windows
     """
     first, places = np.arange(number), np.arange(number)
@@ -223,11 +223,11 @@ def rank_each(
     every: list[list[Rank]] = []
     scores, broken = [], []
     for window in first.tolist():
-        question = ask(window)
-        ranks, own = rank(question, candidates)
+        task = ask(window)
+        ranks, own = rank(task, candidates)
         every.append(ranks)
         scores.append(own)
-        ties = question.tie_breakers(ranks)
+        ties = task.tie_breakers(ranks)
         broken.append([np.nan if tie is None else tie for tie in ties])
     back = places.reshape(-1)
     greater, equal, total = (
@@ -237,7 +237,7 @@ def rank_each(
 
 
 def sets_of(
-    question: Question,
+    task: PredictionTask,
     ranked: Ranked,
     uniforms: FloatArray | None,
     candidates: IntArray,
@@ -245,19 +245,19 @@ def sets_of(
     allow_empty: bool,
 ) -> PredictionSets:
     """Return the sets of all windows at a level, as `listed_set` makes one."""
-    if question.symmetry.given == PRESENT:
-        levels = levels.at(question.labels[question.history.last])
-    alphas = np.array(levels.alphas(question.labels), dtype=object)[candidates[:, -1]]
+    if task.symmetry.given == PRESENT:
+        levels = levels.at(task.labels[task.history.last])
+    alphas = np.array(levels.alphas(task.labels), dtype=object)[candidates[:, -1]]
     p_values = p_values_of(ranked, uniforms)
     inside, filled = membership(ranked, p_values, alphas[None], uniforms, fill=not allow_empty)
-    promised = question.promise()
+    promised = task.promise()
     return PredictionSets(
         p_values,
         inside,
-        question.labels,
-        question.steps,
+        task.labels,
+        task.steps,
         levels.written,
-        question.describe(),
+        task.describe(),
         promised.exact,
         ranked.scores,
         filled,
@@ -266,55 +266,55 @@ def sets_of(
 
 
 def _score(
-    question: Question, estimate: Estimate, codes: IntArray, candidates: IntArray
+    task: PredictionTask, estimate: Estimate, codes: IntArray, candidates: IntArray
 ) -> FloatArray:
     number, steps = len(candidates), codes.shape[1]
-    states = np.pad(candidates, [(0, 0), (question.lag, 0)])
+    states = np.pad(candidates, [(0, 0), (task.lag, 0)])
     scores = np.empty((len(codes), number))
     most = max(1, ROWS // (number * steps))
     for begin in range(0, len(codes), most):
         part = codes[begin : begin + most]
         windows = Windows(
-            np.full(len(part) * number, question.history.last),
+            np.full(len(part) * number, task.history.last),
             np.tile(states, (len(part), 1)),
             part.repeat(number, axis=0),
         )
-        scores[begin : begin + most] = question.score_windows(estimate, windows).reshape(-1, number)
+        scores[begin : begin + most] = task.score_windows(estimate, windows).reshape(-1, number)
     return scores
 
 
 def rank_many(
     cp: ConformalHMM, windows: Any, candidates: Any, lag: int
-) -> tuple[Question, Tied, IntArray]:
-    """Rank candidates of many windows: with a question that stands for all, and the codes."""
+) -> tuple[PredictionTask, Tied, IntArray]:
+    """Rank candidates of many windows: with a task that stands for all, and the codes."""
     if cp.guarantee != "all":
         raise ValueError(
             f"guarantee={cp.guarantee!r} has no p-values, and sets of one window at a time; "
             "use guarantee='all', or predict_set"
         )
     each, every = read_windows(windows)
-    question = cp._question(each[0], None, lag, ranking=True)
+    task = cp._task(each[0], None, lag, ranking=True)
     one_law = cp._data.settled(every)  # for all windows
-    n_states, steps = len(question.labels), question.steps
-    check_listing(n_states, steps, cp.max_candidates, question.way_to_limits)
+    n_states, steps = len(task.labels), task.steps
+    check_listing(n_states, steps, cp.max_candidates, task.way_to_limits)
     codes = all_candidates(n_states, steps)
     if candidates is not None:
         codes = _read_candidates(cp, candidates, steps)
     seen = None
-    usable = one_law or not question.settled
-    if usable and (question.model.fixed or question.history.symbols):
-        new = cp._data_of(question).read_new(every, None)
+    usable = one_law or not task.settled
+    if usable and (task.model.fixed or task.history.symbols):
+        new = cp._data_of(task).read_new(every, None)
         seen = new.codes.reshape(len(each), -1)
-    if question.by_last_state and seen is not None:
-        asked = replace(question, table=new.table)
-        return question, rank_by_state(asked, seen, codes), codes
-    if not (question.history.symbols and one_law):
+    if task.by_last_state and seen is not None:
+        asked = replace(task, table=new.table)
+        return task, rank_by_state(asked, seen, codes), codes
+    if not (task.history.symbols and one_law):
         seen = None  # equal codes may mean different things
 
-    def ask(window: int) -> Question:
-        return cp._question(each[window], None, lag, ranking=True)
+    def ask(window: int) -> PredictionTask:
+        return cp._task(each[window], None, lag, ranking=True)
 
-    return question, rank_each(ask, len(each), seen, codes), codes
+    return task, rank_each(ask, len(each), seen, codes), codes
 
 
 def _read_candidates(cp: ConformalHMM, candidates: Any, steps: int) -> IntArray:

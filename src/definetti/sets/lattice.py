@@ -23,7 +23,16 @@ from definetti.engine.promise import LAST
 from definetti.engine.pvalues import Rank, ranks
 from definetti.levels import ConfidenceLevel
 from definetti.scores.rounding import round_scores
-from definetti.sets.base import FILLED, SHOWN, BoolArray, Size, StepFace, coded, promise, short
+from definetti.sets.base import (
+    FILLED,
+    SHOWN,
+    BaseStepwiseSet,
+    BoolArray,
+    Size,
+    coded,
+    promise,
+    short,
+)
 from definetti.trellis import (
     arrivals,
     completions,
@@ -111,7 +120,7 @@ class Members(abc.Sequence[Sequence]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatticeSet(StepFace):
+class LatticeSet(BaseStepwiseSet):
     """State sequences whose score is within the limit of their last state; nothing is listed.
 
     It is to be used as a `PredictionSet` is: ``in``, ``steps``, ``p_value``, and iteration, most

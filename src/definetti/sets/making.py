@@ -16,7 +16,7 @@ from definetti.data.candidates import all_candidates, check_listing
 from definetti.engine.promise import LAST
 from definetti.engine.pvalues import Rank, Ranked, membership, p_values_of
 from definetti.engine.rank import rank
-from definetti.engine.task import Question
+from definetti.engine.task import PredictionTask
 from definetti.engine.thresholds import blocks_needed, limit, risk_limit
 from definetti.exceptions import FewBlocksWarning
 from definetti.levels import Levels
@@ -32,7 +32,7 @@ NAMED = 3  # states that are spoken of by name
 ENOUGH = 20  # windows that a level may leave out, of those that are recommended
 
 
-class Few(NamedTuple):
+class InsufficientCalibration(NamedTuple):
     """States that end too few blocks of the past for anything that ends in them to be left out.
 
     Attributes
@@ -57,13 +57,15 @@ class Few(NamedTuple):
     bounded: str = ""
 
     @classmethod
-    def of(cls, question: Question, numbers: list[int], alphas: list[Fraction]) -> Few:
+    def of(
+        cls, task: PredictionTask, numbers: list[int], alphas: list[Fraction]
+    ) -> InsufficientCalibration:
         """Find the states with too few blocks, by the numbers of blocks that all states have."""
-        by_last = question.symmetry.given == LAST
-        present = () if by_last else (question.labels[question.history.last],)
-        horizon, length = len(question.observations), len(question.history)
-        how = horizon, length, present, question.symmetry
-        return cls.among(question.labels, numbers, alphas, *how)
+        by_last = task.symmetry.given == LAST
+        present = () if by_last else (task.labels[task.history.last],)
+        horizon, length = len(task.observations), len(task.history)
+        how = horizon, length, present, task.symmetry
+        return cls.among(task.labels, numbers, alphas, *how)
 
     @classmethod
     def among(
@@ -75,8 +77,8 @@ class Few(NamedTuple):
         length: int,
         present: tuple[Hashable, ...],
         symmetry: Symmetry,
-    ) -> Few:
-        """Find them where there is no question to ask; the rest is as in the attributes."""
+    ) -> InsufficientCalibration:
+        """Find them where there is no task to ask; the rest is as in the attributes."""
         needed = list(map(blocks_needed, alphas))
         few = [last for last, number in enumerate(numbers) if number < needed[last]]
         few.sort(key=lambda last: numbers[last] / needed[last])
@@ -229,7 +231,7 @@ AllRanked = tuple[IntArray, list[Rank], FloatArray]
 
 
 def listed_set(
-    question: Question,
+    task: PredictionTask,
     levels: Levels | None,
     max_candidates: Any,
     verbose: bool,
@@ -241,35 +243,35 @@ def listed_set(
     Each is held to the alpha of its own last state. If there are none and the set may not be
     empty, the most plausible is kept. The ranks of `all_ranked` serve all levels.
     """
-    ranked = all_ranked(question, max_candidates, verbose) if ranked is None else ranked
+    ranked = all_ranked(task, max_candidates, verbose) if ranked is None else ranked
     candidates, found, scores = ranked
-    broken = question.tie_breakers(found)
+    broken = task.tie_breakers(found)
     note = ""
     if levels is None:
         p_values, kept, filled = list_members(found, scores, broken, None, False)
     else:
-        alphas = levels.alphas(question.labels)
+        alphas = levels.alphas(task.labels)
         held_to = [alphas[last] for last in candidates[:, -1].tolist()]
         p_values, kept, filled = list_members(found, scores, broken, held_to, not allow_empty)
-        if question.by_last_state:
+        if task.by_last_state:
             # The first candidates differ in their last states alone.
             numbers = [one.total - 1 for one in found[: len(alphas)]]
-            few = Few.of(question, numbers, alphas)
+            few = InsufficientCalibration.of(task, numbers, alphas)
             everything = len(kept) == len(candidates)
             if everything:
                 few.warn()
-            if everything or not question.smoothing:  # with luck, ties leave even these out
+            if everything or not task.smoothing:  # with luck, ties leave even these out
                 note = few.note(everything)
         most = max(one.total - 1 for one in found)
-        note = join_notes(note, note_recent(question.symmetry, alphas, most))
-    promised = question.promise()
+        note = join_notes(note, note_recent(task.symmetry, alphas, most))
+    promised = task.promise()
     return PredictionSet(
-        [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
+        [tuple(task.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
-        question.labels,
+        task.labels,
         candidates.shape[1],
         None if levels is None else levels.written,
-        question.describe(),
+        task.describe(),
         promised.exact,
         p_values,
         promised.holds_given,
@@ -304,40 +306,40 @@ def list_members(
     return p_values[0], order[inside[0, order]].tolist(), bool(filled[0])
 
 
-def all_ranked(question: Question, max_candidates: Any, verbose: bool = False) -> AllRanked:
+def all_ranked(task: PredictionTask, max_candidates: Any, verbose: bool = False) -> AllRanked:
     """Return all candidates with their ranks and their scores."""
-    n, steps = len(question.labels), question.steps
-    check_listing(n, steps, max_candidates, question.way_to_limits)
+    n, steps = len(task.labels), task.steps
+    check_listing(n, steps, max_candidates, task.way_to_limits)
     candidates = all_candidates(n, steps)
-    return candidates, *rank(question, candidates, verbose)
+    return candidates, *rank(task, candidates, verbose)
 
 
 def lattice_set(
-    question: Question, levels: Levels | None, max_listed: int, allow_empty: bool = True
+    task: PredictionTask, levels: Levels | None, max_listed: int, allow_empty: bool = True
 ) -> LatticeSet | None:
     """Return the set as thresholds on a trellis; None where the score makes no trellis."""
-    estimate = question.estimate(question.complete_with(0))
-    window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
-    trellis = question.score.trellis(estimate, window)
+    estimate = task.estimate(task.complete_with(0))
+    window = task.hide_unseen(task.windows(np.zeros((1, task.steps), dtype=np.int64)))
+    trellis = task.score.trellis(estimate, window)
     if trellis is None:
         return None
-    promised = question.promise()
-    past = past_by_state(question, estimate)
-    uniform = question.uniform() if question.smoothing else None
+    promised = task.promise()
+    past = past_by_state(task, estimate)
+    uniform = task.uniform() if task.smoothing else None
     note = ""
     if levels is None:
         limits = np.full(len(past), np.inf)
     else:
-        alphas = levels.alphas(question.labels)
-        few = Few.of(question, list(map(len, past)), alphas)
+        alphas = levels.alphas(task.labels)
+        few = InsufficientCalibration.of(task, list(map(len, past)), alphas)
         few.warn()
         pairs = zip(past, alphas, strict=True)
         limits = np.array([limit(scores, alpha, uniform) for scores, alpha in pairs])
         everything = bool((limits == np.inf).all())
-        if everything or not question.smoothing:  # with luck, ties leave even these out
+        if everything or not task.smoothing:  # with luck, ties leave even these out
             note = few.note(everything)
         most = max(map(len, past))
-        note = join_notes(note, note_recent(question.symmetry, alphas, most))
+        note = join_notes(note, note_recent(task.symmetry, alphas, most))
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
     found = LatticeSet(
@@ -345,11 +347,11 @@ def lattice_set(
         past,
         limits,
         uniform,
-        question.labels,
+        task.labels,
         None if levels is None else levels.written,
-        question.describe(),
+        task.describe(),
         promised.exact,
-        estimate.smoothing(window)[0, question.lag :],
+        estimate.smoothing(window)[0, task.lag :],
         max_listed,
         promised.holds_given,
         note,
@@ -358,7 +360,7 @@ def lattice_set(
 
 
 def step_sets(
-    question: Question,
+    task: PredictionTask,
     levels: Levels,
     guarantee: str,
     max_errors: int,
@@ -370,26 +372,26 @@ def step_sets(
     its limit lets in. At the last step the truth is that state itself, which is held to its own
     limit; at the steps before, the largest limit will do.
     """
-    promised = question.promise(guarantee)
-    estimate = question.estimate(question.complete_with(0))
-    window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
-    band = Band(max_errors, lag=question.lag)
-    method = replace(question, score=Smoother(), smoothing=False).describe()
-    alphas = levels.alphas(question.labels)
+    promised = task.promise(guarantee)
+    estimate = task.estimate(task.complete_with(0))
+    window = task.hide_unseen(task.windows(np.zeros((1, task.steps), dtype=np.int64)))
+    band = Band(max_errors, lag=task.lag)
+    method = replace(task, score=Smoother(), smoothing=False).describe()
+    alphas = levels.alphas(task.labels)
     if guarantee == "errors":
-        past = past_by_state(replace(question, score=band), estimate)
+        past = past_by_state(replace(task, score=band), estimate)
         numbers = list(map(len, past))
         limits = list(map(limit, past, alphas))
     else:
-        past = [_past_steps(question, estimate, last) for last in range(len(question.labels))]
-        numbers = [len(steps) // question.steps for steps in past]
+        past = [_past_steps(task, estimate, last) for last in range(len(task.labels))]
+        numbers = [len(steps) // task.steps for steps in past]
         limits = [
-            risk_limit(steps, number, question.steps, alpha)
+            risk_limit(steps, number, task.steps, alpha)
             for steps, number, alpha in zip(past, numbers, alphas, strict=True)
         ]
-    few = Few.of(question, numbers, alphas)
+    few = InsufficientCalibration.of(task, numbers, alphas)
     few.warn()
-    marginals = estimate.smoothing(window)[0, question.lag :]
+    marginals = estimate.smoothing(window)[0, task.lag :]
     own = np.array(limits)
     largest = own.max()
     if guarantee == "errors" and not max_errors:
@@ -397,7 +399,7 @@ def step_sets(
         # the other steps: it need not be reckoned with there.
         largest = own[1.0 - marginals[-1] <= own].max(initial=-np.inf)
     found = StepSets(
-        question.labels,
+        task.labels,
         levels.written,
         guarantee,
         max_errors,
@@ -409,22 +411,22 @@ def step_sets(
         own,
         allow_empty=allow_empty,
     )
-    note = few.note(bool(found.nodes.all()), question.steps)
-    bounded = note_recent(question.symmetry, alphas, max(numbers))
+    note = few.note(bool(found.nodes.all()), task.steps)
+    bounded = note_recent(task.symmetry, alphas, max(numbers))
     return replace(found, note=join_notes(note, bounded))
 
 
-def past_by_state(question: Question, estimate: Estimate) -> list[FloatArray]:
+def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
     """Return the scores of the past for each last state, in rising order."""
     found: dict[tuple[int, ...], FloatArray] = {}
-    orbits = [question.orbit_of(last) for last in range(len(question.labels))]
+    orbits = [task.orbit_of(last) for last in range(len(task.labels))]
     for last, orbit in enumerate(orbits):
         if orbit not in found:
-            found[orbit] = np.sort(question.past_scores(estimate, question.past_ends(last)))
+            found[orbit] = np.sort(task.past_scores(estimate, task.past_ends(last)))
     return [found[orbit] for orbit in orbits]
 
 
-def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray:
+def _past_steps(task: PredictionTask, estimate: Estimate, last: int) -> FloatArray:
     """Return how strange every step of the past was, for one last state, in rising order."""
-    windows = question.hide_unseen(question.windows_ending(question.past_ends(last)))
-    return round_scores(np.sort(Band(lag=question.lag).steps(estimate, windows), axis=None))
+    windows = task.hide_unseen(task.windows_ending(task.past_ends(last)))
+    return round_scores(np.sort(Band(lag=task.lag).steps(estimate, windows), axis=None))

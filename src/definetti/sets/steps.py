@@ -13,11 +13,11 @@ from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
 from definetti.engine.promise import LAST, each_time
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
-from definetti.sets.base import BoolArray, StepFace, coded, short
+from definetti.sets.base import BaseStepwiseSet, BoolArray, coded, short
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StepSets(StepFace):
+class StepSets(BaseStepwiseSet):
     """For each step the states that are possible there, with a promise about all steps together.
 
     Attributes

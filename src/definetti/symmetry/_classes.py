@@ -29,10 +29,10 @@ class Pasts(NamedTuple):
 
     Attributes
     ----------
-    transitions, pooled : (K, n, n) counts of the stretch that goes on, and of all stretches
+    transitions, pooled : (K, n, n) counts of the segment that goes on, and of all segments
     emissions : (K, n, m + 1) counts of states and symbols in all of them, missing ones first
     first, last : (K,) states
-    length : of all stretches together
+    length : of all segments together
     """
 
     transitions: IntArray

@@ -44,8 +44,8 @@ class Departures(Symmetry, name="departures"):
 
     A refitted model learns from all windows, the candidate's included, and of what happened
     between them from that which would have happened in whatever order they had come. It knows no
-    other states, if these are not declared. A model that is fixed on a first stretch must be so
-    on a number of rows that is fixed in advance, and knows the states of that stretch.
+    other states, if these are not declared. A model that is fixed on a first segment must be so
+    on a number of rows that is fixed in advance, and knows the states of that segment.
 
     With `recent`, the windows are chosen forwards from the first visit all the same, and the last
     `recent` of them are compared with: all before them stays in place, and is learned from. To
@@ -98,10 +98,10 @@ class Departures(Symmetry, name="departures"):
         groups, parents = (_grown(one, len(tokens)) for one in (chain.groups, chain.parents))
         return Chains(groups, parents, groups >= 0, recent=self.recent)
 
-    def lesson_key(self, completion: Completion) -> tuple[int, ...]:
+    def training_key(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,)
 
-    def lesson(self, completion: Completion) -> IntArray:
+    def training_subset(self, completion: Completion) -> IntArray:
         past, horizon = completion.history, completion.horizon
         ends = self._ends(past, horizon)
         begin = int(ends[-1]) - horizon if len(ends) else 0  # up to there all stays in place
@@ -212,13 +212,13 @@ def _depart(
     parents: IntArray,
 ) -> None:
     """Choose windows forwards, from a time on: a window begins where the one before has ended."""
-    stretch, stretches = 0, len(begins)
+    segment, segments = 0, len(begins)
     for visit in range(done, len(tokens) - horizon):
-        while stretch + 1 < stretches and begins[stretch + 1] <= visit:
-            stretch += 1
-        token, end, owner = tokens[visit], visit + horizon, owners[stretch]
-        if stretch + 1 < stretches and begins[stretch + 1] <= end:
-            continue  # it would lead into the next stretch
+        while segment + 1 < segments and begins[segment + 1] <= visit:
+            segment += 1
+        token, end, owner = tokens[visit], visit + horizon, owners[segment]
+        if segment + 1 < segments and begins[segment + 1] <= end:
+            continue  # it would lead into the next segment
         if first and (owner == owners[-1] or met[token] == owner):
             continue
         if visit >= latest[token]:
@@ -305,8 +305,8 @@ class TogetherDepartures(Departures):
 
     Parameters
     ----------
-    begins : where stretches begin in the history, the first at 0
-    owners : the number of the series that each stretch belongs to
+    begins : where segments begin in the history, the first at 0
+    owners : the number of the series that each segment belongs to
     first : whether the first window of each other series is taken alone
     """
 
@@ -332,19 +332,19 @@ class TogetherDepartures(Departures):
         rising = whole and begins[:1] == (0,) and all(a < b for a, b in pairwise(begins))
         if not (rising and len(owners) == len(begins) and begins[-1] <= length):
             raise ValueError(
-                f"begins does not cut a history of {length:,} steps into stretches, each "
+                f"begins does not cut a history of {length:,} steps into segments, each "
                 "with its owner; give the place of each first step, 0 first"
             )
         if not all(0 <= one < ANY for one in owners):
             raise ValueError(f"owners must be whole numbers from 0 on, got {owners}")
 
-    def lesson(self, completion: Completion) -> IntArray:
+    def training_subset(self, completion: Completion) -> IntArray:
         raise ValueError(
             "TogetherDepartures needs a fixed model: what a refitted one may learn from all series "
             "is not known; give a trained model, or use series='all' with train_size"
         )
 
-    def broken_off(self, length: int) -> TogetherDepartures:
+    def with_new_segment(self, length: int) -> TogetherDepartures:
         """Return the same for a last series that goes on, after a gap, at a time."""
         if self.begins[-1] == length:
             return self

@@ -419,7 +419,7 @@ class Full(Symmetry, name="full"):
     max_windows: int = 2000
 
     exact = True
-    pools = True  # observations of earlier stretches are dealt out, too
+    pools = True  # observations of earlier segments are dealt out, too
     reads_observations = False
 
     def __post_init__(self) -> None:
@@ -451,7 +451,7 @@ class Full(Symmetry, name="full"):
                 windows, weights = count_windows(transitions.T, first, last, horizon, emissions)
                 return Reference(windows, weights, joins=False)
         exits = exits_of(completion)
-        # A state's observations may be dealt to it in any stretch.
+        # A state's observations may be dealt to it in any segment.
         times, begins, sizes = history.pool.dealt
         # In an order that all candidates of the class share: so are the draws.
         order = np.lexsort((completion.observations, completion.states))

@@ -11,7 +11,7 @@ NOTHING: Any = object()
 SETTINGS = 4  # a million steps under a fixed model are about 32 MB in each
 
 
-class Notes:
+class LRUCache:
     """The results of a few settings; of more, the one that was not asked for longest is forgotten.
 
     What it returns is what was found or made, never read again: another thread may have put
@@ -20,7 +20,7 @@ class Notes:
 
     Examples
     --------
-    >>> notes = Notes(settings=2)
+    >>> notes = LRUCache(settings=2)
     >>> [notes.recall(horizon, "scores", lambda: horizon**2) for horizon in (3, 4, 5, 4)]
     [9, 16, 25, 16]
     >>> len(notes)
@@ -35,8 +35,8 @@ class Notes:
     def __len__(self) -> int:
         return len(self._stores)
 
-    def __reduce__(self) -> tuple[type[Notes], tuple[int]]:
-        return Notes, (self.settings,)
+    def __reduce__(self) -> tuple[type[LRUCache], tuple[int]]:
+        return LRUCache, (self.settings,)
 
     def recall(self, setting: Hashable, key: Hashable, make: Callable[[], Value]) -> Value:
         """Return what is noted under a key of a setting; make and note it where nothing is."""

@@ -64,7 +64,7 @@ class Trained(NamedTuple):
     Attributes
     ----------
     states, observations : their codes
-    begins : where the stretches begin between which there are gaps
+    begins : where the segments begin between which there are gaps
     """
 
     states: IntArray
@@ -80,29 +80,29 @@ class Trained(NamedTuple):
         return stacked(windows_at(one, self.states, self.observations, horizon) for one in ends)
 
 
-class Labelled(Saved):
+class EncodedHistory(Saved):
     """The labelled sequence of a fit, in codes.
 
     Attributes
     ----------
     rule : the model as it was given, which may choose by what is observed
-    model, emission : what is used, fixed on the first stretch where the sequence is split
+    model, emission : what is used, fixed on the first segment where the sequence is split
     kinds : what is observed, where the model was chosen by it
     alphabet, table : labels and observations, in the order of their codes
     known : states that are known from elsewhere, though there may be others
-    together : whether all stretches are the history, and not the last alone
+    together : whether all segments are the history, and not the last alone
     omits_first : whether the first observation is neither dealt out nor learned from, because it
         chose the step that the history begins with
     narrow : whether a model is to know no states but those that are declared, known from elsewhere
         or met in what it learns from; else it knows all that were met anywhere
-    history : the sequence, without the stretch that the model was fixed on
-    training : that stretch, if there is one
+    history : the sequence, without the segment that the model was fixed on
+    training : that segment, if there is one
     statistics : what the model needs to know of its observations
     clock : the time of the last row, where rows had times
     """
 
     clock: Clock | None = None
-    _half: Labelled | None = None
+    _half: EncodedHistory | None = None
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Labelled(Saved):
     ) -> None:
         self.known, self.together, self.omits_first = known, together, omits_first
         self.narrow = narrow
-        self._broken = False  # whether a gap comes before what goes on with all stretches
+        self._broken = False  # whether a gap comes before what goes on with all segments
         labels = checked_states(states)
         if not labels:
             raise ValueError("states is empty; a labelled history needs at least one step")
@@ -134,7 +134,7 @@ class Labelled(Saved):
             seen = observations
             if train_size is not None and observations is not None:
                 seen = piece(observations, 0, training_cut(train_size, each))
-            kinds = model.look(seen)
+            kinds = model.infer_types(seen)
         self.kinds = kinds
         model = model.choose(kinds)
         ordered, emission = model.ordered, model.emission_
@@ -153,7 +153,7 @@ class Labelled(Saved):
                 "ConformalHMM(…, states=[…]) the labels in the order of the columns"
             )
         if ordered:
-            model = model.told_states(self.alphabet.labels)
+            model = model.with_states(self.alphabet.labels)
             emission = model.emission_
         self.model, self.emission = model, emission
         self._parts: list[Part] = []  # what came in, where the model was chosen by it
@@ -165,23 +165,23 @@ class Labelled(Saved):
         if train_size is not None:
             cut = training_cut(train_size, each)
             if observations is not None:
-                # Again, the first stretch first: what a table notes of its first data is then
+                # Again, the first segment first: what a table notes of its first data is then
                 # no business of the others.
                 first, rest = piece(observations, 0, cut), piece(observations, cut, len(labels))
                 self.table, trained = self._encoded(first, model.table, cut)
                 self.table, later = self._encoded(rest, self.table, len(labels) - cut)
                 observed = np.concatenate([trained, later])
-            stretch = self._history(codes[:cut], observed[:cut], begins)
-            self.model = model.trained(stretch.pool, self.table, self.alphabet.labels)
+            segment = self._history(codes[:cut], observed[:cut], begins)
+            self.model = model.trained(segment.pool, self.table, self.alphabet.labels)
             self.emission = self.model.emission_
             inside = [begin for begin in begins if begin < cut]
             self.training = Trained(codes[:cut], observed[:cut], inside)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
             self._lengths = np.array([len(codes)])
-        elif model.fixed:  # elsewhere, and not on the first stretch
+        elif model.fixed:  # elsewhere, and not on the first segment
             model.check_ready()
         self.history = self._history(codes, observed, begins)
-        self.history.stretches = len(each)
+        self.history.segments = len(each)
         begin = int(omits_first)
         self.statistics = self._statistics(
             self.table, codes[begin:], observed[begin:], len(self.alphabet.codes)
@@ -200,7 +200,7 @@ class Labelled(Saved):
             "omits_first": self.omits_first,
             "alphabet": self.alphabet,
             "lengths": self._lengths,
-            "stretches": self.history.stretches,
+            "segments": self.history.segments,
             "begun": self.begun,
             "clock": None if self.clock is None else tuple(self.clock),
             "parts": self._parts,
@@ -212,7 +212,7 @@ class Labelled(Saved):
         }
 
     @classmethod
-    def _restored(cls, kept: dict[str, Any]) -> Labelled:
+    def _restored(cls, kept: dict[str, Any]) -> EncodedHistory:
         made = cls.__new__(cls)
         made.rule, made.model, made.kinds = kept["rule"], kept["model"], kept["kinds"]
         made.plain, made.closed = bool(kept["plain"]), bool(kept["closed"])
@@ -233,7 +233,7 @@ class Labelled(Saved):
         if begins[-1] == len(states) and not made.together:  # broken off, and nothing since
             past, made.history = made.history, made._new_history()
             made.history.pool = past.pool
-        made.history.stretches = int(kept["stretches"])
+        made.history.segments = int(kept["segments"])
         made.begun = int(kept.get("begun", len(states)))  # files from before it was kept
         require(made.begun > 0, "a length")
         made.clock = read_clock(kept.get("clock"))
@@ -247,14 +247,14 @@ class Labelled(Saved):
 
     def _check_restored(self, states: IntArray, observations: IntArray) -> None:
         """Refuse what was read from a file and is no labelled sequence."""
-        n, stretches = len(self.alphabet), [(states, observations)]
+        n, segments = len(self.alphabet), [(states, observations)]
         check_table(self.emission, self.table)
         if self.training is not None:
-            stretches.append((self.training.states, self.training.observations))
+            segments.append((self.training.states, self.training.observations))
             begins = np.array(self.training.begins, dtype=np.int64)
             inside = (begins >= 0) & (begins < len(self.training.states))
-            require(inside.all() and (np.diff(begins) > 0).all(), "where stretches begin")
-        for some, observed in stretches:
+            require(inside.all() and (np.diff(begins) > 0).all(), "where segments begin")
+        for some, observed in segments:
             require(0 < len(some) == len(observed), "the length of a history")
             require(some.min() >= 0 and some.max() < n, "a code of states")
             check_codes(self.table, observed)
@@ -267,7 +267,7 @@ class Labelled(Saved):
         else:
             check_statistics(self.emission, self.table, self.statistics, n)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Labelled:
+    def __deepcopy__(self, memo: dict[int, Any]) -> EncodedHistory:
         """Copy all but what came in, which is never changed, and may be a million labels."""
         memo.update({id(part): part for part in self._parts})
         again = memo[id(self)] = object.__new__(type(self))
@@ -276,24 +276,24 @@ class Labelled(Saved):
 
     @property
     def lengths(self) -> IntArray:
-        """How long each stretch of the history is, without what a model was fixed on."""
+        """How long each segment of the history is, without what a model was fixed on."""
         return self._lengths_of(len(self.history.pool))
 
     def _lengths_of(self, steps: int) -> IntArray:
-        """Return how long each stretch is in the first so many steps."""
+        """Return how long each segment is in the first so many steps."""
         each = self._lengths.copy()
         each[-1] += len(self.history.pool) - each.sum()  # what came later went on with the last
         ends = np.minimum(each.cumsum(), steps)
         return np.asarray(np.diff(ends, prepend=0)[: 1 + np.searchsorted(ends, steps)])
 
-    def choose_again(self, observations: Any, name: str = "new_observations") -> Labelled:
+    def choose_again(self, observations: Any, name: str = "new_observations") -> EncodedHistory:
         """Return the data under the model that is chosen when new observations are known, too.
 
         A choice by the history alone might be another for another member of the class.
         """
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
             return self
-        found = self.rule.look(observations)
+        found = self.rule.infer_types(observations)
         kinds = self.kinds if found is None else self.kinds.join(found)
         if kinds == self.kinds or self.rule.choose(kinds).emission_ == self.emission:
             return self
@@ -305,18 +305,18 @@ class Labelled(Saved):
         self.emission.encode(observations, self.table, name)
         raise refused
 
-    def choose_by(self, rows: npt.NDArray[np.bool_], observations: Any) -> Labelled:
+    def choose_by(self, rows: npt.NDArray[np.bool_], observations: Any) -> EncodedHistory:
         """Return the data under the model that some rows and the new observations choose.
 
         Of the other rows those count as missing that its law cannot read.
 
         Parameters
         ----------
-        rows : (T,) which of all stretches
+        rows : (T,) which of all segments
         """
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
             return self
-        kinds = self.rule.look(observations)
+        kinds = self.rule.infer_types(observations)
         assert kinds is not None  # what went by observations does so still
         every, chosen, size = self.kinds.join(kinds), np.flatnonzero(rows), FEW_ROWS
         # Kinds only ever join: where the latest rows hold all that there is, so do more of them.
@@ -336,7 +336,7 @@ class Labelled(Saved):
             again._encode_readable(part, codes, places)
         pool, each = self.history.pool, self.lengths
         again.history = again._history(pool.states, codes, (each.cumsum() - each).tolist())
-        again.history.stretches = self.history.stretches
+        again.history.segments = self.history.segments
         learned = slice(int(self.omits_first), None)
         again.statistics = again._statistics(
             again.table, pool.states[learned], codes[learned], len(self.alphabet)
@@ -346,7 +346,7 @@ class Labelled(Saved):
     def _join_kinds(self, kinds: Kinds, rows: IntArray) -> Kinds:
         """Return what some rows hold, together with what is known already."""
         for part, _ in self._raw(rows):
-            found = self.rule.look(part)
+            found = self.rule.infer_types(part)
             assert found is not None
             kinds = kinds.join(found)
         return kinds
@@ -377,7 +377,7 @@ class Labelled(Saved):
         """Tell whether no part of what comes could lead to the choice of another model."""
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
             return True
-        found = self.rule.look(observations)
+        found = self.rule.infer_types(observations)
         return found is not None and self.kinds.join(found) == self.kinds
 
     @property
@@ -386,7 +386,7 @@ class Labelled(Saved):
         total, nothing = self.statistics.sum(axis=0), np.zeros(0, dtype=np.int64)
         return self.emission.judge_rows(self.table, self.statistics, total, nothing) is not None
 
-    def half(self) -> Labelled:
+    def half(self) -> EncodedHistory:
         """Return the data as if the model had been fixed on the first half of the steps.
 
         Of those that it began with: what came later calibrates, whenever this is asked for. The law
@@ -398,7 +398,7 @@ class Labelled(Saved):
         self._half.clock = self.clock
         return self._half
 
-    def _again(self, kinds: Kinds | None, train_size: int | None = None) -> Labelled:
+    def _again(self, kinds: Kinds | None, train_size: int | None = None) -> EncodedHistory:
         """Take in all that is there under another law, at once, as if it had come so."""
         self._parts = joined(self._parts)
         past = self.history.pool.states.tolist()
@@ -408,7 +408,7 @@ class Labelled(Saved):
         first, *later = parts
         declared = self.alphabet.labels if self.closed else None
         each = self._lengths_of(len(first.labels))
-        again = Labelled(
+        again = EncodedHistory(
             self.rule, first.observations, first.labels, declared, train_size, each, kinds,
             known=self.known, together=self.together, omits_first=self.omits_first,
             narrow=self.narrow,
@@ -421,30 +421,30 @@ class Labelled(Saved):
             inside = sorted(cut - begin for cut in cuts if begin <= cut < begin + size)
             for one, end in pairwise(sorted({0, *inside, size})):
                 if one in inside:
-                    again.break_off()
+                    again.new_segment()
                 here = split(split(part, end)[0], one)[-1]
                 again.append(here.observations, here.labels)
         if len(self.history) == 0:
-            again.break_off()
+            again.new_segment()
         return again
 
-    def break_off(self) -> None:
-        """Begin a new stretch: after a gap of which nothing is known, what follows follows nothing.
+    def new_segment(self) -> None:
+        """Begin a new segment: after a gap of which nothing is known, what follows follows nothing.
 
-        What is observed in earlier stretches stays in the pool, and so does what a model learns.
+        What is observed in earlier segments stays in the pool, and so does what a model learns.
         """
         if self._half is not None:
-            self._half.break_off()
+            self._half.new_segment()
         if not len(self.history):
             return  # it has just begun
         if self.together:  # the same history goes on, after a gap
             if not self._broken:
                 self._lengths, self._broken = np.append(self.lengths, 0), True
-                self.history.stretches += 1
+                self.history.segments += 1
             return
         self._lengths, past = np.append(self.lengths, 0), self.history
         self.history = self._new_history()
-        self.history.pool, self.history.stretches = past.pool, past.stretches + 1
+        self.history.pool, self.history.segments = past.pool, past.segments + 1
 
     def append(
         self,
@@ -476,7 +476,7 @@ class Labelled(Saved):
         self.history.append(codes, observed, len(alphabet), gap=not begun)
         self._broken = self._broken and not len(codes)
         if self.kinds is not None and not self.model.fixed:
-            found = self.rule.look(observations)
+            found = self.rule.infer_types(observations)
             assert found is not None  # what went by observations does so still
             self.kinds = self.kinds.join(found)
             self._parts.append(Part(_copied(observations), labels, found.shape))
@@ -539,7 +539,7 @@ class Labelled(Saved):
         self.history.known = self.history.pool.known = self._n_known
 
     def _history(self, codes: IntArray, observed: IntArray, begins: list[int]) -> History:
-        """Return the last stretch, with all stretches for its pool."""
+        """Return the last segment, with all segments for its pool."""
 
         def part(begins: list[int]) -> History:
             history = self._new_history()
