@@ -9,8 +9,8 @@ import pytest
 
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Text
-from definetti.emissions._choice import choose, kinds_of
-from definetti.emissions._kinds import kind
+from definetti.emissions.choice import choose, kinds_of
+from definetti.emissions.mixed import kind
 from definetti.exceptions import GapWarning
 from definetti.verify import enumerate_ranks
 

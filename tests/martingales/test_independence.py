@@ -13,7 +13,7 @@ import pytest
 
 from definetti import HMM, ConformalHMM, given_hmm
 from definetti.engine.stream import PARTS, Stream
-from definetti.testing.uniform import quiet
+from definetti.testing.exactness import quiet
 
 CLOSE = 1e-12
 THREE = ([0.2, 0.3, 0.5], [[0.1, 0.6, 0.3], [0.5, 0.2, 0.3], [0.2, 0.1, 0.7]], [[1.0]] * 3)

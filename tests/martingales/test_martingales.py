@@ -18,7 +18,7 @@ from definetti.martingales import (
     SleeperStayer,
     Ville,
 )
-from definetti.martingales.mixture import NODES, WEIGHTS, log_mixture
+from definetti.martingales.bets import NODES, WEIGHTS, log_mixture
 from definetti.testing import check_martingale
 
 OTHERS = [SimpleJumper(0.3), PlugIn(bins=3, prior=0.5, forgetting=0.1), PlugIn(bins=1)]

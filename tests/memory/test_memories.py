@@ -8,7 +8,7 @@ from definetti.data.history import Completion, History
 from definetti.emissions import Gaussian
 from definetti.exceptions import GapWarning
 from definetti.memory import Age, Memory, Order, resolve_memory
-from definetti.memory.tokens import MOST, Tokens
+from definetti.memory.base import MOST, Tokens
 from definetti.simulate import weather
 from definetti.symmetry import Full, Remembering, Symmetry, remember
 

@@ -27,14 +27,14 @@ from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
 
 @dataclass(eq=False, repr=False)
 class Baseline(Named, BaseHistoryConformal):
-    """A method of others for state sequences, with the same front door as `ConformalHMM`.
+    """A method of others for state sequences, with the same interface as `ConformalHMM`.
 
     Parameters
     ----------
     model : "auto", HMM, or a predictor trained elsewhere
         What stands behind the score. It is fixed before anything is calibrated.
     score : name in `definetti.scores.Score.named`, or callable, default "path"
-        How strange a window of states is.
+        The nonconformity score of a window of states.
     confidence_level : float, default 0.9
     train_size : float or int, default 0.5
         The first segment, a share or a number of steps, that the model is fitted on; the rest
@@ -348,7 +348,7 @@ class Weighed(NamedTuple):
 
     Attributes
     ----------
-    strange : the weight of windows at least as strange as the candidate, itself included
+    at_least : the weight of windows at least as nonconforming as the candidate, with itself
     total : the weight of all windows, the candidate's included
 
     Examples
@@ -357,12 +357,12 @@ class Weighed(NamedTuple):
     (0.25, True)
     """
 
-    strange: float
+    at_least: float
     total: float
 
     def p_value(self) -> float:
         """Return the p-value, a float; one where nothing has any weight."""
-        return self.strange / self.total if self.total > 0 else 1.0
+        return self.at_least / self.total if self.total > 0 else 1.0
 
     def exceeds(self, alpha: Fraction) -> bool:
         return self.p_value() > float(alpha) + ROUNDING
@@ -383,10 +383,10 @@ def weighed_ranks(
     Examples
     --------
     >>> weighed_ranks(np.array([0.1, 0.2]), np.array([0.5, 0.25]), np.array([0.2]), own=1.0)
-    [Weighed(strange=1.25, total=1.75)]
+    [Weighed(at_least=1.25, total=1.75)]
     """
     places = ranks(reference, np.ones(len(reference), dtype=np.int64), candidates, joins=True)
     descending = np.argsort(reference, kind="stable")[::-1]
-    above = np.concatenate([[0.0], np.cumsum(weights[descending])])  # of the k strangest
+    above = np.concatenate([[0.0], np.cumsum(weights[descending])])  # of the k largest scores
     total = float(above[-1]) + own
     return [Weighed(float(above[place.greater + place.equal - 1]) + own, total) for place in places]

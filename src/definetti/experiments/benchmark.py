@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from definetti._system.files import replace_file
-from definetti.cells.cell import Cell
-from definetti.cells.running import run_cells
+from definetti.cells import Cell, run_cells
 from definetti.evaluation.rolling import roll_windows
 from definetti.experiments.contestants import CONTESTANTS, Contestant, chosen
 from definetti.experiments.reproduction import check_experiment

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from definetti import ConformalHMM
 from definetti.baselines import Baseline
-from definetti.cells.cell import Settings
+from definetti.cells import Settings
 from definetti.data.labels import piece
 from definetti.experiments import adapting, resampling, unions, weighted  # noqa: F401 (their names)
 from definetti.experiments.methods import PROMISED
@@ -82,7 +82,7 @@ class Contestant:
         return None
 
     def make(self, kind: str, states: list[Hashable], train_size: int, random_state: int) -> Any:
-        """Return the estimator, which is the same but for the method, whoever's it is.
+        """Return the estimator; all settings but the method are the same for all.
 
         Parameters
         ----------
@@ -157,18 +157,18 @@ class Restarting(ConformalHMM):
         order: Any = None,
     ) -> Restarting:
         if groups is not None or order is not None:
-            raise ValueError("groups is for ConformalHMM; a contestant lives with one stream")
+            raise ValueError("groups is for ConformalHMM; a contestant follows one stream")
         first = min(FIRST, len(states))
         known = None if observations is None else piece(observations, 0, first)
         cp = ConformalHMM(**clone(self).get_params(deep=False)).fit(known, states[:first], lengths)
         self._monitor = Monitor(cp, **self.reaction, random_state=self.random_state)
         rest = None if observations is None else piece(observations, first, len(states))
-        return self._live(rest, states[first:])
+        return self._follow(rest, states[first:])
 
     def partial_fit(self, observations: Any, states: Any) -> Restarting:
-        return self._live(observations, states)
+        return self._follow(observations, states)
 
-    def _live(self, observations: Any, states: Any) -> Restarting:
+    def _follow(self, observations: Any, states: Any) -> Restarting:
         for _ in self._monitor.run(observations, states):
             pass
         self.__dict__.update(

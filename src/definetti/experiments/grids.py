@@ -15,8 +15,7 @@ from definetti import simulate, verify
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import entropy_of
 from definetti._system.compiled import kernel
-from definetti.cells.cell import Cell
-from definetti.cells.running import run_cells
+from definetti.cells import Cell, run_cells
 from definetti.data.candidates import all_candidates
 from definetti.data.labels import Alphabet
 from definetti.emissions import Categorical

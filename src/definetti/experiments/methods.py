@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from definetti.cells.cell import Settings
+from definetti.cells import Settings
 
 if TYPE_CHECKING:
     from definetti.engine import Rank

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.cells.cell import Cell
-from definetti.cells.running import run_cells
+from definetti.cells import Cell, run_cells
 from definetti.experiments import reproduction
 from definetti.experiments.methods import (
     OURS,

@@ -18,7 +18,7 @@ from definetti.experiments.methods import PROMISED, average, group_by_method, ma
 from definetti.experiments.worlds import Drawn, Recorded
 
 Rows = list[dict[str, Any]]
-ENOUGH = 10  # windows that end in a state, for its own coverage to be told
+ENOUGH = 10  # windows that end in a state, for its own coverage to be shown
 GUARANTEED = {True: "yes", None: "if Markov", False: "lost"}  # by what is known of a world
 
 
@@ -143,7 +143,7 @@ class Standings:
                       f"  {'method':<{width}}  guaranteed  coverage  [95 % interval]  worst   size"
                       "  / oracle  seconds"]  # fmt: skip
             lines += [_line(r, width, r["method"] == verdict["smallest"]) for r in own]
-            lines.append(f"  {told(verdict)}")
+            lines.append(f"  {say_verdict(verdict)}")
         head = "worlds  below  given state  smallest  least cov.  / oracle"
         lines += ["", f"{'method':<{width}}  {head}"]
         lines += [f"{s['method']:<{width}}  {s['worlds']:6d}  {s['below']:5d}  "
@@ -237,10 +237,10 @@ def verdicts(rows: Rows) -> Rows:
     return found
 
 
-def told(verdict: dict[str, Any]) -> str:
+def say_verdict(verdict: dict[str, Any]) -> str:
     """Say a verdict in words.
 
-    >>> told(
+    >>> say_verdict(
     ...     {
     ...         "smallest": "classical",
     ...         "guaranteed": "no",
@@ -275,10 +275,10 @@ COLOURS = {
 ACROSS = 4
 
 
-def told_apart(contestants: Iterable[Contestant]) -> dict[str, dict[str, Any]]:
-    """Give each of however many methods a marker and a colour, by its name.
+def assign_looks(contestants: Iterable[Contestant]) -> dict[str, dict[str, Any]]:
+    """Give each method a marker and a colour, by its name.
 
-    >>> looks = told_apart(Contestant(f"method {k}", "others") for k in range(12))
+    >>> looks = assign_looks(Contestant(f"method {k}", "others") for k in range(12))
     >>> [looks[f"method {k}"]["marker"] for k in (0, 1, 11)]
     ['o', 'v', 'o']
     >>> [looks[f"method {k}"]["color"] for k in (0, 1, 11)]
@@ -307,7 +307,7 @@ def picture(rows: Rows) -> Any:
     down = max(1, -(-len(places) // across))
     figure = Figure(figsize=(3.0 * across, 2.5 * down + 1.2), layout="constrained")
     axes = figure.subplots(down, across, squeeze=False)
-    handles, looks = {}, told_apart(CONTESTANTS.values())
+    handles, looks = {}, assign_looks(CONTESTANTS.values())
     for ax, (world, horizon) in zip(axes.flat, places, strict=False):
         ax.axhline(PROMISED, color="0.2", linewidth=1, zorder=0)
         ax.set_title(f"{world}, h = {horizon}", fontsize=9)

@@ -142,16 +142,16 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
     Parameters
     ----------
     score : {"smoother", "filter"}, default "smoother"
-        How strange a state is at its step: one minus its probability given all observations of
-        the window, or those so far.
+        The nonconformity of a state at its step: one minus its probability given all observations
+        of the window, or those so far.
     train_size : float or int, default 0.5
         With `lengths`, the share or the number of sequences that train.
 
     Notes
     -----
     The other parameters are those of `definetti.baselines.Baseline`. How `lengths` is
-    read, and the level of each step, ``1 − α/h``, are told in
-    `definetti.experiments.unions.UnionBaseline`. A step is compared with the same step of the other
+    read, and the level of each step, ``1 − α/h``, are described in
+    `UnionBaseline`. A step is compared with the same step of the other
     sequences, so that each gives one score to each step.
 
     Guaranteed: coverage of at least the level, if the sequences given with `lengths` and the one
@@ -208,10 +208,10 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     Notes
     -----
     The other parameters are those of `definetti.baselines.Baseline`. How `lengths` is
-    read, and the level of each step, ``1 − α/h``, are told in
-    `definetti.experiments.unions.UnionBaseline`.
+    read, and the level of each step, ``1 − α/h``, are described in
+    `UnionBaseline`.
 
-    How strange a state is at its step is one minus its share of the likelihood of the
+    The nonconformity of a state at its step is one minus its share of the likelihood of the
     observation there: the chain has no say. It is compared with all labelled steps that
     calibrate, of all sequences. The chain only ranks the paths that are left, the most probable
     first, whatever their p-values.
@@ -265,10 +265,10 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     def _steps(self, task: PredictionTask) -> list[list[Rank]]:
         estimate = task.estimate(task.complete_with(0))
         past, states = task.history, task.history.states
-        strange = round_scores(strangeness(estimate, past.observations))
-        reference = strange[np.arange(len(states)), states]
+        scores = round_scores(emission_nonconformity(estimate, past.observations))
+        reference = scores[np.arange(len(states)), states]
         ones = np.ones(len(states), dtype=np.int64)
-        new = round_scores(strangeness(estimate, task.observations))
+        new = round_scores(emission_nonconformity(estimate, task.observations))
         table = []
         for unseen, row in zip(task.unseen.tolist(), new, strict=True):
             if unseen:  # nothing tells one state from another
@@ -290,17 +290,17 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
 
 
 class EmissionShare(Score):
-    """One minus a state's share of the likelihood of its own observation, at the strangest step."""
+    """One minus a state's share of the likelihood of its own observation, at the worst step."""
 
     name = "emission"
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
-        steps = strangeness(estimate, windows.observations)
+        steps = emission_nonconformity(estimate, windows.observations)
         return np.asarray(at_states(steps, windows.states).max(axis=1))
 
 
-def strangeness(estimate: Estimate, observations: IntArray) -> FloatArray:
-    """Return how strange each state is by an observation alone, ``observations.shape + (n,)``."""
+def emission_nonconformity(estimate: Estimate, observations: IntArray) -> FloatArray:
+    """Return the nonconformity of each state by its observation: ``observations.shape + (n,)``."""
     if not isinstance(estimate, Parameters):
         raise TypeError(
             "model gives no likelihood of an observation by itself, which this baseline goes by; "
@@ -308,6 +308,6 @@ def strangeness(estimate: Estimate, observations: IntArray) -> FloatArray:
         )
     logs = estimate.log_likelihood(observations)
     best = logs.max(axis=-1, keepdims=True)
-    impossible = best == -np.inf  # in every state: no state is stranger than another
+    impossible = best == -np.inf  # in every state: all states are alike
     likelihood = np.where(impossible, 1.0, np.exp(logs - np.where(impossible, 0.0, best)))
     return np.asarray(1.0 - likelihood / likelihood.sum(axis=-1, keepdims=True))

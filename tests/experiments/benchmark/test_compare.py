@@ -12,11 +12,11 @@ import typer
 from typer.testing import CliRunner
 
 from definetti.baselines import Baseline
-from definetti.cells.cell import Cell
+from definetti.cells import Cell
 from definetti.cli.compare import compare as command
 from definetti.experiments.benchmark import compare, work
 from definetti.experiments.contestants import CONTESTANTS
-from definetti.experiments.standings import told, verdicts
+from definetti.experiments.standings import say_verdict, verdicts
 from definetti.experiments.worlds import DRAWN, SLEEP, WORDS, selected
 
 app = typer.Typer(pretty_exceptions_enable=False)
@@ -185,7 +185,7 @@ def test_the_verdict_names_the_smallest_that_reaches_the_level():
     assert (found["smallest"], found["guaranteed"]) == ("classical", "no")
     assert (found["ours"], found["ours_over_smallest"]) == ("full+path", pytest.approx(1.25))
     assert found["by_state"] == "full+path"
-    assert told(found) == (
+    assert say_verdict(found) == (
         "smallest that reaches the level: classical (not guaranteed); full+path is 1.25 times as "
         "large; given each last state: full+path"
     )
@@ -202,7 +202,7 @@ def test_worlds_that_nobody_or_none_of_ours_survives():
         made("robust", "others", "no", 0.9, 0.7, world="a"),
         made("robust", "others", "no", 0.7, 0.7, world="b"),
     ]
-    first, second = map(told, verdicts(rows))
+    first, second = map(say_verdict, verdicts(rows))
     assert "robust (not guaranteed); none of ours reaches it" in first
     assert second == "no method reaches the level"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from definetti.experiments.contestants import CONTESTANTS, Contestant
-from definetti.experiments.standings import COLOURS, MARKERS, picture, told_apart
+from definetti.experiments.standings import COLOURS, MARKERS, assign_looks, picture
 
 
 def row(one, k, world="w", repetitions=10):
@@ -19,7 +19,7 @@ def appearance(look):
 
 
 def test_no_two_contestants_look_alike():
-    looks = told_apart(CONTESTANTS.values())
+    looks = assign_looks(CONTESTANTS.values())
     assert list(looks) == list(CONTESTANTS)
     assert len(set(map(appearance, looks.values()))) == len(CONTESTANTS)
     assert {len(COLOURS[by]) for by in MARKERS} == {3}
@@ -28,10 +28,10 @@ def test_no_two_contestants_look_alike():
 @pytest.mark.parametrize("by", MARKERS)
 @pytest.mark.parametrize("more", [1, 4, 60])
 def test_contestants_may_be_added(by, more, monkeypatch):
-    before = told_apart(CONTESTANTS.values())
+    before = assign_looks(CONTESTANTS.values())
     for k in range(more):
         monkeypatch.setitem(CONTESTANTS, f"new {k}", Contestant(f"new {k}", by))
-    looks = told_apart(CONTESTANTS.values())
+    looks = assign_looks(CONTESTANTS.values())
     assert {name: looks[name] for name in before} == before  # a newcomer changes nobody's look
     if more <= 4:
         assert len(set(map(appearance, looks.values()))) == len(CONTESTANTS)

@@ -9,9 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from definetti.cells.cell import Cell
-from definetti.cells.running import run_cells
-from definetti.cells.store import Store
+from definetti.cells import Cell, Store, run_cells
 from definetti.experiments import OURS, PAIRS, PUBLISHED, figure1
 from definetti.experiments.grids import FIGURE1_POINTS as POINTS
 from definetti.experiments.grids import figure1_matrices, repeat_cell

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from definetti.cells.cell import Cell
+from definetti.cells import Cell
 from definetti.experiments import figure1, figure2, grids
 from definetti.experiments.grids import FIGURE1_POINTS as FIRST
 from definetti.experiments.grids import FIGURE2_POINTS as SECOND

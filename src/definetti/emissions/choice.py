@@ -1,4 +1,4 @@
-"""An emission for what is observed."""
+"""Choose an emission by what is observed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import narwhals as nw
 import numpy as np
 
 from definetti.data.labels import all_hashable, is_missing
-from definetti.emissions._kinds import NUMBERS, emission_for, kind
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import Categorical
 from definetti.emissions.gaussian import Gaussian
-from definetti.emissions.mixed import Mixed
+from definetti.emissions.mixed import NUMBERS, Mixed, emission_for, kind
 from definetti.emissions.words import Text
 
 

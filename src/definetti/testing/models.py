@@ -1,20 +1,22 @@
-"""The check of an emission."""
+"""The checks of an emission and of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from definetti._system.arrays import FloatArray
 from definetti.conformal import ConformalHMM
 from definetti.data.history import padded
 from definetti.emissions import Emission
 from definetti.models import HMM, Model
-from definetti.testing.on_grid import OnGrid
-from definetti.testing.uniform import (
+from definetti.testing.exactness import (
     STATES,
+    OnGrid,
+    check_at_once,
     check_object,
     check_two,
     check_uniform,
@@ -22,7 +24,6 @@ from definetti.testing.uniform import (
     quiet,
     same,
 )
-from definetti.testing.ways import check_at_once
 
 
 def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
@@ -133,3 +134,53 @@ def _trained(emission: Emission) -> Model:
     with quiet():
         fitted = ConformalHMM(HMM(emission=emission), train_size=6, states=[0, 1])
         return fitted.fit(shown, states).model_
+
+
+def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hashable]) -> None:
+    """Check that a model's estimates are functions of what rearrangements share.
+
+    Parameters
+    ----------
+    model : an object that derives from `definetti.models.Model`
+    observations : two symbols that it reads
+    states : its two states
+
+    Examples
+    --------
+    >>> from definetti import given_hmm
+    >>> model = given_hmm([[0.9, 0.1], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]], ["calm", "busy"])
+    >>> check_model(model, [0, 1], ["calm", "busy"])
+    """
+    check_object(model, Model)
+    check_two(observations, "observations")
+    check_two(states, "states")
+    model.check()
+    # What is compared is counted, not drawn, whatever the model reads.
+    symmetry = "spaced" if model.fixed else "returns"
+    predictor = _Renamed(
+        make_predictor(model, "filter", symmetry), tuple(states), tuple(observations)
+    )
+    check_uniform(predictor, 3, 1, "the model")
+    if model.fixed:
+        check_uniform(predictor, 3, 2, "the fixed model", seen=1)
+        check_uniform(predictor, 4, 2, "the fixed model")
+
+
+class _Renamed(BaseEstimator):
+    """A predictor asked by numbers that stand for the labels and symbols of a model."""
+
+    smoothing, allow_empty = False, True
+
+    def __init__(self, cp: ConformalHMM, labels: Any, symbols: Any, states: Any = None) -> None:
+        self.cp, self.labels, self.symbols, self.states = cp, labels, symbols, states
+
+    def fit(self, seen: Any, past: Any) -> _Renamed:
+        self.cp.set_params(states=list(self.labels))
+        self.cp.fit([self.symbols[k] for k in seen], [self.labels[k] for k in past])
+        return self
+
+    def predict_ranks(self, new: Any, horizon: int) -> dict[Any, Any]:
+        shown = None if new is None else [self.symbols[k] for k in new]
+        found = self.cp.predict_ranks(shown, horizon=horizon)
+        place = {label: k for k, label in enumerate(self.labels)}
+        return {tuple(place[one] for one in key): rank for key, rank in found.items()}

@@ -1,19 +1,137 @@
-"""The engine: cells in, records out; in parallel, and from where it was stopped."""
+"""Long work in cells that are saved when done: on one machine or many, and resumable."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, nullcontext
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext, suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from definetti import __version__
 from definetti._system.checks import checked_jobs
+from definetti._system.files import replace_file
 from definetti._system.progress import show_progress
 from definetti._system.stopping import block_interrupts
 from definetti._system.workers import end_with_parent
-from definetti.cells.cell import Cell
-from definetti.cells.store import Store
+
+Settings = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method at one point of a grid, repeated.
+
+    Attributes
+    ----------
+    experiment : what it is a part of
+    point : names and plain values that say where in the grid it is: what the data depend on
+    method : names and plain values that say what is done with the data
+    repetitions, seed : how often, and from where the random numbers come
+    version : the library's, for numbers of another version are not these
+
+    Examples
+    --------
+    >>> cell = Cell("figure1", (("T", 50), ("p", 0.1)), (("symmetry", "full"),), 500, seed=1)
+    >>> other = Cell("figure1", (("T", 50), ("p", 0.1)), (("symmetry", "pairs"),), 500, seed=1)
+    >>> cell.key == other.key
+    False
+    >>> bool(cell.generator(7).random() == other.generator(7).random())
+    True
+    """
+
+    experiment: str
+    point: Settings
+    method: Settings
+    repetitions: int
+    seed: int
+    version: str = __version__
+
+    @cached_property
+    def text(self) -> str:
+        """All of it as text, the same on every machine."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @cached_property
+    def key(self) -> str:
+        """A name for a file, different for every cell."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:32]
+
+    @cached_property
+    def _entropy(self) -> int:
+        # Not the method: all methods are to see the same data. Not the number of repetitions:
+        # the first hundred of five hundred are a hundred.
+        place = json.dumps([self.experiment, self.point])
+        return int.from_bytes(hashlib.sha256(place.encode()).digest()[:16], "big")
+
+    def generator(self, repetition: int) -> np.random.Generator:
+        """Return the generator of one repetition, the same in every process."""
+        return np.random.default_rng([self.seed, self._entropy, repetition])
+
+
+LEFT_OVER = 60.0  # seconds; a file is half-written for milliseconds, unless its writer was killed
+
+
+class Store:
+    """A folder of finished cells.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when the first cell is kept.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> cell = Cell("figure1", (("T", 50),), (("symmetry", "full"),), 2, seed=1)
+    >>> with TemporaryDirectory() as name:
+    ...     store = Store(Path(name) / "cells")
+    ...     before = store.find(cell)
+    ...     store.keep(cell, [[1, 2], [0, 1]])
+    ...     before, store.find(cell)
+    (None, [[1, 2], [0, 1]])
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find(self, cell: Cell) -> list[Any] | None:
+        """Return the records of a cell; None if it is not there, or not whole."""
+        try:
+            kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
+            records: list[Any] = kept["records"]
+            whole = json.dumps(kept["cell"], sort_keys=True) == cell.text
+            return records if whole and len(records) == cell.repetitions else None
+        except (OSError, ValueError, KeyError, TypeError):  # absent, cut short, or edited
+            return None
+
+    def keep(self, cell: Cell, records: list[Any]) -> None:
+        """Write the records of a cell, wholly or not at all."""
+        text = json.dumps({"cell": json.loads(cell.text), "records": records})
+        replace_file(self._path(cell), lambda path: path.write_text(text, encoding="utf-8"))
+
+    def forget(self, cells: Iterable[Cell]) -> None:
+        """Remove cells, so that they are worked out anew."""
+        for cell in cells:
+            self._path(cell).unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what a killed run has left half-written."""
+        for path in self.folder.glob("*.part"):
+            with suppress(OSError):  # another run may sweep as well
+                if time.time() - path.stat().st_mtime > LEFT_OVER:
+                    path.unlink()
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.key}.json"
+
 
 Work = Callable[[Cell, range], list[Any]]
 

@@ -1,4 +1,4 @@
-"""Vectors in, floats out: rows of numbers however they come."""
+"""Read vectors of numbers from lists, arrays and frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normal laws, and their density where entries are missing."""
+"""Normal distributions, and their density where entries are missing."""
 
 from __future__ import annotations
 
