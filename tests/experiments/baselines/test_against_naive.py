@@ -321,7 +321,7 @@ def test_thinned_goes_by_the_second_eigenvalue():
     assert short.predict_p([0]) == Thinned(model, thinning=5).fit([0] * 100, x[:100]).predict_p([0])
 
 
-@pytest.mark.parametrize("share", [None, 0.6])
+@pytest.mark.parametrize("share", [None, pytest.param(0.6, marks=pytest.mark.slow)])
 def test_ensemble_sliding(share):
     for seed in range(CASES // 4):
         rng, model, _, _, _, new = case(seed)

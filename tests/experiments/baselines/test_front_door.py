@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.products import some_slow
 
 from definetti import ConformalHMM, baselines, experiments, given_hmm
 from definetti.baselines import Baseline, Classical
@@ -29,7 +30,14 @@ from definetti.simulate import weather
 
 Y, X = weather(240, random_state=3)
 NAMED = Baseline.named
-every = pytest.mark.parametrize("baseline", NAMED.values(), ids=list(NAMED))
+
+
+def every_baseline(slow=()):
+    """Run a test for every baseline, for some of them in the slow tests."""
+    return pytest.mark.parametrize("baseline", some_slow(NAMED.values(), slow), ids=list(NAMED))
+
+
+every = every_baseline()
 MODEL = given_hmm(
     [[0.9, 0.1], [0.2, 0.8]],
     [[0.1, 0.7, 0.2], [0.8, 0.05, 0.15]],
@@ -147,7 +155,7 @@ def test_a_function_is_a_model_too(baseline):
     assert set(cp.predict_p(Y[200:201]).p_values) == {1.0}  # all is tied
 
 
-@every
+@every_baseline(slow=[AdaptiveLevel, NonExchangeable])
 def test_steps_without_observations(baseline):
     plain = baseline(random_state=0).fit(None, X[:200])
     assert len(plain.predict_p(horizon=2)) == 4
@@ -161,7 +169,7 @@ def test_steps_without_observations(baseline):
         assert len(cp.predict_p(Y[200:201], horizon=2)) == 4
 
 
-@every
+@every_baseline(slow=[AdaptiveLevel])
 def test_states_that_were_declared_or_never_seen(baseline):
     cp = baseline(states=["sun", "rain", "snow"], random_state=0).fit(Y[:200], X[:200])
     assert cp.states_ == ("sun", "rain", "snow")

@@ -9,6 +9,7 @@ import json
 import numpy as np
 import pytest
 import typer
+from tests.products import some_slow
 from typer.testing import CliRunner
 
 from definetti.baselines import Baseline
@@ -86,6 +87,7 @@ def test_a_monitored_contestant_adapts_its_level_after_a_change():
     assert level != 0.8
 
 
+@pytest.mark.slow
 def test_a_row_per_world_and_method_in_files_and_a_picture(tmp_path):
     found = compare(tmp_path, worlds=["figure1"], repetitions=2, n_jobs=1)
     expected = [
@@ -102,6 +104,7 @@ def test_a_row_per_world_and_method_in_files_and_a_picture(tmp_path):
     assert found.keeps_promise  # two windows refute nobody
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_jobs_or_on_stopping(tmp_path):
     write_words(tmp_path)
     how = {"worlds": ["rare", "words"], "methods": SOME, "repetitions": 30, "horizons": [1]}
@@ -111,7 +114,7 @@ def test_numbers_do_not_depend_on_jobs_or_on_stopping(tmp_path):
     assert numbers(compare(tmp_path / "one", tmp_path, n_jobs=1, **how)) == numbers(alone)
 
 
-@pytest.mark.parametrize("method", SOME)
+@pytest.mark.parametrize("method", some_slow(SOME, ["adaptivelevel"]))
 def test_windows_do_not_depend_on_who_works_them_out(method, tmp_path):
     write_sleep(tmp_path)
     world = selected(["sleep"], tmp_path, [1], 12)[0][0]

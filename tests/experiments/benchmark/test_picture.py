@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.products import some_slow
 
 from definetti.experiments.contestants import CONTESTANTS, Contestant
 from definetti.experiments.standings import COLOURS, MARKERS, assign_looks, picture
@@ -26,7 +27,7 @@ def test_no_two_contestants_look_alike():
 
 
 @pytest.mark.parametrize("by", MARKERS)
-@pytest.mark.parametrize("more", [1, 4, 60])
+@pytest.mark.parametrize("more", some_slow([1, 4, 60], [60]))
 def test_contestants_may_be_added(by, more, monkeypatch):
     before = assign_looks(CONTESTANTS.values())
     for k in range(more):

@@ -45,6 +45,7 @@ def test_it_writes_a_table_and_pictures_and_sums_up(small, tmp_path):
     assert lines[0].startswith("method,T,horizon,b,p,repetitions,covered,coverage")
 
 
+@pytest.mark.slow
 def test_json_is_for_programs(small, tmp_path):
     found = asked("figure1", "--repetitions", 3, "--jobs", 1, "--output", tmp_path, "--json")
     summary = json.loads(found.stdout)["summary"]

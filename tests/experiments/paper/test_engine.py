@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from tests.products import some_slow
 
 from definetti.cells import Cell, Store, run_cells
 from definetti.experiments import OURS, PAIRS, PUBLISHED, figure1
@@ -26,6 +27,7 @@ def undisturbed(tmp_path_factory, no_pictures):
     return (folder / "figure1.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_changes_nothing(undisturbed, tmp_path):
     figure1(tmp_path, n_jobs=2, **FEW)
     assert (tmp_path / "figure1.csv").read_bytes() == undisturbed
@@ -44,7 +46,7 @@ def cells(**changed):
     return [Cell("figure1", tuple(point.items()), OURS.settings, **parts) for point in POINTS[:3]]
 
 
-@pytest.mark.parametrize("chunk", [1, 3, 100])
+@pytest.mark.parametrize("chunk", some_slow([1, 3, 100], [3]))
 def test_the_size_of_chunks_changes_nothing(tmp_path, chunk):
     assert run_cells(cells(), work, tmp_path, n_jobs=1, chunk=chunk) == [
         work(cell, range(7)) for cell in cells()

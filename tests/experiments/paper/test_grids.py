@@ -73,6 +73,7 @@ def at(points, **where):
     return [p for p in points if all(p[key] == value for key, value in where.items())]
 
 
+@pytest.mark.slow
 def test_a_few_cells_of_figure_1(reference, tmp_path):
     points = [
         *at(FIRST, T=100, horizon=1, b=0.5, p=0.1),
@@ -87,6 +88,7 @@ def test_a_few_cells_of_figure_1(reference, tmp_path):
     assert found.keeps_promise
 
 
+@pytest.mark.slow
 def test_a_few_cells_of_figure_2(reference, tmp_path):
     points = [*at(SECOND, chain="markov", T=60, b=0.6), *at(SECOND, chain="iid", T=120, b=0.9)]
     compare_second(figure2(tmp_path, repetitions=30, points=points), reference)

@@ -43,6 +43,7 @@ def test_the_series_are_those_of_the_table(data):
     assert [len(s.states) for s in series] == [503, 503, 733, 252]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_the_published_table_comes_from_alpha_four_fifths(data, tmp_path):
     found = table1(tmp_path, data, methods=SERIES_METHODS[:1], n_jobs=1)

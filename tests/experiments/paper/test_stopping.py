@@ -50,6 +50,7 @@ def undisturbed(tmp_path_factory, no_pictures):
     return csv_of(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "jobs"), [(signal.SIGINT, 1), (signal.SIGKILL, 2)])
 def test_a_stopped_run_goes_on(start, undisturbed, tmp_path, how, jobs):
     process = start(SCRIPT, int(how), 3, tmp_path, jobs)
@@ -66,7 +67,8 @@ def test_a_stopped_run_goes_on(start, undisturbed, tmp_path, how, jobs):
     assert all(path.exists() for path in found.files)
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_control_c_says_how_to_go_on(start, tmp_path, jobs):
     arguments = ["figure1", "--repetitions", 20, "--output", tmp_path, "--jobs", jobs]
     process = start(COMMAND, int(signal.SIGINT), 2, *arguments)
