@@ -22,7 +22,7 @@ from rich.table import Table
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Gaussian, Words
 from definetti.evaluation.rolling import roll_levels
-from definetti.evaluation.summary import exact_interval
+from definetti.evaluation.summarize import exact_interval
 from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import Recording, read_sleep, read_words
 from definetti.memory import Age, Memory, Order

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from definetti.evaluation.summary import exact_interval, find_worst_state, split_by_last_state
+from definetti.evaluation.summarize import exact_interval, find_worst_state, split_by_last_state
 from definetti.experiments.contestants import CONTESTANTS, Contestant
 from definetti.experiments.methods import PROMISED, average, group_by_method, mark_short
 from definetti.experiments.worlds import Drawn, Recorded
