@@ -12,7 +12,7 @@ import pytest
 
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Poisson
-from definetti.emissions._choice import choose
+from definetti.emissions.choice import choose
 from definetti.engine.rank import rank
 from definetti.levels import budget
 from definetti.monitor import Monitor

@@ -12,7 +12,7 @@ import numpy as np
 from definetti.check.checking import check
 from definetti.check.diagnosis import Diagnosis
 from definetti.data.labels import is_missing, piece, readable
-from definetti.emissions._choice import kinds_of
+from definetti.emissions.choice import kinds_of
 from definetti.memory import Memory
 
 DRAWN = 199  # of which 0.005 is the smallest p-value

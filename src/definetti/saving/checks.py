@@ -10,9 +10,8 @@ from definetti._system.checks import checked_prior
 from definetti.data.labels import Alphabet
 from definetti.data.sound import check_codes, check_statistics, check_table, is_array, require
 from definetti.emissions import Emission
-from definetti.emissions._chunks import Chunks
-from definetti.emissions._columns import Column
-from definetti.emissions._rows import Rows
+from definetti.emissions.mixed import Column
+from definetti.emissions.tables import Chunks, Rows
 from definetti.memory import Memory
 from definetti.models import HMM
 from definetti.models.base import Model
