@@ -33,9 +33,11 @@ class Graph(NamedTuple):
     token : (V,) what each node is called in draws
     begins : (S + 1,) where the stretches begin, and the last ends
     shelf, shelves : (T,) times sorted by node, and (V + 1,) where those of a node begin
-    deck, decks : exits sorted by node, as arcs, and (V + 1,) where those of a node begin
+    deck, decks : exits sorted by node, as cards, and (V + 1,) where those of a node begin; a card
+        is the number of an arc, and in its last `bits` bits the node that the arc leads to
     outward, outwards : places in the deck of exits to another node, and where a node's begin
-    target, edge : where each arc leads, and what it is called in draws
+    edge : what each arc is called in draws
+    bits : how many bits a node takes
     """
 
     node: CodeArray
@@ -47,8 +49,8 @@ class Graph(NamedTuple):
     decks: IntArray
     outward: CodeArray
     outwards: IntArray
-    target: CodeArray
     edge: CodeArray
+    bits: int
 
 
 def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
@@ -63,8 +65,8 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     Examples
     --------
     >>> graph = graph_of(np.array([0, 0, 1]), np.array([0, 1, -1]), np.array([0, 3]))
-    >>> graph.deck, graph.target, graph.outward
-    (array([0, 1], dtype=int32), array([0, 1], dtype=int32), array([1], dtype=int32))
+    >>> graph.deck, graph.bits, graph.outward
+    (array([0, 3], dtype=int32), 1, array([1], dtype=int32))
     """
     length = len(tokens)
     names = np.repeat(np.arange(len(begins) - 1) * (int(tokens.max()) + 1), np.diff(begins))
@@ -80,7 +82,8 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     arcs = before * np.int64(size)
     arcs += after
     first_arc, arcs, _ = distinct_numbers(arcs)
-    deck = as_codes(arcs, length)
+    bits = (size - 1).bit_length()
+    deck = as_codes(arcs << bits | after, len(first_arc) << bits)
     del arcs
     outward = as_codes(np.flatnonzero(before != after), length)
     return Graph(
@@ -93,8 +96,8 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
         _bounds(before, size),
         outward,
         _bounds(before[outward], size),
-        after[first_arc],
         edges[leaves[first_arc]],
+        bits,
     )
 
 
@@ -159,6 +162,7 @@ def _grow_tree(rng: np.random.Generator, graph: Graph) -> IntArray:
     """Draw each node's last exit, a place in the deck: a uniform tree towards the last nodes."""
     size = len(graph.token)
     tree = np.full(size, -1, dtype=np.int64)
+    last_bits = (1 << graph.bits) - 1
     joined = np.zeros(size, dtype=np.bool_)
     for end in graph.begins[1:]:
         joined[graph.node[end - 1]] = True
@@ -167,11 +171,11 @@ def _grow_tree(rng: np.random.Generator, graph: Graph) -> IntArray:
         while not joined[u]:  # the latest exit from each node is what is left of all loops
             begin, end = graph.outwards[u], graph.outwards[u + 1]
             tree[u] = graph.outward[begin + draw_below(rng, end - begin)]
-            u = graph.target[graph.deck[tree[u]]]
+            u = graph.deck[tree[u]] & last_bits
         u = v
         while not joined[u]:
             joined[u] = True
-            u = graph.target[graph.deck[tree[u]]]
+            u = graph.deck[tree[u]] & last_bits
     return tree
 
 
@@ -188,10 +192,12 @@ def draw_members(
     tokens = np.empty((size, length), dtype=graph.node.dtype)
     edges = np.full((size, length), -1, dtype=graph.node.dtype)
     times = np.empty((size, length), dtype=graph.node.dtype)
+    # Without signs, so that no index has to be looked at for being negative.
+    to_shelf = (graph.shelves - graph.decks).astype(np.uint64)
+    bits, last_bits = np.uint64(graph.bits), np.uint64((1 << graph.bits) - 1)
     for b in range(size):
         tree = _grow_tree(rng, graph)
         deck, shelf = graph.deck.copy(), graph.shelf.copy()
-        visits = np.zeros(len(tree), dtype=np.int64)
         for v in range(len(tree)):
             begin, end = graph.decks[v], graph.decks[v + 1]
             if tree[v] >= 0:
@@ -199,21 +205,18 @@ def draw_members(
                 deck[tree[v]], deck[end] = deck[end], deck[tree[v]]
             shuffle(rng, deck, begin, end)
             shuffle(rng, shelf, graph.shelves[v], graph.shelves[v + 1])
+        tops = graph.decks[:-1].astype(np.uint64)  # the next card of each node
         for s in range(len(graph.begins) - 1):
             begin, end = graph.begins[s], graph.begins[s + 1]
-            v, k = graph.node[begin], 0
-            exits, seen, token = graph.decks[v], graph.shelves[v], graph.token[v]
+            u = np.uint64(graph.node[begin])
             for t in range(begin, end - 1):
-                arc = deck[exits + k]
-                tokens[b, t] = token
-                times[b, t] = shelf[seen + k]
-                edges[b, t] = graph.edge[arc]
-                k += 1
-                if graph.target[arc] != v:  # within a run nothing waits for the step before
-                    visits[v] = k
-                    v = graph.target[arc]
-                    k = visits[v]
-                    exits, seen, token = graph.decks[v], graph.shelves[v], graph.token[v]
-            tokens[b, end - 1] = token
-            times[b, end - 1] = shelf[seen + k]
+                top = tops[u]
+                tops[u] = top + np.uint64(1)
+                card = np.uint64(deck[top])
+                tokens[b, t] = graph.token[u]
+                times[b, t] = shelf[top + to_shelf[u]]
+                edges[b, t] = graph.edge[card >> bits]
+                u = card & last_bits
+            tokens[b, end - 1] = graph.token[u]
+            times[b, end - 1] = shelf[tops[u] + to_shelf[u]]
     return tokens, edges, times

@@ -76,9 +76,10 @@ def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatA
             continue
         total = np.zeros(lags)
         for s in range(len(begins) - 1):
-            for t in range(begins[s], begins[s + 1]):
-                for k in range(min(lags, begins[s + 1] - 1 - t)):  # all lags in one pass
-                    total[k] += off[t] * off[t + 1 + k]
+            for t in range(begins[s], begins[s + 1]):  # all lags in one pass
+                later = off[t + 1 : min(t + 1 + lags, begins[s + 1])]
+                for k in range(len(later)):
+                    total[k] += off[t] * later[k]
         found[b] = total / spread
     return found
 

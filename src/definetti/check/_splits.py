@@ -65,14 +65,14 @@ def split_cells(
             ratio, best, place = 0, 0, begins[s]
             edge = (begins[s + 1] - begins[s]) // EDGE
             low, high = begins[s] + edge, begins[s + 1] - edge
-            for t in range(begins[s], begins[s + 1]):
+            for t in range(begins[s], high):
                 if cells[b, t] >= 0:
                     c, g = np.uint64(cells[b, t]), np.uint64(groups[b, t])
                     i, j = left[c], own[g]
                     left[c], own[g] = i + one, j + one
                     ratio += gains[i] - gains[both[c] - i - one]
                     ratio -= gains[j] - gains[every[g] - j - one]
-                    if ratio > best and low <= t + 1 <= high:
+                    if ratio > best and low <= t + 1:
                         best, place = ratio, t + 1
             if single:
                 left[:] = 0
@@ -134,7 +134,7 @@ def split_scores(
             ratio, best, place = 0.0, 0.0, begins[s]
             edge = (begins[s + 1] - begins[s]) // EDGE
             low, high = begins[s] + edge, begins[s + 1] - edge
-            for t in range(begins[s], begins[s + 1]):
+            for t in range(begins[s], high):
                 g, score = groups[b, t], scores[b, t]
                 if score != GONE:
                     sums[g] += score
@@ -146,7 +146,7 @@ def split_scores(
                         part = off * off * (every / (n * (every - n)))
                     ratio += part - parts[g]
                     parts[g] = part
-                    if ratio > best and low <= t + 1 <= high:
+                    if ratio > best and low <= t + 1:
                         best, place = ratio, t + 1
             if single:
                 sums[:], sizes[:], parts[:] = 0, 0, 0.0

@@ -120,8 +120,10 @@ class Series:
         at, part = np.divmod(self.shares * (self.size - 1), 1)
         low = at.astype(np.int64)
         high = np.minimum(low + 1, self.size - 1)
-        low_places, high_places = order_statistics(places, low), order_statistics(places, high)
-        quantiles = low_places * (1 - part) + high_places * part
+        ranks = np.unique([low, high])
+        ordered = order_statistics(places, ranks)
+        quantiles = ordered[:, np.searchsorted(ranks, low)] * (1 - part)
+        quantiles += ordered[:, np.searchsorted(ranks, high)] * part
         return np.concatenate(
             [
                 ndtri(quantiles),
