@@ -10,7 +10,7 @@ from benchmarks.models import draw_sample, random_model
 from benchmarks.tables import format_goal, format_ratio, format_seconds, make_table, show_table
 from benchmarks.timing import race
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.ranks.pvalue import ranks
+from definetti.engine.pvalues import ranks
 
 STATES, SYMBOLS, LABELLED, NEW = 10, 10, 10_000, 1_000
 GOAL, ROUNDS = 50, 10

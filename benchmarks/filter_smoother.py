@@ -10,7 +10,7 @@ from rich.console import Console
 from benchmarks.models import Floats, draw_sample, random_model
 from benchmarks.tables import format_goal, format_ratio, format_seconds, make_table, show_table
 from benchmarks.timing import race
-from definetti.data.windows import Windows
+from definetti.data.history import Windows
 from definetti.emissions import Categorical
 from definetti.models.hmm import Parameters
 

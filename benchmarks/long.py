@@ -176,7 +176,7 @@ def _race_a_list(console: Console) -> None:
 
 
 class TimedQuestion:
-    """A question asked once beforehand, so that nothing is compiled on the clock."""
+    """A task asked once beforehand, so that nothing is compiled on the clock."""
 
     def __init__(
         self, data: Sample, horizon: int, score: str, max_candidates: int = 100_000

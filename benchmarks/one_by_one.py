@@ -1,10 +1,10 @@
 """A plugin of pytest, `-p benchmarks.one_by_one`: every window is predicted by itself.
 
-So the tests can be run as if all windows of a stretch had never been predicted in one pass: by the
+So the tests can be run as if all windows of a segment had never been predicted in one pass: by the
 switch that `roll_levels` has for its witness.
 """
 
-from definetti.judging.rolling import roll_levels
+from definetti.evaluation.rolling import roll_levels
 
 
 def pytest_configure() -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from benchmarks.tables import format_ratio, format_seconds, make_table, show_table
 from benchmarks.timing import race
-from definetti.ranks.pvalue import ranks, ranks_among
+from definetti.engine.pvalues import ranks, ranks_among
 
 LENGTHS, CANDIDATES = (10_000, 100_000, 1_000_000), 4
 

@@ -13,9 +13,9 @@ from benchmarks.tables import format_goal, format_ratio, format_seconds, make_ta
 from benchmarks.timing import race
 from definetti import ConformalHMM
 from definetti._system.arrays import IntArray
-from definetti.algorithm import Ranked, rank_general
 from definetti.data.candidates import all_candidates
-from definetti.question import Question
+from definetti.engine.rank import Ranked, rank_general
+from definetti.engine.task import PredictionTask
 
 ROUNDS, COLUMNS, LEAST = 3, 12, 20.0
 # Kind of observations, states, steps, labelled steps, symmetry, and whether a goal was set.
@@ -45,14 +45,14 @@ def run(console: Console) -> None:
         "goal",
     )
     for kind, states, steps, length, symmetry, hoped in SETTINGS:
-        question = _ask(kind, states, steps, length, symmetry)
+        task = _ask(kind, states, steps, length, symmetry)
         candidates = all_candidates(states, steps)
-        found = _rank_one_by_one(question, candidates), rank_general(question, candidates)
+        found = _rank_one_by_one(task, candidates), rank_general(task, candidates)
         assert found[0][0] == found[1][0]
         assert np.array_equal(found[0][1], found[1][1])
         slow, quick = race(
-            lambda q=question, c=candidates: _rank_one_by_one(q, c),  # type: ignore[misc]
-            lambda q=question, c=candidates: rank_general(q, c),  # type: ignore[misc]
+            lambda q=task, c=candidates: _rank_one_by_one(q, c),  # type: ignore[misc]
+            lambda q=task, c=candidates: rank_general(q, c),  # type: ignore[misc]
             rounds=ROUNDS,
         )
         made.add_row(
@@ -74,18 +74,18 @@ def run(console: Console) -> None:
     )
 
 
-def _rank_one_by_one(question: Question, candidates: IntArray) -> Ranked:
+def _rank_one_by_one(task: PredictionTask, candidates: IntArray) -> Ranked:
     """Rank candidates with estimates that are made one after the other."""
-    with patch("definetti.question.estimate_candidates", lambda *_: None):
-        return rank_general(question, candidates)
+    with patch("definetti.engine.task.estimate_candidates", lambda *_: None):
+        return rank_general(task, candidates)
 
 
-def _ask(kind: str, states: int, steps: int, length: int, symmetry: str) -> Question:
-    """Return the question about what follows a history of a chain that lasts."""
+def _ask(kind: str, states: int, steps: int, length: int, symmetry: str) -> PredictionTask:
+    """Return the task about what follows a history of a chain that lasts."""
     y, x = _draw(kind, states, length + steps, seed=3)
     model = ConformalHMM(symmetry=symmetry, states=range(states), random_state=0)
     model.fit(y[:length], x[:length])
-    return model._question(y[length:], None)
+    return model._task(y[length:], None)
 
 
 def _draw(

@@ -50,7 +50,7 @@ def run(console: Console) -> None:
             format_seconds(float(far)),
             format_ratio(float(far / first)),
         )
-    show_table(console, made, "Each is the median of its stretch. Growth of 1× is no growth.")
+    show_table(console, made, "Each is the median of its segment. Growth of 1× is no growth.")
     many.run(console)
     online.run(console)
 

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from benchmarks.tables import make_table, show_table
 from definetti import HMM, ConformalHMM
+from definetti.evaluation.summary import exact_interval
 from definetti.exceptions import NotExactWarning
-from definetti.judging.intervals import exact_interval
 from definetti.oracle import oracle_size
 from definetti.simulate import sample
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from benchmarks.tables import format_ratio, format_seconds, make_table, show_table
 
 ROOMS = {
-    "backtests": ["tests/judging/test_backtest.py", "tests/judging/test_spread.py"],
+    "backtests": ["tests/evaluation/test_backtest.py", "tests/evaluation/test_spread.py"],
     "the contest": ["tests/contest/test_compare.py"],
     "reports": ["tests/report/test_contents.py"],
     "commands": ["tests/cli/test_groups.py", "tests/cli/test_report.py", "tests/cli/test_json.py"],

@@ -33,8 +33,8 @@ from benchmarks.tables import make_table, show_table
 from definetti import ConformalHMM
 from definetti._system.compiled import Kernel
 from definetti.cli import app
-from definetti.judging import Backtest, run_backtest
-from definetti.judging.backtest import OURS
+from definetti.evaluation import Backtest, run_backtest
+from definetti.evaluation.backtest import OURS
 from definetti.simulate import weather
 
 ROOT = str(Path(definetti.__file__).parent)

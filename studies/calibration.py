@@ -15,7 +15,7 @@ from definetti.symmetry.base import Generator
 class AllWindows(Symmetry):
     """Split conformal prediction that ignores time: **not valid** for a Markov chain.
 
-    All windows of the calibration stretch, overlapping ones too, are taken for exchangeable with
+    All windows of the calibration segment, overlapping ones too, are taken for exchangeable with
     the new one, whatever states they end in.
     """
 

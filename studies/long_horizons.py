@@ -26,10 +26,10 @@ from definetti import HMM, ConformalHMM
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import windows_at
 from definetti.emissions import Categorical, Gaussian
+from definetti.engine.pvalues import miscoverage
+from definetti.engine.thresholds import blocks_needed
+from definetti.evaluation.summary import exact_interval
 from definetti.exceptions import FewBlocksWarning
-from definetti.judging.intervals import exact_interval
-from definetti.ranks.limits import blocks_needed
-from definetti.ranks.pvalue import miscoverage
 from definetti.scores import Band
 
 STATES = (3, 5)
@@ -114,7 +114,7 @@ def simulate_chain(
 
 
 def possible(length: int, horizon: int) -> bool:
-    """Tell whether a calibration stretch has room for as many blocks as the level takes."""
+    """Tell whether a calibration segment has room for as many blocks as the level takes."""
     calibration = length - floor(TRAINED * length)
     return (calibration - 1) // horizon >= blocks_needed(miscoverage(LEVEL))
 
@@ -163,9 +163,9 @@ def bonferroni(cp: ConformalHMM, new: npt.NDArray[Any]) -> tuple[npt.NDArray[np.
     on all windows, overlapping ones too, as if they were exchangeable with the new one; also
     whether these are too few to leave anything out.
     """
-    question = cp._question(new, None)
-    estimate = question.estimate(question.complete_with(0))
-    history, horizon = question.history, len(new)
+    task = cp._task(new, None)
+    estimate = task.estimate(task.complete_with(0))
+    history, horizon = task.history, len(new)
     ends = np.arange(horizon, len(history))
     past = np.concatenate(
         [
@@ -181,7 +181,7 @@ def bonferroni(cp: ConformalHMM, new: npt.NDArray[Any]) -> tuple[npt.NDArray[np.
     limits: FloatArray = np.full(horizon, np.inf)
     if place <= len(past):
         limits = np.partition(past, place - 1, axis=0)[place - 1]
-    window = question.windows(np.zeros((1, horizon), dtype=np.int64))
+    window = task.windows(np.zeros((1, horizon), dtype=np.int64))
     return 1.0 - estimate.smoothing(window)[0] <= limits[:, None], place > len(past)
 
 

@@ -18,8 +18,8 @@ from rich.table import Table
 
 from definetti import ConformalHMM
 from definetti._system.arrays import FloatArray, IntArray
+from definetti.engine.pvalues import miscoverage
 from definetti.memory import Memory
-from definetti.ranks.pvalue import miscoverage
 from studies.choices import MEMORIES, RecordedKind, read
 from studies.data import missing
 from studies.real_data import HERE
@@ -37,12 +37,12 @@ def judge_steps(data: RecordedKind, memory: Memory, behind: Memory) -> FloatArra
         length = len(history.states)
         cut, first = int(TRAINED * length), int(LABELLED * length)
         cp = ConformalHMM(data.model, states=labels, train_size=cut)
-        question = cp.fit(*history.piece(0, length))._question(None, 1)
-        past = question.history
+        task = cp.fit(*history.piece(0, length))._task(None, 1)
+        past = task.history
         states, codes = past.states, past.observations
         trained = np.array([labels.index(state) for state in history.states[:cut]])
         nothing = np.zeros(len(trained), dtype=np.int64)
-        estimate = question.estimate(question.complete_with(0))
+        estimate = task.estimate(task.complete_with(0))
         likelihood = np.exp(estimate.log_likelihood(codes))
         following = _back_off(behind, trained, nothing, states, np.zeros_like(states), labels)
         scores = np.full((len(states), len(labels)), np.inf)
@@ -74,7 +74,7 @@ def _back_off(
     unseen: IntArray,
     labels: Sequence[object],
 ) -> FloatArray:
-    """Return the probability of each next state after each step, learned from the first stretch."""
+    """Return the probability of each next state after each step, learned from the first segment."""
     n = len(labels)
     first = np.full((n, n), 0.5)
     np.add.at(first, (trained[:-1], trained[1:]), 1)

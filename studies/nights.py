@@ -17,15 +17,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from definetti.conformal.sequences import ConformalSequences
 from definetti.contest.recordings import read_nights
 from definetti.emissions import Gaussian
+from definetti.engine.pvalues import miscoverage
+from definetti.engine.thresholds import blocks_needed
+from definetti.evaluation.results import Evaluation
+from definetti.evaluation.summary import exact_interval
 from definetti.exceptions import FewBlocksWarning
-from definetti.judging.intervals import exact_interval
 from definetti.models.hmm import HMM
-from definetti.ranks.limits import blocks_needed
-from definetti.ranks.pvalue import miscoverage
-from definetti.sequences import ConformalSequences
-from definetti.sets import Evaluation, StepSets
+from definetti.sets import StepSets
 from studies.data import ORIGINS, SLEEP
 
 HERE = Path(__file__).resolve().parents[1]

@@ -18,8 +18,8 @@ from rich.console import Console
 
 from definetti import ConformalHMM
 from definetti.check import Diagnosis, check
-from definetti.judging.intervals import exact_interval
-from definetti.judging.rolling import roll_levels
+from definetti.evaluation.rolling import roll_levels
+from definetti.evaluation.summary import exact_interval
 from definetti.memory import Age
 from studies.choices import RecordedKind, read
 from studies.data import missing

@@ -19,9 +19,9 @@ from rich.table import Table
 from definetti import ConformalHMM
 from definetti.contest.recordings import read_nights
 from definetti.data.series import take_series
+from definetti.evaluation import START, SeriesEvaluation, SeriesRecord, backtest_series
+from definetti.evaluation.backtest import find_begin
 from definetti.exceptions import FewBlocksWarning
-from definetti.judging import START, SeriesEvaluation, SeriesRecord, backtest_series
-from definetti.judging.backtest import find_begin
 from studies.data import SLEEP, WORDS, missing
 
 HERE = Path(__file__).resolve().parents[1]
@@ -31,7 +31,7 @@ COLUMNS = ("data", "predicted by", "windows", "covered", "worst series", "series
 
 
 class ManySeries(NamedTuple):
-    """Rows of many series, with the lengths of stretches between gaps."""
+    """Rows of many series, with the lengths of segments between gaps."""
 
     name: str
     observations: Any

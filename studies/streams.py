@@ -24,10 +24,10 @@ from scipy.stats import binom
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.judging.intervals import exact_interval
+from definetti.engine.stream import PARTS, stream_p_values, visit_p_values
+from definetti.evaluation.summary import exact_interval
 from definetti.martingales import CUSUM, Alarm, Martingale, ShiryaevRoberts, Ville
-from definetti.models.whole import stationary
-from definetti.ranks.stream import PARTS, stream_p_values, visit_p_values
+from definetti.models.predictors import stationary
 
 ALPHA = 0.05
 ERROR = 1e-6  # how probable it is that the study finds fault with what is right, for each share

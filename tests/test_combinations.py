@@ -18,9 +18,9 @@ from tests.memory.laws import RETURNING, SHOWN, follow
 
 from definetti import HMM, ConformalHMM, given_hmm
 from definetti.departed import _history
+from definetti.engine.promise import ANY_TIME, BY_VISITS, LAST, Promise, promise_of
 from definetti.levels.by_state import read_levels
 from definetti.memory import Order, resolve_memory
-from definetti.promises import ANY_TIME, BY_VISITS, LAST, Promise, promise_of
 from definetti.remembered import LAWS, SHOWS, Law
 from definetti.symmetry import Remembering, find_symmetry
 from definetti.symmetry.base import PRESENT

@@ -81,7 +81,7 @@ def room_of(name: str) -> str:
     first = rest.partition(".")[0]
     if package != "definetti" or first in ("", "__version__"):
         return ""
-    return definetti._HOMES.get(first, first)
+    return definetti._HOMES.get(first, first).partition(".")[0]
 
 
 def upward(found: Iterator[Import]) -> list[Import]:

@@ -20,12 +20,12 @@ from definetti import HMM, ConformalHMM, given_hmm
 from definetti.check import check
 from definetti.data import Completion, History, Windows
 from definetti.emissions import Categorical
+from definetti.engine.rank import find_classes
 from definetti.martingales import Martingale, PlugIn
 from definetti.memory import Memory
 from definetti.models import Marginals, Model
 from definetti.scores import Path, Score
 from definetti.simulate import sample, weather
-from definetti.strategies import find_classes
 from definetti.symmetry import (
     BlockGroup,
     Departures,
@@ -137,14 +137,14 @@ class Hostile(Symmetry):
     def chains(self, tokens: Any, horizon: int) -> Any:
         return self.chained(tokens, horizon) if self.chained else None
 
-    def lesson(self, completion: Any) -> Any:
+    def training_subset(self, completion: Any) -> Any:
         return self.taught(completion) if self.taught else None
 
 
 class Everything(Hostile):
     """The same, which a refitted model learns all from."""
 
-    lesson = Symmetry.lesson
+    training_subset = Symmetry.training_subset
 
 
 def windows(start: Any = (0, 1), states: Any = 0, codes: Any = 0) -> Windows:
@@ -260,9 +260,9 @@ def counted(**changes: Any) -> Callable[..., Any]:
     ids=range(12),
 )
 def test_classes(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("definetti.algorithm.find_classes", counted())
+    monkeypatch.setattr("definetti.engine.rank.find_classes", counted())
     assert len(predict(symmetry="full", model=HMM())) == 4
-    monkeypatch.setattr("definetti.algorithm.find_classes", counted(**changes))
+    monkeypatch.setattr("definetti.engine.rank.find_classes", counted(**changes))
     with pytest.raises(ValueError, match="classes must"):
         predict(symmetry="full", model=HMM())
 

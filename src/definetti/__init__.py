@@ -10,25 +10,26 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
-    from definetti.judging import compare_predictors
+    from definetti.conformal.sequences import ConformalSequences
+    from definetti.evaluation import compare_predictors
+    from definetti.evaluation.results import Evaluation
     from definetti.models import HMM, FromHmmlearn, given_hmm
     from definetti.monitor import Monitor
     from definetti.saving import load
-    from definetti.sequences import ConformalSequences
-    from definetti.sets import Evaluation, LatticeSet, PredictionSet, StepSets
+    from definetti.sets import LatticeSet, PredictionSet, StepSets
 
 # Loaded on first use: `import definetti` itself costs nothing.
 _HOMES = {
     "ConformalHMM": "conformal",
-    "ConformalSequences": "sequences",
-    "Evaluation": "sets",
+    "ConformalSequences": "conformal.sequences",
+    "Evaluation": "evaluation.results",
     "FromHmmlearn": "models",
     "HMM": "models",
     "LatticeSet": "sets",
     "Monitor": "monitor",
     "PredictionSet": "sets",
     "StepSets": "sets",
-    "compare_predictors": "judging",
+    "compare_predictors": "evaluation",
     "given_hmm": "models",
     "load": "saving",
 }

@@ -18,9 +18,9 @@ from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
+from definetti.engine.filling import place_candidates
+from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
-from definetti.ranks.filling import place_candidates
-from definetti.ranks.pvalue import Rank
 from definetti.symmetry.base import checked_recent, find_symmetry
 
 

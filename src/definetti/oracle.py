@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_model, checked_number
-from definetti.ranks.pvalue import miscoverage
+from definetti.engine.pvalues import miscoverage
 
 
 def oracle_size(

@@ -13,9 +13,9 @@ from sklearn.base import clone
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.progress import show_progress
 from definetti.data.history import History
+from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import chances_by_state
 from definetti.memory import Age, Memory, Observation, Order, resolve_memory
-from definetti.ranks.pvalue import Rank
 
 SHOWS = np.array([[0.8, 0.2], [0.3, 0.7]])  # what is observed in each of two states
 

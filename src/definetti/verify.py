@@ -20,9 +20,9 @@ from definetti._system.progress import show_progress
 from definetti.conformal import ConformalHMM
 from definetti.departed import Departed as Departed
 from definetti.departed import enumerate_departures as enumerate_departures
+from definetti.engine.filling import place_candidates
+from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
-from definetti.ranks.filling import place_candidates
-from definetti.ranks.pvalue import Rank
 from definetti.remembered import LAWS as LAWS
 from definetti.remembered import Law as Law
 from definetti.remembered import Remembered as Remembered

@@ -38,7 +38,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_every_number_is_the_same(question, monkeypatch):
+def test_every_number_is_the_same(task, monkeypatch):
     calls = []
     real = Kernel.__call__
 
@@ -47,9 +47,9 @@ def test_every_number_is_the_same(question, monkeypatch):
         return real(self, *arguments)
 
     monkeypatch.setattr(Kernel, "__call__", counted)
-    whole, in_one_go = QUESTIONS[question](), len(calls)
+    whole, in_one_go = QUESTIONS[task](), len(calls)
     calls.clear()
     for module in (compiled, counting):
         monkeypatch.setattr(module, "PIECE", 40)
-    assert QUESTIONS[question]() == whole
+    assert QUESTIONS[task]() == whole
     assert len(calls) > in_one_go

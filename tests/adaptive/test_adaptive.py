@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from definetti.adaptive import ACI, AdaptiveLevel, DtACI, QuantilePID
-from definetti.ranks.pvalue import Rank
+from definetti.engine.pvalues import Rank
 
 RNG = np.random.default_rng(0)
 # How the p-value of the truth is chosen by someone who knows what is in force.

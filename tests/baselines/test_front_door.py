@@ -24,7 +24,8 @@ from definetti.baselines import (
     UnionMultiStep,
     UnionOverSequences,
 )
-from definetti.sets import Evaluation, PredictionSet
+from definetti.evaluation.results import Evaluation
+from definetti.sets import PredictionSet
 from definetti.simulate import weather
 
 Y, X = weather(240, random_state=3)

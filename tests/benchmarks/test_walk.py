@@ -3,7 +3,7 @@
 from benchmarks.walk import count_switches, record_calls
 
 from definetti import ConformalHMM
-from definetti.judging.intervals import exact_interval
+from definetti.evaluation.summary import exact_interval
 from definetti.simulate import weather
 
 Y, X = weather(60, random_state=0)

@@ -9,27 +9,27 @@ from definetti.check.sample import Draws, read_sample
 from definetti.memory import Observation, Order
 
 
-def signature(stretches):
-    """What the likelihood depends on, for each stretch by itself; of stretches of pairs."""
+def signature(segments):
+    """What the likelihood depends on, for each segment by itself; of segments of pairs."""
     return tuple(
         (
             pairs[0][0],
             tuple(sorted(Counter(pairwise(x for x, _ in pairs)).items())),
             tuple(sorted(Counter(pairs).items(), key=repr)),
         )
-        for pairs in stretches
+        for pairs in segments
     )
 
 
-def columns_signature(stretches):
+def columns_signature(segments):
     """First states, transitions at each distance from the end, and all pairs together."""
     steps = Counter(
         (len(pairs) - k, a[0], b[0])
-        for pairs in stretches
+        for pairs in segments
         for k, (a, b) in enumerate(pairwise(pairs))
     )
-    every = Counter(pair for pairs in stretches for pair in pairs)
-    first = tuple(pairs[0][0] for pairs in stretches)
+    every = Counter(pair for pairs in segments for pair in pairs)
+    first = tuple(pairs[0][0] for pairs in segments)
     return first, tuple(sorted(steps.items())), tuple(sorted(every.items(), key=repr))
 
 
@@ -42,8 +42,8 @@ def all_classes(states, symbols, lengths, name=signature, tokens=None):
     """List all sequences of pairs, class by class; a token stands for its pair if there are any."""
     classes = defaultdict(list)
     for pairs in product(product(states, symbols), repeat=sum(lengths)):
-        stretches = cut(pairs, lengths)
-        key = name(stretches if tokens is None else [tokens(one) for one in stretches])
+        segments = cut(pairs, lengths)
+        key = name(segments if tokens is None else [tokens(one) for one in segments])
         classes[key].append(pairs)
     return list(classes.values())
 

@@ -211,7 +211,7 @@ def test_rows_are_those_of_the_whole_where_a_part_is_tested(monkeypatch):
         assert abs(found.tests["drift"].row - whole) < 20
         assert f"use the rows after {found.tests['drift'].row}," in found.verdict
         assert f"near row {found.tests['drift'].row} " in found.tests["drift"].effect
-    cp.break_off().partial_fit(observations[:50], states[:50])
+    cp.new_segment().partial_fit(observations[:50], states[:50])
     assert abs(cp.check().tests["drift"].row - whole) < 20
 
 

@@ -65,7 +65,7 @@ def test_draws_are_uniform(name):
 
 
 @pytest.mark.parametrize("lengths", [[3, 4], [1, 6], [5, 2]])
-def test_stretches_are_rearranged_each_by_itself(lengths):
+def test_segments_are_rearranged_each_by_itself(lengths):
     pairs = pair("abbabab", "0101101"[::-1])
     members = members_of(pairs, lengths)
     assert_uniform(drawn(as_sample(pairs, lengths), pairs, across=False), members)

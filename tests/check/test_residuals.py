@@ -29,7 +29,7 @@ def test_a_step_is_placed_among_those_of_its_group_before_it():
             assert place[t] == (less + coins[t] * (same + 1)) / (len(before) + 1)
 
 
-def test_autocorrelations_stay_within_stretches():
+def test_autocorrelations_stay_within_segments():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(2, 30))
     rows[0, [3, 17]] = np.nan

@@ -31,7 +31,7 @@ def entropy(counts):
 
 @pytest.fixture(params=["symbols", "numbers"])
 def drawn(request):
-    """A sample with gaps, rearrangements of it, and these as stretches of pairs."""
+    """A sample with gaps, rearrangements of it, and these as segments of pairs."""
     rng = np.random.default_rng(3)
     states = rng.choice(list("abc"), 60, p=[0.5, 0.3, 0.2]).tolist()
     values = rng.choice(["x", "y", "z"], 60) if request.param == "symbols" else rng.normal(size=60)
@@ -74,10 +74,10 @@ def test_order(drawn):
         agree(value, 2 * (entropy(triples) - known))
 
 
-def best_split(stretch, ratio):
-    edge = len(stretch) // 20
+def best_split(segment, ratio):
+    edge = len(segment) // 20
     return max(
-        [0.0, *(ratio(stretch[:t], stretch[t:]) for t in range(edge, len(stretch) - edge + 1))]
+        [0.0, *(ratio(segment[:t], segment[t:]) for t in range(edge, len(segment) - edge + 1))]
     )
 
 

@@ -15,7 +15,7 @@ from definetti.cli.grouped import judge_groups, make_for_series
 from definetti.cli.grouped_living import LivingSeries
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
 from definetti.cli.writing import write_rows
-from definetti.judging import backtest_series
+from definetti.evaluation import backtest_series
 from definetti.simulate import weather_series
 
 THINGS, SKIES = weather_series(6, 60, random_state=2)

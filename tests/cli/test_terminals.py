@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from definetti.models.describing import described
+from definetti.models.base import described
 
 FEW_LETTERS = [
     {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"},

@@ -9,7 +9,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.check import check
-from definetti.judging import backtest_series, run_backtest
+from definetti.evaluation import backtest_series, run_backtest
 from definetti.simulate import weather, weather_series
 
 THINGS, SKIES = weather(120, random_state=0)

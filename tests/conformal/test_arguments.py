@@ -8,7 +8,7 @@ import pytest
 from definetti import HMM, ConformalHMM, ConformalSequences, Monitor
 from definetti.baselines import Classical
 from definetti.check import check
-from definetti.judging import SeriesWork, backtest_series, compare_predictors, run_backtest
+from definetti.evaluation import SeriesWork, backtest_series, compare_predictors, run_backtest
 from definetti.levels import budget
 from definetti.oracle import oracle_size
 from definetti.report import make_report, report_series

@@ -39,10 +39,10 @@ QUESTIONS = {
 @pytest.mark.parametrize("params", WRONG, ids=repr)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("train_size", [None, 0.5])
-def test_what_fit_refuses_is_refused_later_too(params, question, train_size):
+def test_what_fit_refuses_is_refused_later_too(params, task, train_size):
     cp = ConformalHMM(train_size=train_size).fit(Y[:100], X[:100]).set_params(**params)
     with pytest.raises(ValueError, match=f"{list(params)[-1]}|guarantee") as later:
-        QUESTIONS[question](cp)
+        QUESTIONS[task](cp)
     with pytest.raises(ValueError, match=f"^{re.escape(str(later.value))}$"):
         cp.fit(Y[:100], X[:100])
 

@@ -25,9 +25,9 @@ from tests.products import covering
 from definetti import HMM, ConformalHMM
 from definetti._system import progress
 from definetti.emissions import Gaussian
+from definetti.engine.pvalues import miscoverage
 from definetti.exceptions import GapWarning, NotExactWarning
 from definetti.memory import Order
-from definetti.ranks.pvalue import miscoverage
 from definetti.scores import Joint
 from definetti.simulate import weather
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts, Spaced
@@ -363,10 +363,10 @@ def test_sampled_p_values_are_near_the_counted_ones(symmetry):
 def test_threads_get_what_one_after_the_other_gets(symmetry):
     questions = [(NEW[:k], level) for k in (1, 2, 3) for level in (0.5, 0.9)] * 3
     alone = fitted(symmetry=SYMMETRIES[symmetry], smoothing=True)
-    expected = [alone.predict_set(*question) for question in questions]
+    expected = [alone.predict_set(*task) for task in questions]
     shared = fitted(symmetry=SYMMETRIES[symmetry], smoothing=True)  # nothing worked out yet
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda question: shared.predict_set(*question), questions))
+        found = list(pool.map(lambda task: shared.predict_set(*task), questions))
     assert found == expected
 
 
@@ -870,7 +870,7 @@ def test_evaluate_is_a_loop_over_windows(symmetry, horizon):
     assert cp.predict_p(NEW) == fitted(OBSERVATIONS[:68], STATES[:68], **params).predict_p(NEW)
 
 
-def test_evaluate_takes_the_whole_stretch_as_one_window():
+def test_evaluate_takes_the_whole_segment_as_one_window():
     judged = fitted().evaluate(NEW, ["rain", "sun", "sun"])
     assert judged.covered.shape == (1,)
     assert judged.p_values[0] == fitted().p_value(NEW, ["rain", "sun", "sun"])

@@ -15,12 +15,11 @@ from tests.products import covering
 
 from definetti import ConformalHMM, ConformalSequences, LatticeSet, PredictionSet, given_hmm
 from definetti.baselines import Classical
-from definetti.question import Question
-from definetti.ranks.filling import filling_chances
-from definetti.ranks.pvalue import Rank, miscoverage
+from definetti.engine.filling import filling_chances
+from definetti.engine.pvalues import Rank, miscoverage
+from definetti.engine.task import PredictionTask
 from definetti.report import make_report
 from definetti.scores import Score
-from definetti.sets.unfilled import covers_unfilled
 from definetti.simulate import weather
 from definetti.symmetry import Symmetry
 from definetti.verify import enumerate_ranks
@@ -59,7 +58,9 @@ def chances_by_sets(cp, asked, shape, level, monkeypatch):
             random = cp.smoothing or any(rank.randomised for rank in ranks.values())
             turns = turning_points(ranks.values(), miscoverage(level)) if random else [0, 1]
             for low, high in pairwise(turns):
-                monkeypatch.setattr(Question, "uniform", lambda _, u=float((low + high) / 2): u)
+                monkeypatch.setattr(
+                    PredictionTask, "uniform", lambda _, u=float((low + high) / 2): u
+                )
                 s = cp.predict_set(symbols, level)
                 members = list(iter(s))
                 assert members or cp.allow_empty
@@ -245,7 +246,7 @@ def test_an_evaluation_counts_the_sets_that_were_filled(allow_empty, parameters)
     rows, sets = [], []
     for k in range(0, 40, 2):
         sets.append(cp.predict_set(y[k : k + 2]))
-        rows.append(covers_unfilled(sets[-1], tuple(x[k : k + 2])))
+        rows.append(sets[-1].covers_unfilled(tuple(x[k : k + 2])))
         cp.partial_fit(y[k : k + 2], x[k : k + 2])
     assert found.covered.tolist() == rows
     assert found.filled.tolist() == [s.filled for s in sets]

@@ -14,9 +14,9 @@ from tests.products import covering
 
 import definetti.sets.making
 from definetti import HMM, ConformalHMM, given_hmm
+from definetti.engine.pvalues import miscoverage, ranks
+from definetti.engine.thresholds import limit, risk_limit
 from definetti.exceptions import FewBlocksWarning
-from definetti.ranks.limits import limit, risk_limit
-from definetti.ranks.pvalue import miscoverage, ranks
 from definetti.scores.rounding import round_scores
 
 LAWS = {
@@ -48,7 +48,7 @@ MODELS = {
 
 
 class Everything(NamedTuple):
-    """All sequences, and what came of the question about each.
+    """All sequences, and what came of the task about each.
 
     Attributes
     ----------

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.algorithm import rank
-from definetti.judging.rolling import roll_levels
+from definetti.engine.rank import rank
+from definetti.evaluation.rolling import roll_levels
 from definetti.verify import enumerate_ranks
 
 SAYS = "the model fixed on the first half"
@@ -63,7 +63,7 @@ def test_it_does_not_matter_when_it_is_first_asked(data):
     early, late = pair(data)[0], pair(data)[0]
     early.predict_set(y[LENGTH : LENGTH + STEPS])
     for cp in (early, late):
-        cp.partial_fit(y[LENGTH : LENGTH + 5], x[LENGTH : LENGTH + 5]).break_off()
+        cp.partial_fit(y[LENGTH : LENGTH + 5], x[LENGTH : LENGTH + 5]).new_segment()
         cp.partial_fit(y[LENGTH + 5 : LENGTH + 20], x[LENGTH + 5 : LENGTH + 20])
     now = y[LENGTH + 20 : LENGTH + 20 + STEPS]
     assert early.predict_p(now) == late.predict_p(now)
@@ -179,9 +179,9 @@ def test_it_is_exact_where_it_goes_by_states_that_nobody_declared(monkeypatch, l
     for past in product(range(3), repeat=length):
         cp.fit(None, past)
         for new in product(range(3), repeat=2):
-            question, codes = cp._ask_about(None, new)
-            settled.add(question.settled)
-            chance = rank(question, codes[None])[0][0].chance(1 - level)
+            task, codes = cp._ask_about(None, new)
+            settled.add(task.settled)
+            chance = rank(task, codes[None])[0][0].chance(1 - level)
             x = np.array(past + new)
             probability = initial[x[0]] * transition[x[:-1], x[1:]].prod()
             covered[x[-1]] += probability * float(chance)

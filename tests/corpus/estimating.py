@@ -103,7 +103,7 @@ def symmetries_and_scores() -> Iterator[Setting]:
         STRETCHES.items(), WAYS, ("auto", "returns", "pairs", "spaced")
     ):
         ask = partial(asked, "symbols", 2, {**WAYS[way], "symmetry": symmetry}, lengths)
-        yield Setting(f"stretches/{name}/{way}/{symmetry}", ask)
+        yield Setting(f"segments/{name}/{way}/{symmetry}", ask)
 
 
 def horizons() -> Iterator[Setting]:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
-from definetti.data.joining import Part, joined
+from definetti.data.series import Part, joined
 from definetti.emissions import Categorical, Gaussian, Mixed, Poisson
 
 RNG = np.random.default_rng(0)
@@ -40,7 +40,7 @@ def equal(one, other):
         and np.array_equal(one.history.observations, other.history.observations)
         and np.array_equal(one.history.transitions, other.history.transitions)
         and np.array_equal(one.history.pool.transitions, other.history.pool.transitions)
-        and one.history.stretches == other.history.stretches
+        and one.history.segments == other.history.segments
         and one.model.emission_ == other.model.emission_
         and one.alphabet.labels == other.alphabet.labels
     )

@@ -4,7 +4,7 @@ import pytest
 
 from definetti import ConformalHMM, baselines
 from definetti.data.candidates import is_long
-from definetti.data.labelled import Labelled
+from definetti.data.encoded import EncodedHistory
 from definetti.simulate import weather
 
 Y, X = weather(100, random_state=0)
@@ -32,25 +32,25 @@ ESTIMATORS = {
 
 def check_refused(monkeypatch, cp, ask):
     def made(*_):
-        raise AssertionError("something as long as the question was made")
+        raise AssertionError("something as long as the task was made")
 
     cp.fit(Y, X)
     with monkeypatch.context() as patched:
-        patched.setattr(Labelled, "read_new", made)
+        patched.setattr(EncodedHistory, "read_new", made)
         with pytest.raises(ValueError, match=r"states has|horizon|lag"):
             ask(cp)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_lengths_are_compared_first(monkeypatch, estimator, question):
-    check_refused(monkeypatch, ESTIMATORS[estimator], QUESTIONS[question])
+def test_lengths_are_compared_first(monkeypatch, estimator, task):
+    check_refused(monkeypatch, ESTIMATORS[estimator], QUESTIONS[task])
 
 
 @pytest.mark.parametrize("estimator", list(ESTIMATORS)[:3])
 @pytest.mark.parametrize("question", LATE)
-def test_late_labels_too(monkeypatch, estimator, question):
-    check_refused(monkeypatch, ESTIMATORS[estimator], LATE[question])
+def test_late_labels_too(monkeypatch, estimator, task):
+    check_refused(monkeypatch, ESTIMATORS[estimator], LATE[task])
 
 
 def test_the_number_of_candidates_is_compared_without_writing_it():

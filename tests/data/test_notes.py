@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
+from definetti.data.cache import SETTINGS, LRUCache
 from definetti.data.history import History
-from definetti.data.notes import SETTINGS, Notes
 from definetti.simulate import weather
 
 
 def test_of_many_settings_the_last_few_are_kept():
-    memory, made = Notes(settings=2), []
+    memory, made = LRUCache(settings=2), []
 
     def recall(setting):
         return memory.recall(setting, "key", lambda: made.append(setting) or setting)
@@ -27,7 +27,7 @@ def test_of_many_settings_the_last_few_are_kept():
 
 
 def test_what_is_returned_is_what_was_made_whatever_happens_meanwhile():
-    memory = Notes()
+    memory = LRUCache()
 
     def interrupted():
         memory.note("setting", "key", "of another thread")

@@ -7,7 +7,7 @@ import pytest
 
 from definetti import ConformalHMM, ConformalSequences
 from definetti.check import check
-from definetti.judging import backtest_series, run_backtest
+from definetti.evaluation import backtest_series, run_backtest
 from definetti.simulate import weather
 
 THINGS, SKIES = weather(60, random_state=0)

@@ -1,4 +1,4 @@
-"""One history made of stretches with gaps between them."""
+"""One history made of segments with gaps between them."""
 
 from itertools import product
 
@@ -7,8 +7,8 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.emissions import Gaussian
+from definetti.engine.pvalues import miscoverage
 from definetti.models.hmm import HMM
-from definetti.ranks.pvalue import miscoverage
 from definetti.simulate import weather
 
 LAWS = [
@@ -18,7 +18,7 @@ LAWS = [
 
 
 def ranked(lengths, horizon, **params):
-    """Rank the truth for all sequences of two stretches, the second with new steps at its end."""
+    """Rank the truth for all sequences of two segments, the second with new steps at its end."""
     total = sum(lengths) + horizon
     x = np.array(list(product(range(2), repeat=total)))
     found = []
@@ -71,21 +71,21 @@ def test_no_transition_leads_over_a_gap():
     assert one.transitions.tolist() == [[1, 2], [1, 1]]
 
 
-def test_earlier_stretches_teach_the_model_and_lend_observations():
+def test_earlier_segments_teach_the_model_and_lend_observations():
     y, x = weather(400, random_state=0)
     alone = ConformalHMM(symmetry="full", random_state=0).fit(y[300:], x[300:])
     taught = ConformalHMM(symmetry="full", random_state=0).fit(y, x, [150, 150, 100])
     assert taught.n_steps_ == 400
     assert taught.predict_p(y[:1]) != alone.predict_p(y[:1])
-    said = "full symmetry within the last of 3 stretches, observations from all"
+    said = "full symmetry within the last of 3 segments, observations from all"
     assert said in taught.predict_set(y[:1]).method
     split = ConformalHMM(symmetry="spaced", train_size=0.5).fit(y, x, [150, 150, 100])
-    assert "spaced symmetry within the last of 3 stretches" in split.predict_set(y[:1]).method
+    assert "spaced symmetry within the last of 3 segments" in split.predict_set(y[:1]).method
     assert split.model_.transitions.sum() == 298
     assert split.n_steps_ == 100
 
 
-def test_a_history_goes_on_after_its_last_stretch():
+def test_a_history_goes_on_after_its_last_segment():
     y, x = weather(200, random_state=1)
     once = ConformalHMM(random_state=0).fit(y, x, [100, 100])
     later = ConformalHMM(random_state=0).fit(y[:150], x[:150], [100, 50])
@@ -93,13 +93,13 @@ def test_a_history_goes_on_after_its_last_stretch():
     assert once.predict_p(y[:2]) == later.predict_p(y[:2])
 
 
-def test_vectors_are_drawn_from_all_stretches():
+def test_vectors_are_drawn_from_all_segments():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, 60)
     y = rng.normal(x[:, None], 1.0, (60, 2))
     cp = ConformalHMM(HMM(emission=Gaussian()), symmetry="full", random_state=0).fit(y, x, [50, 10])
-    question = cp._question(y[:1], None)
-    reference = question.symmetry.reference(question.complete_with(0), 999, question.generator)
+    task = cp._task(y[:1], None)
+    reference = task.symmetry.reference(task.complete_with(0), 999, task.generator)
     assert len(np.unique(reference.windows.observations)) > 11
 
 

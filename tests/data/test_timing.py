@@ -12,8 +12,8 @@ from definetti import ConformalHMM, ConformalSequences
 from definetti.baselines import Classical
 from definetti.check import check
 from definetti.data.timing import find_holes, read_index, read_times
+from definetti.evaluation import backtest_series, run_backtest
 from definetti.exceptions import HoleWarning
-from definetti.judging import backtest_series, run_backtest
 from definetti.report import make_report
 from definetti.saving import load
 from definetti.simulate import weather
@@ -330,7 +330,7 @@ def test_rows_that_follow_are_predicted_and_those_after_a_hole_are_not():
     )
 
 
-def test_labels_after_a_hole_begin_a_new_stretch():
+def test_labels_after_a_hole_begin_a_new_segment():
     y, x = rows(LATE)
     fitted, notes = told(lambda: cp().fit(y[:50], x[:50]))
     assert notes == []

@@ -208,7 +208,7 @@ def test_a_choice_takes_what_is_new_into_account():
         [{"a": 1, "b": True}, {"a": 0, "b": 1}, {"a": 2, "b": 0}],
     ],
 )
-def test_what_stretches_hold_is_what_they_hold_together(values):
+def test_what_segments_hold_is_what_they_hold_together(values):
     whole = kinds_of(values)
     for cut in range(len(values) + 1):
         parts = kinds_of(values[:cut]).join(kinds_of(values[cut:]))

@@ -1,4 +1,4 @@
-"""Levels that keep an average: by the training stretch alone, with smaller sets."""
+"""Levels that keep an average: by the training segment alone, with smaller sets."""
 
 from itertools import product
 
@@ -26,7 +26,7 @@ def fitted(y, x, **settings):
 
 
 def mean_level(cp, levels, x, horizon):
-    """What the levels come to over the windows of the training stretch."""
+    """What the levels come to over the windows of the training segment."""
     by_present = cp.symmetry_.given == "present state"
     own = x[:800][: 800 - horizon] if by_present else x[:800][horizon:]
     return np.mean([levels[state] for state in own])
@@ -62,7 +62,7 @@ def test_a_rare_state_is_not_paid_for_dearly_and_sets_are_smaller(seed):
 
 
 @pytest.mark.parametrize("symmetry", ["spaced", "departures"])
-def test_only_the_training_stretch_is_read(symmetry):
+def test_only_the_training_segment_is_read(symmetry):
     y, x = drawn(1)
     levels = budget(fitted(y, x, symmetry=symmetry))
     rng = np.random.default_rng(0)

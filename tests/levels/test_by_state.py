@@ -19,9 +19,9 @@ from definetti import (
 from definetti.baselines import Baseline
 from definetti.cli.levels import read_confidence
 from definetti.cli.verify import MODELS as LAWS
+from definetti.evaluation.backtest import run_backtest
+from definetti.evaluation.summary import summary
 from definetti.exceptions import FewBlocksWarning
-from definetti.judging.backtest import run_backtest
-from definetti.judging.summing import summary
 from definetti.levels import read_levels
 from definetti.plots import plot_coverage, plot_set
 from definetti.report import make_report

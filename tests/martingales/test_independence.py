@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, given_hmm
-from definetti.ranks.stream import PARTS, Stream
+from definetti.engine.stream import PARTS, Stream
 from definetti.testing.uniform import quiet
 
 CLOSE = 1e-12
@@ -25,12 +25,12 @@ LAWS = (
 )
 
 
-def list_runs(predictor, symbols, stretches, horizon=1):
+def list_runs(predictor, symbols, segments, horizon=1):
     """List all sequences of states, and the intervals of the p-values of all their windows.
 
     Returns states and symbols, ``(S, N)``, and for each window the ends of intervals, ``(S, 2)``.
     """
-    length = sum(stretches)
+    length = sum(segments)
     places = {one: k for k, one in enumerate(symbols)}
 
     @cache
@@ -40,10 +40,10 @@ def list_runs(predictor, symbols, stretches, horizon=1):
         with quiet():
             return cp.fit(list(seen), list(past), lengths=lengths).predict_ranks(list(new))
 
-    starts = np.cumsum([0, *stretches]).tolist()
+    starts = np.cumsum([0, *segments]).tolist()
     windows = [
         (t, tuple(starts[: k + 1]))
-        for k in range(len(stretches))
+        for k in range(len(segments))
         for t in range(starts[k] + 1, starts[k + 1] - horizon + 1, horizon)
     ]
     rows, ends = [], [[] for _ in windows]
@@ -60,7 +60,7 @@ def list_runs(predictor, symbols, stretches, horizon=1):
 
 
 def chance(law, x, y, starts):
-    """Return the probability of each sequence; each stretch begins by the first law."""
+    """Return the probability of each sequence; each segment begins by the first law."""
     initial, steps, seen = (np.array(part) for part in law)
     seen = seen[:, : y.max() + 1] / seen[:, : y.max() + 1].sum(axis=1, keepdims=True)
     moves = steps[x[:, :-1], x[:, 1:]]
@@ -97,8 +97,8 @@ def predictor(score="path", symmetry="full", model=None, n=2):
     return ConformalHMM(HMM() if model is None else model, score, symmetry, states=list(range(n)))
 
 
-def check(cp, symbols, stretches, horizon=1, laws=LAWS):
-    x, y, ends, starts = list_runs(cp, symbols, stretches, horizon)
+def check(cp, symbols, segments, horizon=1, laws=LAWS):
+    x, y, ends, starts = list_runs(cp, symbols, segments, horizon)
     judge(x, y, ends, starts, laws)
 
 
@@ -114,29 +114,29 @@ def judge(x, y, ends, starts, laws=LAWS):
 
 @pytest.mark.parametrize("part", range(5), ids=[*PARTS, "visits to 0", "visits to 1"])
 @pytest.mark.parametrize(
-    ("symbols", "stretches"),
+    ("symbols", "segments"),
     [((0, 1), (6,)), ((0, 1, -1), (5,)), ((0, 1), (2, 4)), ((0, 1, -1), (1, 4))],
-    ids=["five p-values", "missing observations", "two stretches", "both"],
+    ids=["five p-values", "missing observations", "two segments", "both"],
 )
-def test_from_counts(symbols, stretches, part):
+def test_from_counts(symbols, segments, part):
     """All parts one step ahead, by the counts that a monitor keeps."""
-    states, codes, ends, starts = list_streams(symbols, stretches)
+    states, codes, ends, starts = list_streams(symbols, segments)
     judge(states, np.where(codes < 0, 2, codes), [one[:, part] for one in ends], starts)
 
 
 @cache
-def list_streams(symbols, stretches):
+def list_streams(symbols, segments):
     """List all sequences, and the intervals of the p-values of all steps by part: ``(S, 5, 2)``."""
-    length, starts = sum(stretches), np.cumsum([0, *stretches]).tolist()[:-1]
+    length, starts = sum(segments), np.cumsum([0, *segments]).tolist()[:-1]
     x = np.array(list(product((0, 1), repeat=length)))
     y = np.array(list(product(symbols, repeat=length)))
     x, y = np.repeat(x, len(y), axis=0), np.tile(y, (len(x), 1))
-    ends = [[] for _ in range(length - len(stretches))]
+    ends = [[] for _ in range(length - len(segments))]
     for states, codes in zip(x.tolist(), y.tolist(), strict=True):
         stream, window = Stream(2, 2), 0
         for t, (state, code) in enumerate(zip(states, codes, strict=True)):
             if t in starts:
-                stream.break_off()
+                stream.new_segment()
             else:
                 ranks = (*stream.ranks(state, code), *stream.visits(state))
                 ends[window].append([(r.greater / r.total, r.p_value()) for r in ranks])
@@ -170,7 +170,7 @@ def test_windows_of_two_steps():
 @pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize(
-    ("symbols", "stretches", "horizon"),
+    ("symbols", "segments", "horizon"),
     [
         ("ab", (5,), 1),
         ("ab", (5,), 2),
@@ -181,8 +181,8 @@ def test_windows_of_two_steps():
         ("a", (3, 5), 2),
     ],
 )
-def test_more_of_them(score, symbols, stretches, horizon):
-    x, y, ends, starts = list_runs(predictor(score), symbols, stretches, horizon)
+def test_more_of_them(score, symbols, segments, horizon):
+    x, y, ends, starts = list_runs(predictor(score), symbols, segments, horizon)
     for law in LAWS:
         assert off_by(chance(law, x, y, starts), ends)[0] <= CLOSE
 

@@ -293,7 +293,7 @@ def test_a_classifier_without_probabilities():
 def test_a_classifier_that_takes_no_gaps(row):
     gappy = changed(NUMBERS, row, 1, np.nan)
     remedy = "takes no gaps; .* SimpleImputer"
-    # What comes after the stretch is counted from its end.
+    # What comes after the segment is counted from its end.
     expected = rf"^observations.*: row {row % 40}, column {{}} is nan; .*{remedy}"
     with pytest.raises(ValueError, match=expected.format(1)):
         trained(LogisticRegression(), gappy)

@@ -6,8 +6,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from definetti import ConformalHMM, question
+from definetti import ConformalHMM
 from definetti.data.history import Completion, History, padded
+from definetti.engine import task
 from definetti.models import hmm
 from definetti.models.hmm import probabilities, refitted
 from definetti.models.kernels import forward
@@ -23,7 +24,7 @@ SYMBOLS = [f"symbol {(code + noise) % 3}" for code, noise in zip(CODES, NOISE, s
 
 @pytest.mark.parametrize("prior", [0.0, 0.5])
 def test_a_refitted_matrix_is_that_of_all_counts(prior):
-    """To the last bit, with several stretches and with states that come up in the candidate."""
+    """To the last bit, with several segments and with states that come up in the candidate."""
     for seed in range(30):
         rng = np.random.default_rng(seed)
         n, horizon = int(rng.integers(1, 9)), int(rng.integers(1, 12))
@@ -85,9 +86,9 @@ def test_a_row_of_states_for_each_step_is_room_enough(score, monkeypatch):
     """Windows are scored at once where no square of states is asked for, with the same numbers."""
     cp = fitted(score=score)
     found = cp.predict_ranks(["symbol 0"])
-    monkeypatch.setattr(question, "ROOM", 100 * N)
+    monkeypatch.setattr(task, "ROOM", 100 * N)
     assert cp.predict_ranks(["symbol 0"]) == found
-    monkeypatch.setattr(question, "ROOM", 7 * N)
+    monkeypatch.setattr(task, "ROOM", 7 * N)
     assert cp.predict_ranks(["symbol 0"]) == found
 
 

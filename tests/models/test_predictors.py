@@ -14,9 +14,9 @@ from definetti import HMM, ConformalHMM, compare_predictors, given_hmm
 from definetti.emissions import Categorical, Gaussian, Mixed
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.likelihood import LogLikelihood
-from definetti.judging.intervals import exact_interval
-from definetti.models.function import Predictor, from_torch
+from definetti.evaluation.summary import exact_interval
 from definetti.models.hmmlearn import FromHmmlearn
+from definetti.models.predictors import Predictor, from_torch
 from definetti.simulate import sample, weather
 from definetti.verify import enumerate_ranks
 
@@ -86,7 +86,7 @@ def gaussian(length, seed=0, width=2):
     return rng.normal(2.0 * x[:, None], 1.0, (length, width)), np.array(["low", "high"])[x]
 
 
-def test_a_split_fits_on_the_first_stretch_only():
+def test_a_split_fits_on_the_first_segment_only():
     y, x = weather(200, random_state=0)
     cp = ConformalHMM(train_size=0.5).fit(y, x)
     assert cp.n_steps_ == 100
@@ -96,7 +96,7 @@ def test_a_split_fits_on_the_first_stretch_only():
     assert (cp.model_.statistics == changed.model_.statistics).all()
 
 
-def test_a_fixed_model_scores_each_stretch_once():
+def test_a_fixed_model_scores_each_segment_once():
     """However many predictions are made, and whatever came in between."""
     y, x = gaussian(600)
     asked = []

@@ -33,7 +33,7 @@ def test_it_lives_on_after_a_gap_and_a_restart(how, tmp_path):
 
 def test_an_estimator_is_read_that_knows_one_label_since_a_gap(tmp_path):
     cp = ConformalHMM(memory=2, random_state=0).fit(Y[:70], X[:70])
-    cp.break_off().partial_fit(Y[70:71], X[70:71]).save(tmp_path / "model.definetti")
+    cp.new_segment().partial_fit(Y[70:71], X[70:71]).save(tmp_path / "model.definetti")
     assert load(tmp_path / "model.definetti").predict_p(Y[71:72]) == cp.predict_p(Y[71:72])
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, Monitor, load
+from definetti.engine.pvalues import Rank
+from definetti.engine.stream import PARTS, Stream
 from definetti.exceptions import ChangeWarning
 from definetti.martingales import CUSUM, Ville
-from definetti.monitor._ways import Asked, Counted
-from definetti.ranks.pvalue import Rank
-from definetti.ranks.stream import PARTS, Stream
+from definetti.monitor.sources import CountsSource, GeneralSource
 from definetti.simulate import weather
 from definetti.symmetry import Reference, Spaced
 
@@ -39,7 +39,7 @@ def test_sets_from_counts_are_those_of_a_prediction(
 ) -> None:
     cp = fitted(symmetry=symmetry, score=score, confidence_level=level, allow_empty=allow_empty)
     monitor = Monitor(cp, random_state=0)
-    assert isinstance(monitor._way, Counted)
+    assert isinstance(monitor._way, CountsSource)
     for t in range(60, 100):
         mine, theirs = monitor.observe(Y[t]), cp.predict_set(Y[t : t + 1])
         assert mine == theirs
@@ -84,7 +84,7 @@ def test_the_general_way_ranks_as_counts_do() -> None:
     cp = fitted(model=HMM(), score="path")
     monitor = Monitor(cp, parts=[*PARTS, "visits"], random_state=0)
     counted = monitor._way
-    asked = Asked(monitor._follower, np.random.default_rng(0), monitor._parts)
+    asked = GeneralSource(monitor._follower, np.random.default_rng(0), monitor._parts)
     assert len(monitor.parts) == 5
     for state in ("sun", "rain"):
         mine = counted.ranks("hat", counted.code("hat"), state)
@@ -107,7 +107,7 @@ def test_observations_of_any_kind(observations: list[Any], settings: dict[str, A
     cp = ConformalHMM(**settings, random_state=0).fit(observations[:40], states[:40])
     monitor = Monitor(cp, random_state=0)
     steps = list(monitor.run(observations[40:], states[40:]))
-    assert isinstance(monitor._way, Asked)
+    assert isinstance(monitor._way, GeneralSource)
     assert all(len(step.p_values) == 3 for step in steps)
     again = Monitor(cp, random_state=0)
     assert [s.p_values for s in again.run(observations[40:], states[40:])] == [
@@ -216,7 +216,7 @@ def test_what_cannot_be_labelled() -> None:
     assert monitor.n_labels == 1
 
 
-def test_a_label_that_never_comes_begins_a_new_stretch() -> None:
+def test_a_label_that_never_comes_begins_a_new_segment() -> None:
     monitor = Monitor(fitted(), random_state=0)
     monitor.observe(Y[60])
     monitor.label(X[60])
@@ -227,7 +227,7 @@ def test_a_label_that_never_comes_begins_a_new_stretch() -> None:
     assert "gap" in blank.note
     [step] = monitor.label(X[62])
     assert (step.covered, step.p_values) == (None, {})
-    cp = fitted().partial_fit(Y[60:61], X[60:61]).break_off().partial_fit(Y[62:63], X[62:63])
+    cp = fitted().partial_fit(Y[60:61], X[60:61]).new_segment().partial_fit(Y[62:63], X[62:63])
     for t in range(63, 75):
         assert monitor.observe(Y[t]) == cp.predict_set(Y[t : t + 1])
         monitor.label(X[t])
@@ -265,11 +265,11 @@ def test_symbols_that_turn_out_to_be_numbers() -> None:
     counts = [k % 3 for k in range(30)]
     cp = ConformalHMM(symmetry="full", random_state=0).fit(counts, X[:30])
     monitor = Monitor(cp, random_state=0)
-    assert isinstance(monitor._way, Counted)
+    assert isinstance(monitor._way, CountsSource)
     monitor.observe(1)
     monitor.label(X[30])
     found = monitor.observe(1.5)
-    assert isinstance(monitor._way, Asked)
+    assert isinstance(monitor._way, GeneralSource)
     assert found.sequences == cp.partial_fit([1], X[30:31]).predict_set([1.5]).sequences
     assert len(monitor.label(X[31])[0].p_values) == 3
 
@@ -438,7 +438,7 @@ def test_p_values_with_gaps_and_skips_are_independent_and_uniform() -> None:
             stream, laws = Stream(2, 2), []
             for t, (state, code) in enumerate(steps):
                 if t == 2:
-                    stream.break_off()
+                    stream.new_segment()
                 if t not in (0, 1, 2):
                     laws.append([below(rank, levels) for rank in stream.ranks(state, code)])
                 stream.learn(state, code)

@@ -59,7 +59,7 @@ def uniforms(seed: int, steps: int, monitor: Monitor) -> np.ndarray:
     found = []
     for _ in range(steps):
         found.append(rng.random(parts))
-        if type(monitor._way).__name__ == "Asked":
+        if type(monitor._way).__name__ == "GeneralSource":
             rng.integers(2**63)
     return np.array(found)
 
@@ -170,10 +170,10 @@ def test_windows_after_a_restart_never_hold_the_observation_at_the_alarm(
     monitor = restarted(cp, 7, 0, random_state=0)
     list(monitor.run([0, 1, 1, 0, 0, 1, 0, 1], [0, 0, 1, 0, 0, 0, 1, 1]))
     cp = monitor._follower.cp
-    question, compared = cp._question([0, 1], None), 0
+    task, compared = cp._task([0, 1], None), 0
     for candidate in product((0, 1), repeat=2):
-        completion = question.complete(np.array(candidate))
-        windows = question.windows_of(question.rearrange(completion))
+        completion = task.complete(np.array(candidate))
+        windows = task.windows_of(task.rearrange(completion))
         compared += len(windows.start) - 1
         assert not (windows.observations == cp.symbols_.index(7)).any()
     assert compared > 10

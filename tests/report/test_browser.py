@@ -13,10 +13,10 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.check import check
+from definetti.evaluation import run_backtest
+from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
+from definetti.evaluation.summary import summary
 from definetti.exceptions import NotExactWarning
-from definetti.judging import run_backtest
-from definetti.judging.series import SeriesEvaluation, SeriesRecord
-from definetti.judging.summing import summary
 from definetti.report import make_report, report_series
 from definetti.simulate import weather
 

@@ -12,12 +12,12 @@ import pytest
 from definetti import ConformalHMM
 from definetti.baselines import Classical
 from definetti.check import check
-from definetti.judging.entering import entry
-from definetti.judging.rivals import REPEAT, fit_rivals
-from definetti.judging.summing import summary
+from definetti.engine.pvalues import entry
+from definetti.evaluation.backtest import REPEAT, fit_rivals
+from definetti.evaluation.summary import summary
+from definetti.evaluation.verdict import mean_interval
 from definetti.report import make_report
 from definetti.report.page import embedded
-from definetti.sets.averages import mean_interval
 from definetti.simulate import weather
 
 Y, X = weather(163, random_state=4)

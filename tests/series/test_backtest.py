@@ -5,8 +5,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from definetti import HMM, ConformalHMM
-from definetti.judging import backtest_series
-from definetti.judging.intervals import exact_interval
+from definetti.evaluation import backtest_series
+from definetti.evaluation.summary import exact_interval
 from definetti.report import report_series
 from definetti.simulate import weather
 
@@ -313,5 +313,5 @@ def test_evaluate_skips_series_whose_training_rows_lack_a_state():
 
 def test_single_series_whose_training_rows_lack_a_state_is_refused():
     cp, y, x, _ = one_state_late(states=[0, 1])
-    with pytest.raises(ValueError, match="training stretch never has state 1"):
+    with pytest.raises(ValueError, match="training segment never has state 1"):
         cp.fit(y[60:120], x[60:120])

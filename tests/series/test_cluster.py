@@ -15,7 +15,7 @@ from definetti.cli import experiments, parts
 from definetti.cli.backtest import backtest
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
 from definetti.cli.simulate import simulate
-from definetti.judging import SeriesWork
+from definetti.evaluation import SeriesWork
 
 
 def judge(table, output, **spread):

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
+from definetti.evaluation import SeriesWork, backtest_series
 from definetti.exceptions import HoleWarning
-from definetti.judging import SeriesWork, backtest_series
 from definetti.series import count_series
 from definetti.simulate import weather_series
 
@@ -150,7 +150,7 @@ def test_a_gap_is_what_lengths_say_it_is():
     found = backtest_series(cp, things, skies, ["x"] * 40, lengths=[30, 10])
     fitted = ConformalHMM(random_state=0).fit(things[:20], skies[:20])
     first = fitted.evaluate(things[20:30], skies[20:30], horizon=1)
-    fitted.partial_fit(things[20:30], skies[20:30]).break_off()
+    fitted.partial_fit(things[20:30], skies[20:30]).new_segment()
     fitted.partial_fit(things[30:31], skies[30:31])
     second = fitted.evaluate(things[31:], skies[31:], horizon=1)
     covered = [*first.covered.tolist(), *second.covered.tolist()]

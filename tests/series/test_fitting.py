@@ -10,8 +10,8 @@ from sklearn.base import clone
 import definetti
 from definetti import HMM, ConformalHMM, Monitor
 from definetti.emissions import Gaussian
-from definetti.judging import SeriesEvaluation, SeriesRecord, backtest_series
-from definetti.series.others import FOLDS, train_on
+from definetti.evaluation import SeriesEvaluation, SeriesRecord, backtest_series
+from definetti.series.modes import FOLDS, train_on
 from definetti.simulate import weather
 
 NAMES = ("Rome", "Oslo", "Bonn", "Lima")
@@ -161,7 +161,7 @@ def test_labels_that_a_series_learns_later_stay_learned(how, more, tmp_path):
     assert found == held.evaluate(*later, horizon=1)
     assert cp.series_["Rome"].n_steps_ == held.n_steps_  # an evaluation learns nothing
     assert same(cp.series_["Oslo"], fit(how, **more).series_["Oslo"])
-    cp.series_["Oslo"].break_off()
+    cp.series_["Oslo"].new_segment()
     with pytest.raises(ValueError, match="nothing is labelled since the gap"):
         cp.predict_set(["hat"], group="Oslo")
     with pytest.raises(definetti.exceptions.SaveError, match="fit again with all rows"):
@@ -178,7 +178,7 @@ def test_two_estimators_of_a_series_do_not_both_learn():
     with pytest.raises(ValueError, match="take series_"):
         other.partial_fit(["hat"], ["rain"])
     with pytest.raises(ValueError, match="take series_"):
-        other.break_off()
+        other.new_segment()
     list(monitor.run(["hat"], ["rain"]))  # copies go their own way
     own.partial_fit(["hat"], ["rain"])
     clone(one).fit(["hat"], ["rain"])
@@ -192,12 +192,12 @@ def test_two_estimators_of_a_series_do_not_both_learn():
 
 def test_a_series_that_all_calibrate_may_have_a_gap(tmp_path):
     """What comes after it is as if it had come with the fit, and no window leads over it."""
-    cp = fit("all", train_size=1).series_["Lima"].break_off()
+    cp = fit("all", train_size=1).series_["Lima"].new_segment()
     with pytest.raises(ValueError, match="nothing is labelled since the gap"):
         cp.predict_set(["hat"])
     cp.save(tmp_path / "gap.definetti")
     for one in (cp, definetti.load(tmp_path / "gap.definetti")):
-        one.break_off().partial_fit(["hat", "hat"], ["sun", "rain"])
+        one.new_segment().partial_fit(["hat", "hat"], ["sun", "rain"])
         skies, things = [*SKIES, "sun", "rain"], [*THINGS, "hat", "hat"]
         whole = ConformalHMM(series="all", train_size=1, random_state=0).fit(
             things, skies, lengths=[len(SKIES), 2], groups=[*GROUPS, "Lima", "Lima"]

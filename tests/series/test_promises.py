@@ -11,9 +11,9 @@ from definetti import ConformalHMM, given_hmm
 from definetti.conformal._series import SERIES
 from definetti.data.series import read_series
 from definetti.departed import _history
+from definetti.engine import Rank
+from definetti.engine.pvalues import miscoverage
 from definetti.levels.by_state import chances_by_state
-from definetti.ranks import Rank
-from definetti.ranks.pvalue import miscoverage
 from definetti.series import Promise
 from definetti.symmetry import Departures, TogetherDepartures
 
@@ -281,5 +281,5 @@ def test_rows_are_sorted_into_their_series():
     found = read_series(list("bababb"), 6, order=[3, 9, 1, 4, 2, 7], lengths=[2, 4])
     assert found.names == ("b", "a")
     assert [found.rows[slice(*found.span(k))].tolist() for k in (0, 1)] == [[2, 4, 0, 5], [3, 1]]
-    assert found.stretches(0).tolist() == [2, 1, 1]  # a gap before and after row 0
-    assert found.all_stretches.tolist() == [2, 1, 1, 1, 1]
+    assert found.segments(0).tolist() == [2, 1, 1]  # a gap before and after row 0
+    assert found.all_segments.tolist() == [2, 1, 1, 1, 1]

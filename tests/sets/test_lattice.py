@@ -40,7 +40,7 @@ def table_lookup(rng, n, m, zeros):
 
 
 def random_problem(seed):
-    """An estimator that has seen a random history, and a question to it."""
+    """An estimator that has seen a random history, and a task to it."""
     rng = np.random.default_rng(seed)
     n = int(rng.choice([1, 2, 3, 4], p=[0.1, 0.3, 0.3, 0.3]))
     m, h = int(rng.integers(1, 4)), int(rng.integers(1, 6))
@@ -71,12 +71,12 @@ def random_problem(seed):
 
 
 def both(estimator, new, horizon, lag, level):
-    question = estimator._question(new, horizon, lag)
+    task = estimator._task(new, horizon, lag)
     levels = None if level is None else read_levels(level)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewBlocksWarning)
-        found = lattice_set(question, levels, MOST)
-    return question, found, listed_set(question, levels, MOST, False)
+        found = lattice_set(task, levels, MOST)
+    return task, found, listed_set(task, levels, MOST, False)
 
 
 def used(listed):
@@ -96,8 +96,8 @@ def test_a_lattice_is_the_set_that_enumeration_lists(block):
     proper = 0
     for seed in range(EACH * block, EACH * (block + 1)):
         estimator, asked = random_problem(seed)
-        question, _, every = both(estimator, *asked, None)
-        codes, _, scores = all_ranked(question, MOST)
+        task, _, every = both(estimator, *asked, None)
+        codes, _, scores = all_ranked(task, MOST)
         score = dict(zip(map(tuple, codes.tolist()), scores.tolist(), strict=True))
         for level in (LEVELS[seed % len(LEVELS)], LEVELS[(seed + 1) % len(LEVELS)]):
             _, lattice, listed = both(estimator, *asked, level)
@@ -306,7 +306,7 @@ def test_a_score_that_makes_no_trellis_cannot_go_far():
     y, x = weather(300, random_state=10)
     for score in (Joint(order=2), lambda windows: np.zeros(len(windows.start))):
         cp = ConformalHMM(score=score, train_size=0.5).fit(y[:250], x[:250])
-        assert lattice_set(cp._question(y[250:], None), read_levels(0.9), MOST) is None
+        assert lattice_set(cp._task(y[250:], None), read_levels(0.9), MOST) is None
         with pytest.raises(ValueError, match="max_candidates"):
             cp.predict_set(y[250:])
         assert len(cp.predict_p(y[250:253])) == 8  # few enough are listed

@@ -89,7 +89,7 @@ def test_windows_do_not_overlap_and_stay_inside() -> None:
         assert chosen[-1] + horizon <= length
 
 
-def test_classical_ranks_among_all_windows_of_the_calibration_stretch() -> None:
+def test_classical_ranks_among_all_windows_of_the_calibration_segment() -> None:
     y, x = map(list, weather(120, random_state=1))
     history = Recording(y, x)
 

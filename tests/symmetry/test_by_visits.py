@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.algorithm import rank
 from definetti.emissions import Poisson
 from definetti.emissions._choice import choose
+from definetti.engine.rank import rank
 from definetti.levels import budget
 from definetti.monitor import Monitor
 from definetti.simulate import sample
@@ -84,8 +84,8 @@ def coverage(make, law, departures, horizon, level, symbols=None, skip=0):
             cp = make([*seen, *(new or ())], [*states, *truth])
             if id(cp) not in known:
                 known = {id(cp): cp.fit(None if symbols is None else seen, states)}
-            question, codes = cp._ask_about(new, truth)
-            found = rank(question, codes[None])[0][0]
+            task, codes = cp._ask_about(new, truth)
+            found = rank(task, codes[None])[0][0]
             number += 1
             if number % 17 == 0:
                 assert found.p_value() == cp.p_value(new, truth)
@@ -130,8 +130,8 @@ def test_a_state_that_is_not_known_has_probability_zero():
     x = [0, 1, 0, 1, 0, 2, 0, 3, 0, 1, 0]
 
     def transition(**how):
-        question = ConformalHMM(symmetry="departures", **how).fit(None, x)._question(None, 1)
-        return question.estimate(question.complete_with(0)).transition
+        task = ConformalHMM(symmetry="departures", **how).fit(None, x)._task(None, 1)
+        return task.estimate(task.complete_with(0)).transition
 
     trained = transition(train_size=4)
     assert (trained[:, :2] > 0).all()
@@ -150,12 +150,12 @@ def test_refits_at_once_know_the_same_states_as_one_by_one(horizon):
     cp = ConformalHMM(HMM(), symmetry="departures").fit(y, x)
     found = cp.predict_ranks([1] * horizon)  # many candidates share their work
     assert len(found) == 9**horizon
-    lesson = cp._question([1] * horizon, None)
-    known = lesson.symmetry.lesson(lesson.complete(np.zeros(horizon, dtype=np.int64)))
-    assert len(set(lesson.history.states[known].tolist())) < 9
+    task = cp._task([1] * horizon, None)
+    known = task.symmetry.training_subset(task.complete(np.zeros(horizon, dtype=np.int64)))
+    assert len(set(task.history.states[known].tolist())) < 9
     for candidate in [*found][:: 3 * horizon]:
-        question, codes = cp._ask_about([1] * horizon, candidate)
-        assert found[candidate] == rank(question, codes[None])[0][0]
+        task, codes = cp._ask_about([1] * horizon, candidate)
+        assert found[candidate] == rank(task, codes[None])[0][0]
 
 
 # Which law of the observations is chosen.
@@ -198,19 +198,19 @@ def test_rows_that_the_law_cannot_read_count_as_missing():
     for k in range(4, 9):  # the parts in which rows come do not matter
         cp.partial_fit(y[k : k + 1], x[k : k + 1])
     assert isinstance(cp.model_.emission_, Poisson)  # of all rows, [7, 2] included
-    question = cp._question([[1, 0]], None)
-    assert type(question.model.emission_).__name__ == "Bernoulli"
-    assert np.flatnonzero(question.history.observations < 0).tolist() == [4]
+    task = cp._task([[1, 0]], None)
+    assert type(task.model.emission_).__name__ == "Bernoulli"
+    assert np.flatnonzero(task.history.observations < 0).tolist() == [4]
     whole = ConformalHMM(symmetry="departures").fit(y, x)
     assert whole.predict_ranks([[1, 0]]) == cp.predict_ranks([[1, 0]])
     missing = [*y[:4], None, *y[5:]]
     told = ConformalHMM(HMM(emission="bernoulli"), symmetry="departures").fit(missing, x)
     assert told.predict_ranks([[1, 0]]) == cp.predict_ranks([[1, 0]])
-    other = cp._question([[3, 3]], None)  # the new observations have their say
+    other = cp._task([[3, 3]], None)  # the new observations have their say
     assert isinstance(other.model.emission_, Poisson)
 
 
-# Where the training stretch ends.
+# Where the training segment ends.
 
 
 @pytest.mark.parametrize(("rows", "departures"), [
@@ -245,7 +245,7 @@ def test_a_share_is_refused(share):
     ConformalHMM(train_size=share).fit(y, x)  # at a time of the clock a share is fixed in advance
 
 
-def test_levels_are_chosen_by_the_training_stretch_alone():
+def test_levels_are_chosen_by_the_training_segment_alone():
     """And not by how many rows calibrate, which depends on their windows."""
     rng = np.random.default_rng(0)
     moves = np.array([[0.9, 0.06, 0.04], [0.06, 0.9, 0.04], [0.4, 0.4, 0.2]])

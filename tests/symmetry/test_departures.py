@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, LatticeSet, StepSets, given_hmm, load
-from definetti.algorithm import rank
 from definetti.cli.verify import MODELS
 from definetti.data.history import Completion, History
+from definetti.engine.rank import rank
 from definetti.exceptions import FewBlocksWarning
 from definetti.report.wording import promise
 from definetti.simulate import weather
@@ -149,8 +149,8 @@ def walk(present, first, windows, stacks):
 def own_rank(cp, states, observations, window, fitted=None):
     """Rank one window after a history."""
     fitted = cp.fit(observations, states) if fitted is None else fitted
-    question, codes = fitted._ask_about([y for _, y in window], [x for x, _ in window])
-    return rank(question, codes[None])[0][0]
+    task, codes = fitted._ask_about([y for _, y in window], [x for x, _ in window])
+    return rank(task, codes[None])[0][0]
 
 
 def class_coverage(symmetry, shape, classes, score="path"):
@@ -203,7 +203,7 @@ def test_a_refitted_model_is_exact_in_many_classes(shape, score):
 class LearnsFromAll(Departures):
     """Departures with an estimate from all counts of the completed history."""
 
-    def lesson(self, completion):
+    def training_subset(self, completion):
         return None
 
 
@@ -238,9 +238,9 @@ def test_a_refitted_model_leaves_few_steps_out():
     """Of the ways back at most one for each end is not learned from."""
     observations, states = drawn(400)
     cp = ConformalHMM(symmetry="departures").fit(observations, states)
-    question = cp._question([0], None)
+    task = cp._task([0], None)
     for last in range(2):
-        learned = Departures().lesson(question.complete_with(last))
+        learned = Departures().training_subset(task.complete_with(last))
         assert 390 <= len(learned) <= 400
         assert (np.diff(learned) > 0).all()
 

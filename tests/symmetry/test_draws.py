@@ -8,9 +8,8 @@ import pytest
 from definetti import ConformalHMM
 from definetti._system.drawing import draw_below
 from definetti.data.history import Completion, History
-from definetti.symmetry._blocks import _random_orders
-from definetti.symmetry._euler import draw_windows
-from definetti.symmetry._exits import exits_of
+from definetti.symmetry.block_windows import _random_orders
+from definetti.symmetry.full import draw_windows, exits_of
 
 SHORT, LONG = 5, 60  # one on either side of what a window looks through
 

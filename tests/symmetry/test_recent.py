@@ -15,7 +15,7 @@ from tests.symmetry.test_by_visits import FOUR, NOTHING, SHOWN, THREE, TWO, cove
 
 from definetti import HMM, ConformalHMM, given_hmm
 from definetti.data.history import Completion, History
-from definetti.judging.rolling import roll_levels
+from definetti.evaluation.rolling import roll_levels
 from definetti.simulate import weather
 from definetti.symmetry import Departures, Reference, Spaced, TogetherDepartures
 from definetti.verify import LAWS, enumerate_departures, enumerate_ranks, enumerate_sequences
@@ -87,9 +87,9 @@ def chance(low, high, alpha):
 def test_a_backtest_is_exact_given_each_last_state(monkeypatch, shape, model, recent):
     """The second of two windows: smoothed, its p-value is uniform between two that are not."""
     known, horizon = shape
-    monkeypatch.setattr("definetti.question.Question.uniform", lambda question: 0.0)
+    monkeypatch.setattr("definetti.engine.task.PredictionTask.uniform", lambda task: 0.0)
     monkeypatch.setattr(
-        "definetti.judging.stretch.tie_uniforms", lambda entropy, key, rows: np.zeros(len(rows))
+        "definetti.engine.segment.tie_uniforms", lambda entropy, key, rows: np.zeros(len(rows))
     )
     made = [
         predictor(Spaced(recent=recent), model, 1, states=[0, 1], smoothing=one)

@@ -10,9 +10,8 @@ from definetti.emissions import Categorical, Emission, Gaussian, Mixed
 from definetti.models import Model
 from definetti.scores import Score
 from definetti.symmetry import BlockGroup, Reference, Returns, Spaced, Symmetry
-from definetti.symmetry._arrangements import all_orders
-from definetti.symmetry._blocks import cut_at_pair
-from definetti.symmetry.spaced import spaced_ends
+from definetti.symmetry.block_windows import cut_at_pair
+from definetti.symmetry.blocks import all_orders, spaced_ends
 from definetti.testing import (
     check_emission,
     check_memory,
@@ -116,7 +115,7 @@ def test_a_score_need_not_be_hashable():
 
 def test_a_score_that_knows_no_late_steps_names_those_that_do():
     with pytest.raises(ValueError, match=r"use one of .*, or derive it from") as refused:
-        Plain().late(1)
+        Plain().with_lag(1)
     late = [name for name, one in Score.named.items() if one.late is not Score.late]
     assert late
     assert all(repr(name) in str(refused.value) for name in late)

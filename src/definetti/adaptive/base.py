@@ -10,7 +10,7 @@ from typing import Any
 from definetti._system.checks import check_scalar
 from definetti._system.registry import Named
 from definetti._system.saved import Saved
-from definetti.ranks.pvalue import miscoverage
+from definetti.engine.pvalues import miscoverage
 
 Number = Fraction | float
 

@@ -12,20 +12,21 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti._system.registry import Named
-from definetti.algorithm import rank
 from definetti.baselines.past import Past
 from definetti.baselines.standing import Standing
+from definetti.conformal.base import BaseHistoryConformal
 from definetti.data.candidates import all_candidates, is_long, powered
-from definetti.data.labelled import Labelled
-from definetti.front_door import FrontDoor
+from definetti.data.encoded import EncodedHistory
+from definetti.engine.pvalues import miscoverage
+from definetti.engine.rank import rank
+from definetti.engine.task import PredictionTask
+from definetti.evaluation.results import Evaluation
 from definetti.models.base import Model
-from definetti.question import Question
-from definetti.ranks.pvalue import miscoverage
-from definetti.sets import Evaluation, PredictionSet
+from definetti.sets import PredictionSet
 from definetti.symmetry.base import Symmetry
 
 
-class Baseline(Named, FrontDoor):
+class Baseline(Named, BaseHistoryConformal):
     """A method of others for state sequences, with the same front door as `ConformalHMM`.
 
     Parameters
@@ -36,7 +37,7 @@ class Baseline(Named, FrontDoor):
         How strange a window of states is.
     confidence_level : float, default 0.9
     train_size : float or int, default 0.5
-        The first stretch, a share or a number of steps, that the model is fitted on; the rest
+        The first segment, a share or a number of steps, that the model is fitted on; the rest
         calibrates. Of no account for a model that is fixed already.
     states : list of labels, optional
         The state space, if it is larger than what the history shows.
@@ -108,13 +109,13 @@ class Baseline(Named, FrontDoor):
         self._check_fitted()
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = self._alpha(miscoverage(level))
-        return self._list_members(self._question(new_observations, horizon), alpha, level)
+        return self._list_members(self._task(new_observations, horizon), alpha, level)
 
     def predict_p(
         self, new_observations: Any = None, *, horizon: int | None = None
     ) -> PredictionSet:
         """Return every candidate sequence with its p-value."""
-        return self._list_members(self._question(new_observations, horizon), None, None)
+        return self._list_members(self._task(new_observations, horizon), None, None)
 
     def p_value(self, new_observations: Any, states: Any, *, horizon: int | None = None) -> float:
         """Return the p-value of one state sequence; any label will do, also one never seen."""
@@ -135,7 +136,7 @@ class Baseline(Named, FrontDoor):
         ----------
         new_observations, states : (L,) what follows the labelled sequence, and its true states
         horizon : int, optional
-            How many steps a window has; the whole stretch is one window if left out.
+            How many steps a window has; the whole segment is one window if left out.
         verbose : bool, default False
             Show a progress bar when it takes more than two seconds; on a terminal or in a
             notebook only.
@@ -162,7 +163,7 @@ class Baseline(Named, FrontDoor):
         self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         share = self._training_share(model)
-        return {"_data": Labelled(model, observations, states, self.states, share, lengths)}
+        return {"_data": EncodedHistory(model, observations, states, self.states, share, lengths)}
 
     def _training_share(self, model: Model) -> float | None:
         """Return the share to train on; None for a model that is fixed, and knows its states."""
@@ -175,11 +176,11 @@ class Baseline(Named, FrontDoor):
             )
         return self.train_size
 
-    def _compare_with(self, question: Question) -> Symmetry:
-        """Return what candidates are compared with; the question has no symmetry of its own yet."""
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
+        """Return what candidates are compared with; the task has no symmetry of its own yet."""
         return Past()
 
-    def _question(
+    def _task(
         self,
         new_observations: Any,
         horizon: int | None,
@@ -188,14 +189,14 @@ class Baseline(Named, FrontDoor):
         listing: bool = True,
         ranking: bool = False,
         n_states: int = 0,
-    ) -> Question:
+    ) -> PredictionTask:
         self._check_fitted()
         self._check_parameters()
         data = self._data
         if horizon is not None and listing:  # before any memory is taken
             self._check_budget(len(data.alphabet), checked_number(horizon, "horizon"))
         new = data.read_new(new_observations, horizon)
-        question = Question.about(
+        task = PredictionTask.about(
             data,
             new,
             score=self.score_,
@@ -203,7 +204,7 @@ class Baseline(Named, FrontDoor):
             n_resamples=1,
             entropy=self._entropy,
         )
-        return replace(question, symmetry=self._compare_with(question))
+        return replace(task, symmetry=self._compare_with(task))
 
     def _check_budget(self, n_states: int, horizon: int) -> None:
         if is_long(n_states, horizon, self.max_candidates):
@@ -219,39 +220,39 @@ class Baseline(Named, FrontDoor):
         return alpha
 
     def _judge(
-        self, question: Question, candidates: IntArray
+        self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         """Return how candidates, ``(C, h)``, stand, and their scores."""
-        return rank(question, candidates)
+        return rank(task, candidates)
 
-    def _judge_one(self, question: Question, codes: IntArray) -> Standing:
-        return self._judge(question, codes[None])[0][0]
+    def _judge_one(self, task: PredictionTask, codes: IntArray) -> Standing:
+        return self._judge(task, codes[None])[0][0]
 
     def _list_members(
-        self, question: Question, alpha: Fraction | None, level: float | None
+        self, task: PredictionTask, alpha: Fraction | None, level: float | None
     ) -> PredictionSet:
         """List candidates whose p-value exceeds alpha, most plausible first."""
-        self._check_budget(len(question.labels), question.steps)
-        candidates = all_candidates(len(question.labels), question.steps)
-        found, scores = self._judge(question, candidates)
+        self._check_budget(len(task.labels), task.steps)
+        candidates = all_candidates(len(task.labels), task.steps)
+        found, scores = self._judge(task, candidates)
         p_values = np.array([one.p_value() for one in found])
         order = np.lexsort((scores, -p_values)).tolist()
         kept = [k for k in order if alpha is None or found[k].exceeds(alpha)]
         filled = self.fills and not kept
         if filled:
             kept = order[:1]
-        listed = self._name_members(question, candidates[kept], p_values[kept], level)
+        listed = self._name_members(task, candidates[kept], p_values[kept], level)
         return replace(listed, filled=filled)
 
     def _name_members(
-        self, question: Question, members: IntArray, p_values: FloatArray, level: float | None
+        self, task: PredictionTask, members: IntArray, p_values: FloatArray, level: float | None
     ) -> PredictionSet:
         """Return members, as codes, with their labels."""
         return PredictionSet(
-            [tuple(question.labels[code] for code in row) for row in members.tolist()],
+            [tuple(task.labels[code] for code in row) for row in members.tolist()],
             p_values,
-            question.labels,
-            question.steps,
+            task.labels,
+            task.steps,
             None if level is None else float(level),
             f"{self.title}, {self.score_.name} score",
             self.exact,

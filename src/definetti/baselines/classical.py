@@ -8,7 +8,7 @@ from typing import Any
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
-from definetti.question import Question
+from definetti.engine.task import PredictionTask
 from definetti.symmetry.base import Symmetry
 
 
@@ -63,7 +63,7 @@ class Classical(Baseline, name="classical"):
     def _check(self) -> None:
         checked_number(self.stride, "stride")
 
-    def _compare_with(self, question: Question) -> Symmetry:
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
         return Past(self.stride)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti.baselines.base import Baseline
 from definetti.data.history import Completion
-from definetti.question import Question
+from definetti.engine.task import PredictionTask
 from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
@@ -65,7 +65,7 @@ class ClassConditional(Baseline, name="classconditional"):
         if self.classes not in ("sequence", "last"):
             raise ValueError(f"classes must be 'sequence' or 'last', got {self.classes!r}")
 
-    def _compare_with(self, question: Question) -> Symmetry:
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
         return OfClass(self.classes == "last")
 
 

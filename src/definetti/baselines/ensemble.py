@@ -15,13 +15,12 @@ from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing
-from definetti.data.history import History
-from definetti.data.labelled import Labelled
+from definetti.data.encoded import EncodedHistory
+from definetti.data.history import History, Windows
 from definetti.data.splitting import training_length
-from definetti.data.windows import Windows
+from definetti.engine.pvalues import ranks
+from definetti.engine.task import PredictionTask
 from definetti.models.base import Model
-from definetti.question import Question
-from definetti.ranks.pvalue import ranks
 from definetti.scores.rounding import round_scores
 
 
@@ -33,18 +32,18 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     Parameters
     ----------
     train_size : float or int, optional
-        The first stretch that models are fitted on; all of the history if left out, the default.
+        The first segment that models are fitted on; all of the history if left out, the default.
     n_models : int, default 25
-        How many models there are, each fitted on a bootstrap sample of pieces of the stretch.
+        How many models there are, each fitted on a bootstrap sample of pieces of the segment.
     piece : int, optional
         The length of the pieces that are drawn, with replacement; about the square root of the
-        stretch if left out.
+        segment if left out.
 
     Notes
     -----
     The other parameters are those of `definetti.baselines.base.Baseline`.
 
-    The score of the ensemble is the mean of its models' scores. A window of the stretch is judged
+    The score of the ensemble is the mean of its models' scores. A window of the segment is judged
     by those models alone that no step of it was drawn for; one that is in all samples is left
     out. A new window is judged by all; the authors put the left-out ensembles together, which comes
     to nearly the same. With `partial_fit` new residuals come in, as many old ones go, and no model
@@ -100,19 +99,19 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
                 "leave it out, or use another baseline"
             )
         # Once and for all: the models of the ensemble are not fitted again.
-        model = model.choose(model.look(observations))
+        model = model.choose(model.infer_types(observations))
         if model.fixed:
             share = None if model.knows_states else self.train_size
-            data = Labelled(model, observations, states, self.states, share)
+            data = EncodedHistory(model, observations, states, self.states, share)
         else:
-            data = Labelled(model, observations, states, self.states)
+            data = EncodedHistory(model, observations, states, self.states)
         models, drawn = [data.model], np.zeros((1, 0), dtype=np.bool_)
         if not data.model.fixed:
             models, drawn = self._ensemble(data, np.random.default_rng(entropy))
         return {"_data": data, "_kept": len(data.history), "models_": models, "_drawn": drawn}
 
     def _ensemble(
-        self, data: Labelled, rng: np.random.Generator
+        self, data: EncodedHistory, rng: np.random.Generator
     ) -> tuple[list[Model], npt.NDArray[np.bool_]]:
         """Fit models on bootstrap samples; tell which steps each was fitted on."""
         length = len(data.history)
@@ -133,26 +132,26 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
         return models, drawn
 
     def _judge(
-        self, question: Question, candidates: IntArray
+        self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        question = replace(question, model=self.models_[0])  # fixed, and all scored alike
-        scores = round_scores(self._scored(question, question.windows(candidates)).mean(axis=0))
-        past = all_scores(question, "ensemble", lambda ends: self._residuals(question, ends))
-        past = past[-max(self._kept - len(question.observations), 1) :]
+        task = replace(task, model=self.models_[0])  # fixed, and all scored alike
+        scores = round_scores(self._scored(task, task.windows(candidates)).mean(axis=0))
+        past = all_scores(task, "ensemble", lambda ends: self._residuals(task, ends))
+        past = past[-max(self._kept - len(task.observations), 1) :]
         past = round_scores(past[~np.isnan(past)])
         return ranks(past, np.ones(len(past), dtype=np.int64), scores, joins=True), scores
 
-    def _scored(self, question: Question, windows: Windows) -> FloatArray:
+    def _scored(self, task: PredictionTask, windows: Windows) -> FloatArray:
         """Return the score of each window by each model, ``(models, B)``."""
-        asked = [replace(question, model=model) for model in self.models_]
+        asked = [replace(task, model=model) for model in self.models_]
         return np.stack(
             [one.score_windows(one.estimate(one.complete_with(0)), windows) for one in asked]
         )
 
-    def _residuals(self, question: Question, ends: IntArray) -> FloatArray:
+    def _residuals(self, task: PredictionTask, ends: IntArray) -> FloatArray:
         """Return the mean score by models that know nothing of a window; NaN if all know it."""
-        scores = self._scored(question, question.windows_ending(ends))
-        begins = ends - len(question.observations)  # the state before a window is part of it
+        scores = self._scored(task, task.windows_ending(ends))
+        begins = ends - len(task.observations)  # the state before a window is part of it
         width = self._drawn.shape[1]
         before = np.pad(np.cumsum(self._drawn, axis=1), [(0, 0), (1, 0)])
         steps = before[:, np.minimum(ends + 1, width)] - before[:, np.minimum(begins, width)]

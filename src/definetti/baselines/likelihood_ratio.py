@@ -11,10 +11,10 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
+from definetti.data.history import Windows
 from definetti.data.labels import MISSING
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate
-from definetti.question import Question
+from definetti.engine.task import PredictionTask
+from definetti.models.base import Estimate
 
 
 class LikelihoodRatio(Baseline, name="likelihoodratio"):
@@ -36,7 +36,7 @@ class LikelihoodRatio(Baseline, name="likelihoodratio"):
     these, and `weight` is the true ratio up to a factor. For the windows of a Markov chain
     nothing is guaranteed.
 
-    "recent" counts each symbol in the older and in the newer half of the calibration stretch, adds
+    "recent" counts each symbol in the older and in the newer half of the calibration segment, adds
     1/2 to each count, and multiplies the ratios of frequencies over the steps of a window: an
     estimate, from the data that calibrate, for which nothing is guaranteed. It needs symbols.
 
@@ -79,25 +79,23 @@ class LikelihoodRatio(Baseline, name="likelihoodratio"):
             )
 
     def _judge(
-        self, question: Question, candidates: IntArray
+        self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        estimate = question.estimate(question.complete_with(0))
+        estimate = task.estimate(task.complete_with(0))
         past = all_scores(
-            question,
+            task,
             "windows",
-            lambda ends: question.score_windows(estimate, question.windows_ending(ends)),
+            lambda ends: task.score_windows(estimate, task.windows_ending(ends)),
         )
-        ends = np.arange(len(question.observations), len(question.history))
-        new = question.windows(candidates)
+        ends = np.arange(len(task.observations), len(task.history))
+        new = task.windows(candidates)
         # All candidates have the same observations, and so the same weight.
-        windows = question.hide_unseen(
-            question.windows_ending(ends) + Windows(*(part[:1] for part in new))
-        )
+        windows = task.hide_unseen(task.windows_ending(ends) + Windows(*(part[:1] for part in new)))
         if callable(self.weight):
             weights = given_weights(self.weight, estimate, windows)
         else:
-            weights = recent_weights(question, windows)
-        scores = question.score_windows(estimate, new)
+            weights = recent_weights(task, windows)
+        scores = task.score_windows(estimate, new)
         return weighed_ranks(past, weights[:-1], scores, own=float(weights[-1])), scores
 
 
@@ -126,14 +124,14 @@ def given_weights(
     return weights
 
 
-def recent_weights(question: Question, windows: Windows) -> FloatArray:
+def recent_weights(task: PredictionTask, windows: Windows) -> FloatArray:
     """Weigh windows by how much more frequent their symbols are in the newer half of the past."""
-    if not question.model.emission_.symbols:
+    if not task.model.emission_.symbols:
         raise ValueError(
             "weight='recent' counts symbols, and the observations are none; give a function of "
             "start states and observations"
         )
-    observed, size = question.history.observations, len(question.table)
+    observed, size = task.history.observations, len(task.table)
     half = len(observed) // 2
     older, newer = (
         np.bincount(part[part != MISSING], minlength=size) + 0.5

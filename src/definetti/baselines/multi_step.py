@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from definetti.baselines.union import UnionBaseline
-from definetti.models.estimate import at_states
-from definetti.question import Question
-from definetti.ranks.pvalue import Rank, ranks
+from definetti.engine.pvalues import Rank, ranks
+from definetti.engine.task import PredictionTask
+from definetti.models.base import at_states
 from definetti.scores import Smoother
 from definetti.scores.rounding import round_scores
 
@@ -72,15 +72,15 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
         """Whether exchangeable sequences were given."""
         return self._is_fitted() and len(self._begins) > 1
 
-    def _steps(self, question: Question) -> list[list[Rank]]:
-        estimate = question.estimate(question.complete_with(0))
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
+        estimate = task.estimate(task.complete_with(0))
         smooth = isinstance(self.score_, Smoother)
         asked = estimate.smoothing if smooth else estimate.filtering
-        new = round_scores(1.0 - asked(question.hide_unseen(question.complete_with(0).window))[0])
-        ends = self._ends(question)
+        new = round_scores(1.0 - asked(task.hide_unseen(task.complete_with(0).window))[0])
+        ends = self._ends(task)
         past = np.zeros((0, len(new)))
         if len(ends):
-            windows = question.hide_unseen(question.windows_ending(ends))
+            windows = task.hide_unseen(task.windows_ending(ends))
             past = round_scores(1.0 - at_states(asked(windows), windows.states))
         ones = np.ones(len(past), dtype=np.int64)
         return [ranks(past[:, k], ones, new[k], joins=True) for k in range(len(new))]

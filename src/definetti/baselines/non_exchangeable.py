@@ -12,7 +12,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import all_scores
 from definetti.baselines.standing import Standing, weighed_ranks
-from definetti.question import Question
+from definetti.engine.task import PredictionTask
 
 
 class NonExchangeable(Baseline, name="nonexchangeable"):
@@ -71,14 +71,14 @@ class NonExchangeable(Baseline, name="nonexchangeable"):
             )
 
     def _judge(
-        self, question: Question, candidates: IntArray
+        self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        estimate = question.estimate(question.complete_with(0))
+        estimate = task.estimate(task.complete_with(0))
         past = all_scores(
-            question,
+            task,
             "windows",
-            lambda ends: question.score_windows(estimate, question.windows_ending(ends)),
+            lambda ends: task.score_windows(estimate, task.windows_ending(ends)),
         )
         weights = np.power(float(self.decay), np.arange(len(past), 0, -1, dtype=np.float64))
-        scores = question.score_windows(estimate, question.windows(candidates))
+        scores = task.score_windows(estimate, task.windows(candidates))
         return weighed_ranks(past, weights, scores, own=1.0), scores

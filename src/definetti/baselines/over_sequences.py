@@ -10,11 +10,11 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
 from definetti.baselines.union import UnionBaseline, chain_scores
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate, at_states
+from definetti.data.history import Windows
+from definetti.engine.pvalues import Rank, ranks
+from definetti.engine.task import PredictionTask
+from definetti.models.base import Estimate, at_states
 from definetti.models.hmm import Parameters
-from definetti.question import Question
-from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores import Score
 from definetti.scores.rounding import round_scores
 
@@ -86,15 +86,15 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     def _resolve_score(self) -> Score:
         return EmissionShare()
 
-    def _steps(self, question: Question) -> list[list[Rank]]:
-        estimate = question.estimate(question.complete_with(0))
-        past, states = question.history, question.history.states
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
+        estimate = task.estimate(task.complete_with(0))
+        past, states = task.history, task.history.states
         strange = round_scores(strangeness(estimate, past.observations))
         reference = strange[np.arange(len(states)), states]
         ones = np.ones(len(states), dtype=np.int64)
-        new = round_scores(strangeness(estimate, question.observations))
+        new = round_scores(strangeness(estimate, task.observations))
         table = []
-        for unseen, row in zip(question.unseen.tolist(), new, strict=True):
+        for unseen, row in zip(task.unseen.tolist(), new, strict=True):
             if unseen:  # nothing tells one state from another
                 table.append([Rank(0, 1, 1)] * len(row))
             elif self.conditional:
@@ -109,8 +109,8 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
                 table.append(ranks(reference, ones, row, joins=True))
         return table
 
-    def _order(self, question: Question, members: IntArray, p_values: FloatArray) -> IntArray:
-        return np.lexsort((-p_values, chain_scores(question, members)))
+    def _order(self, task: PredictionTask, members: IntArray, p_values: FloatArray) -> IntArray:
+        return np.lexsort((-p_values, chain_scores(task, members)))
 
 
 class EmissionShare(Score):

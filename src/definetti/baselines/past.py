@@ -9,7 +9,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion
-from definetti.question import Question
+from definetti.engine.task import PredictionTask
 from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
 
 
@@ -67,7 +67,7 @@ def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
 
 
 def all_scores(
-    question: Question, name: Hashable, scored: Callable[[IntArray], FloatArray]
+    task: PredictionTask, name: Hashable, scored: Callable[[IntArray], FloatArray]
 ) -> FloatArray:
     """Score all windows of the past, the oldest first, each once and for all if that is possible.
 
@@ -76,15 +76,15 @@ def all_scores(
     name : a name for the way of scoring, under which scores are found again
     scored : from ends of windows to their scores
     """
-    history = question.history
-    ends = np.arange(len(question.observations), len(history))
+    history = task.history
+    ends = np.arange(len(task.observations), len(history))
     if not len(ends):
         return np.zeros(0)
-    if not question.model.fixed:
+    if not task.model.fixed:
         return scored(ends)
     key = "in order", name
-    known = history.lasting.recall(question.setting, key, lambda: np.zeros(0))
+    known = history.lasting.recall(task.setting, key, lambda: np.zeros(0))
     if len(known) < len(ends):  # in rolling prediction, what is new alone
         known = np.concatenate([known, scored(ends[len(known) :])])
-        history.lasting.note(question.setting, key, known)
+        history.lasting.note(task.setting, key, known)
     return known

@@ -9,11 +9,11 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from definetti._system.arrays import FloatArray, IntArray, as_float
-from definetti.algorithm import rank
 from definetti.baselines.base import Baseline
 from definetti.baselines.standing import Standing
-from definetti.question import Question
-from definetti.ranks.pvalue import Rank
+from definetti.engine.pvalues import Rank
+from definetti.engine.rank import rank
+from definetti.engine.task import PredictionTask
 
 
 class Robust(Baseline, name="robust"):
@@ -83,9 +83,9 @@ class Robust(Baseline, name="robust"):
             )
 
     def _judge(
-        self, question: Question, candidates: IntArray
+        self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        found, scores = rank(question, candidates)
+        found, scores = rank(task, candidates)
         radius, divergence = float(self.radius), DIVERGENCES[self.divergence]
         return [WorstCase(one, radius, divergence) for one in found], scores
 

@@ -10,16 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.data.history import Completion
-from definetti.data.labelled import Trained
+from definetti.data.encoded import Trained
+from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
-from definetti.data.windows import Windows
 from definetti.emissions.base import Emission
 from definetti.emissions.classifier import TrainedClassifier
-from definetti.models.base import Model
-from definetti.models.estimate import Estimate
+from definetti.models.base import Estimate, Model
 from definetti.models.hmm import Parameters
-from definetti.models.whole import estimated, stationary
+from definetti.models.predictors import estimated, stationary
 
 LEAST = 1e-6  # the least probability of a state, as that of a classifier
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
-from definetti.data.history import Completion
-from definetti.data.windows import Windows
-from definetti.question import Question
+from definetti.data.history import Completion, Windows
+from definetti.engine.task import PredictionTask
 from definetti.symmetry.base import Generator, Reference, Symmetry
 
 
@@ -68,11 +67,11 @@ class ShiftPermutations(Baseline, name="shiftpermutations"):
     def _check(self) -> None:
         checked_number(self.block, "block")
 
-    def _compare_with(self, question: Question) -> Symmetry:
-        if question.unseen.any() and not question.unseen.all():
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
+        if task.unseen.any() and not task.unseen.all():
             raise ValueError(
-                f"horizon={len(question.unseen)} reaches beyond the "
-                f"{int((~question.unseen).sum())} new_observations, and a shift would move the gap "
+                f"horizon={len(task.unseen)} reaches beyond the "
+                f"{int((~task.unseen).sum())} new_observations, and a shift would move the gap "
                 "to other steps; leave horizon out, or give no new_observations"
             )
         return Rotations(self.block)

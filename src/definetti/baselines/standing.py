@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.ranks.pvalue import ranks
+from definetti.engine.pvalues import ranks
 
 # Weights that are not whole numbers are added up in floating point; what is on the boundary but
 # for rounding is left out of the set, as it is where weights are whole.
@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 
 
 class Standing(Protocol):
-    """A p-value, and whether it is above a level; `definetti.ranks.pvalue.Rank` is one."""
+    """A p-value, and whether it is above a level; `definetti.engine.pvalues.Rank` is one."""
 
     def p_value(self) -> float:
         """Return the p-value."""

@@ -1,4 +1,4 @@
-"""A thinned calibration stretch: windows far enough apart to be nearly independent."""
+"""A thinned calibration segment: windows far enough apart to be nearly independent."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline
 from definetti.baselines.past import Past
+from definetti.engine.task import PredictionTask
 from definetti.models.hmm import Parameters
-from definetti.question import Question
 from definetti.symmetry.base import Symmetry
 
 KEPT = 20  # windows that thinning by itself leaves at least
@@ -76,16 +76,16 @@ class Thinned(Baseline, name="thinned"):
         else:
             checked_number(self.thinning, "thinning")
 
-    def _compare_with(self, question: Question) -> Symmetry:
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
         if not isinstance(self.thinning, str):
-            return Past(len(question.observations) - 1 + int(self.thinning))
-        estimate = question.estimate(question.complete_with(0))
+            return Past(len(task.observations) - 1 + int(self.thinning))
+        estimate = task.estimate(task.complete_with(0))
         if not isinstance(estimate, Parameters):
             raise ValueError(
                 "thinning='auto' goes by a transition matrix, and the model has none; give a "
                 "number, such as thinning=10"
             )
-        horizon, length = len(question.observations), len(question.history)
+        horizon, length = len(task.observations), len(task.history)
         most = max(length // KEPT - horizon + 1, 1)
         return Past(horizon - 1 + mixing_steps(estimate.transition, length, most))
 

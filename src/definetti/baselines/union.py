@@ -16,12 +16,12 @@ from definetti.baselines.base import Baseline
 from definetti.baselines.past import strided_ends
 from definetti.baselines.standing import Standing
 from definetti.data.candidates import all_candidates
-from definetti.data.labelled import Labelled
+from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import checked_states
 from definetti.data.splitting import read_lengths, training_length
+from definetti.engine.pvalues import Rank
+from definetti.engine.task import PredictionTask
 from definetti.models.base import Model
-from definetti.question import Question
-from definetti.ranks.pvalue import Rank
 from definetti.scores import Path, Score
 from definetti.sets import PredictionSet
 
@@ -41,7 +41,7 @@ class UnionBaseline(Baseline, ABC):
     """
 
     @abstractmethod
-    def _steps(self, question: Question) -> list[list[Rank]]:
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
         """Return the rank of each state at each step, ``(h, n)``."""
 
     @property
@@ -72,17 +72,17 @@ class UnionBaseline(Baseline, ABC):
         if share is not None:
             first = training_length(share, len(each) - 1, "sequences before the last")
             cut = int(begins[first])
-            # What calibrates is one stretch to the model, which learns nothing from it.
+            # What calibrates is one segment to the model, which learns nothing from it.
             parts = [*each[:first].tolist(), total - cut]
-        data = Labelled(model, observations, states, self.states, cut, parts)
+        data = EncodedHistory(model, observations, states, self.states, cut, parts)
         return {"_data": data, "_begins": (begins[first:] - begins[first]).tolist()}
 
-    def _ends(self, question: Question) -> IntArray:
+    def _ends(self, task: PredictionTask) -> IntArray:
         """Return where the windows end that calibrate: one in each sequence, at the same place.
 
         One sequence alone is cut, backwards, into pieces as long as the horizon.
         """
-        length, horizon = len(question.history), len(question.observations)
+        length, horizon = len(task.history), len(task.observations)
         if len(self._begins) == 1:
             return strided_ends(length, horizon, horizon)
         begins = np.array(self._begins)
@@ -90,17 +90,17 @@ class UnionBaseline(Baseline, ABC):
         long_enough = np.diff(begins) >= known + horizon
         return np.asarray(begins[:-1][long_enough] + known + horizon - 1)
 
-    def _judge_one(self, question: Question, codes: IntArray) -> Standing:
-        found = [ranks[code] for ranks, code in zip(self._steps(question), codes, strict=True)]
+    def _judge_one(self, task: PredictionTask, codes: IntArray) -> Standing:
+        found = [ranks[code] for ranks, code in zip(self._steps(task), codes, strict=True)]
         least = min(Fraction(one.greater + one.equal, one.total) for one in found)
         whole = min(len(found) * least, Fraction(1))
         return Rank(0, whole.numerator, whole.denominator)
 
     def _list_members(
-        self, question: Question, alpha: Fraction | None, level: float | None
+        self, task: PredictionTask, alpha: Fraction | None, level: float | None
     ) -> PredictionSet:
-        n, horizon = len(question.labels), question.steps
-        table = self._steps(question)
+        n, horizon = len(task.labels), task.steps
+        table = self._steps(task)
         if alpha is None:
             self._check_budget(n, horizon)
             members = all_candidates(n, horizon)
@@ -116,17 +116,17 @@ class UnionBaseline(Baseline, ABC):
             ]
         )
         found = p_values[np.arange(horizon), members].min(axis=1)
-        order = self._order(question, members, found)
-        return self._name_members(question, members[order], found[order], level)
+        order = self._order(task, members, found)
+        return self._name_members(task, members[order], found[order], level)
 
-    def _order(self, question: Question, members: IntArray, p_values: FloatArray) -> IntArray:
+    def _order(self, task: PredictionTask, members: IntArray, p_values: FloatArray) -> IntArray:
         """Return members most plausible first."""
-        return np.lexsort((chain_scores(question, members), -p_values))
+        return np.lexsort((chain_scores(task, members), -p_values))
 
 
-def chain_scores(question: Question, members: IntArray) -> FloatArray:
+def chain_scores(task: PredictionTask, members: IntArray) -> FloatArray:
     """Return how improbable each path is by the chain."""
     if not len(members):
         return np.zeros(0)
-    asked = replace(question, score=Path())
+    asked = replace(task, score=Path())
     return asked.score_windows(asked.estimate(asked.complete_with(0)), asked.windows(members))

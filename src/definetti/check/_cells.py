@@ -44,28 +44,28 @@ def hold_names(like: CodeArray, room: int) -> CodeArray:
     return np.full(like.shape, -1, dtype=np.int32 if room < 2**31 else np.int64)
 
 
-def name_by_stretch(names: CodeArray, cells: CodeArray, begins: IntArray) -> CodeArray:
-    """Name cells in each stretch by itself.
+def name_by_segment(names: CodeArray, cells: CodeArray, begins: IntArray) -> CodeArray:
+    """Name cells in each segment by itself.
 
     Parameters
     ----------
     names : (B, T) which of the cells each is, −1 for none
     cells : what each name stands for, −1 for nothing
-    begins : (S + 1,) where stretches begin, and the last ends
+    begins : (S + 1,) where segments begin, and the last ends
 
     Examples
     --------
-    >>> name_by_stretch(np.array([[0, 1, -1, 1]]), np.array([0, 2]), np.array([0, 2, 4]))
+    >>> name_by_segment(np.array([[0, 1, -1, 1]]), np.array([0, 2]), np.array([0, 2, 4]))
     array([[ 0,  2, -1,  5]], dtype=int32)
     """
     size = int(cells.max()) + 1
     found = hold_names(names, size * (len(begins) - 1))
-    _name_by_stretch(found, names, cells, begins, size)
+    _name_by_segment(found, names, cells, begins, size)
     return found
 
 
 @kernel
-def _name_by_stretch(
+def _name_by_segment(
     found: CodeArray, names: CodeArray, cells: CodeArray, begins: IntArray, size: int
 ) -> None:
     for b in range(len(names)):

@@ -6,7 +6,7 @@ a uniform tree of last exits towards the last state, here drawn by Wilson's loop
 uniform order of every state's other exits. Observations are dealt anew within each state, as
 times: a draw is a path and a permutation of times. Each costs a pass over the sequence.
 
-Stretches with gaps between them are rearranged each by itself. A *node* is a state of a stretch,
+Segments with gaps between them are rearranged each by itself. A *node* is a state of a segment,
 so that one pass over the nodes does them all.
 """
 
@@ -25,13 +25,13 @@ HALF, LOW = np.uint64(2**32), np.uint64(2**32 - 1)  # of the bits of a word
 
 
 class Graph(NamedTuple):
-    """The transitions of a sequence in stretches, as a graph to be walked.
+    """The transitions of a sequence in segments, as a graph to be walked.
 
     Attributes
     ----------
     node : (T,) the node of each time
     token : (V,) what each node is called in draws
-    begins : (S + 1,) where the stretches begin, and the last ends
+    begins : (S + 1,) where the segments begin, and the last ends
     shelf, shelves : (T,) times sorted by node, and (V + 1,) where those of a node begin
     deck, decks : exits sorted by node, as cards, and (V + 1,) where those of a node begin; a card
         is the number of an arc, and in its last `bits` bits the node that the arc leads to
@@ -59,8 +59,8 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     Parameters
     ----------
     tokens : (T,) codes of states
-    edges : (T,) the name of the transition out of each time; anything where a stretch ends
-    begins : (S + 1,) where the stretches begin, and the last ends
+    edges : (T,) the name of the transition out of each time; anything where a segment ends
+    begins : (S + 1,) where the segments begin, and the last ends
 
     Examples
     --------
@@ -185,7 +185,7 @@ def draw_members(
 ) -> tuple[CodeArray, CodeArray, CodeArray]:
     """Draw members of the class: tokens, edges and times, each ``(size, T)``.
 
-    An edge is the name of the transition out of a time, −1 where a stretch ends. The observation
+    An edge is the name of the transition out of a time, −1 where a segment ends. The observation
     at a time is that which the history has at the time given here.
     """
     length = len(graph.node)

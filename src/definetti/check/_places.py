@@ -53,12 +53,12 @@ def place_among_earlier(cells: CodeArray, begins: CodeArray, coins: FloatArray) 
 
 @kernel
 def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatArray:
-    """Return the autocorrelation of each row at lags 1, 2, …, within stretches.
+    """Return the autocorrelation of each row at lags 1, 2, …, within segments.
 
     Parameters
     ----------
     residuals : (B, T) numbers, NaN for nothing
-    begins : (S + 1,) where stretches begin, and the last ends
+    begins : (S + 1,) where segments begin, and the last ends
     """
     found = np.zeros((len(residuals), lags))
     off = np.empty(residuals.shape[1])

@@ -1,7 +1,7 @@
-"""Where a stretch is best split in two, each part with a law of its own.
+"""Where a segment is best split in two, each part with a law of its own.
 
-Likelihood ratios for all split points of every stretch, but for those near its ends, one step at a
-time: each step moves one count from the right to the left. Of several stretches each has a split of
+Likelihood ratios for all split points of every segment, but for those near its ends, one step at a
+time: each step moves one count from the right to the left. Of several segments each has a split of
 its own.
 """
 
@@ -13,7 +13,7 @@ from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.check._cells import GONE
 
-EDGE = 20  # of a stretch, the first and the last twentieth are too short for a law of their own
+EDGE = 20  # of a segment, the first and the last twentieth are too short for a law of their own
 
 
 @kernel
@@ -27,22 +27,22 @@ def split_cells(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Split counts: in each part cells have shares of their group.
 
-    Draws within stretches have the counts of the sample: of a single stretch they are given, and
+    Draws within segments have the counts of the sample: of a single segment they are given, and
     not counted again.
 
     Parameters
     ----------
     cells : (B, T) which of them is counted at each time, −1 for none
     groups : (B, T) what it is a share of
-    begins : (S + 1,) where stretches begin, and the last ends
+    begins : (S + 1,) where segments begin, and the last ends
     gains : (T,) by how much ``n log n`` grows from each count to the next, in the units of
         `definetti.check._cells.entropy_table`
     all_cells, all_groups : how often each cell, and each group, is counted in the whole sample
 
     Returns
     -------
-    (B,) the log-likelihood ratio in units, summed over stretches; where the best split of the
-    stretch with the largest lies; and that largest
+    (B,) the log-likelihood ratio in units, summed over segments; where the best split of the
+    segment with the largest lies; and that largest
     """
     total = np.zeros(len(cells), dtype=np.int64)
     where = np.zeros(len(cells), dtype=np.int64)

@@ -21,7 +21,7 @@ class Effect(NamedTuple):
     ----------
     words : a sentence without its full stop
     size : the number in it
-    row : how many rows come before the place in question, if there is one
+    row : how many rows come before the place in task, if there is one
     short_of : the minimum effect for advice, in words, where this one is smaller; else empty
     """
 
@@ -39,7 +39,7 @@ class Statistic(Named, ABC):
 
     Attributes
     ----------
-    asks : the question that it puts, in a few words
+    asks : the task that it puts, in a few words
     across : whether steps are to move from one sequence to another, where there are several; else
         each is rearranged by itself
     """

@@ -226,7 +226,7 @@ def _sort_out(
             parts[name] = one.parts(sample)
         except CannotTest as reason:
             # That there is no second sequence needs no saying to who gave one.
-            if not (every and one.across and sample.stretches == 1):
+            if not (every and one.across and sample.segments == 1):
                 untested[name] = str(reason)
     if not parts:
         reasons = "; ".join(f"{name}: {why}" for name, why in untested.items())

@@ -13,7 +13,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti.check.residuals import Residuals
-from definetti.sets.listed import Backend, installed
+from definetti.sets.base import Backend, installed
 
 FOLLOWING = "The other failures may follow from it:"
 
@@ -29,9 +29,9 @@ class Finding:
     adjusted_p_value : so that the chance that any is below a level is at most the level
     effect : what was found, in words; "not significant" where the adjusted p-value is above alpha
     size : the number in them, of the sample itself whatever the p-value
-    row : how many rows come before the place in question, where there is one
+    row : how many rows come before the place in task, where there is one
     part : which part is the strangest: the name of a column, say
-    asks : the question that was put
+    asks : the task that was put
     verdict : in words; with a remedy where the effect is material and one is feasible
     told : whether rearrangements differ in it at all; if not it says nothing, whatever is true
     stands_out : by how many standard deviations of rearrangements it is above them

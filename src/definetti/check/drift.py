@@ -11,14 +11,14 @@ from definetti.check.advice import MIN_BITS, MIN_SHIFT, MIN_SPREAD_CHANGE, below
 from definetti.check.base import Effect, Statistic
 from definetti.check.observed import ONE, Column
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import find_stretch, name_column, name_place, need_columns, use_after
+from definetti.check.saying import find_segment, name_column, name_place, need_columns, use_after
 
 
 class Drift(Statistic, name="drift"):
     """The likelihood ratio of observations whose law changes once, at the best place.
 
     Numbers: of scores that have another mean in each state, and of scores that have another
-    spread. Symbols: of other shares in each state. Maximised over all places, in each stretch by
+    spread. Symbols: of other shares in each state. Maximised over all places, in each segment by
     itself.
     """
 
@@ -51,7 +51,7 @@ class Drift(Statistic, name="drift"):
         column, side = _sides(sample)[part]
         row = int(self._split(sample, column, side, sample.itself)[1][0])
         which, place = name_column(column), f"near {name_place(sample, row)}"
-        _, begin, end = find_stretch(sample, row)
+        _, begin, end = find_segment(sample, row)
         if row == begin:
             return Effect(f"{which} is the same at all times, given the state", 0.0)
         if column.symbols is not None:

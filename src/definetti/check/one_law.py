@@ -6,7 +6,7 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import UNIT, name_by_stretch, sum_cells
+from definetti.check._cells import UNIT, name_by_segment, sum_cells
 from definetti.check.advice import MIN_BITS, MIN_SHIFT, below, rows_needed, sequences_suffice
 from definetti.check.base import CannotTest, Effect, Statistic
 from definetti.check.observed import ONE, Column
@@ -26,8 +26,8 @@ class OneChain(Statistic, name="one_chain"):
         return ("",)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        told = _sum_by_stretch(sample, draws.edges, np.arange(len(sample.sources)))
-        told = told - _sum_by_stretch(sample, draws.edges, sample.sources)
+        told = _sum_by_segment(sample, draws.edges, np.arange(len(sample.sources)))
+        told = told - _sum_by_segment(sample, draws.edges, sample.sources)
         return (2 * (told - _known(sample.edges, sample)) / UNIT)[:, None]
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
@@ -59,8 +59,8 @@ class OneEmission(Statistic, name="one_emission"):
         if column.symbols is None:
             scores, _ = column.scores
             return _part_means(draws.times, scores, own, sample.begins, len(sample.rows)) / ONE**2
-        told = _sum_by_stretch(sample, draws.times, column.cells)
-        return 2 * (told - _sum_by_stretch(sample, draws.times, own)) / UNIT
+        told = _sum_by_segment(sample, draws.times, column.cells)
+        return 2 * (told - _sum_by_segment(sample, draws.times, own)) / UNIT
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
@@ -90,14 +90,14 @@ def _fit_each(sample: Sample) -> str:
 
 
 def _need_several(sample: Sample) -> None:
-    if sample.stretches < 2:
+    if sample.segments < 2:
         raise CannotTest("there is one sequence only")
 
 
-def _sum_by_stretch(sample: Sample, names: CodeArray, cells: CodeArray) -> IntArray:
-    """Add up ``n log n`` over the counts of cells in each stretch, in units."""
-    room = sample.stretches * (int(cells.max()) + 1)
-    return sum_cells(name_by_stretch(names, cells, sample.begins), room, sample.table)
+def _sum_by_segment(sample: Sample, names: CodeArray, cells: CodeArray) -> IntArray:
+    """Add up ``n log n`` over the counts of cells in each segment, in units."""
+    room = sample.segments * (int(cells.max()) + 1)
+    return sum_cells(name_by_segment(names, cells, sample.begins), room, sample.table)
 
 
 def _known(edges: CodeArray, sample: Sample) -> int:
@@ -111,13 +111,13 @@ def _known(edges: CodeArray, sample: Sample) -> int:
 def _part_means(
     times: CodeArray, scores: CodeArray, groups: CodeArray, begins: IntArray, wide: int
 ) -> FloatArray:
-    """Add up how far the mean of each group of a stretch is from nought, in units of its variance.
+    """Add up how far the mean of each group of a segment is from nought, in units of its variance.
 
     Parameters
     ----------
     times : (B, T) from where scores come
     scores, groups : (T,) and whose each is, −1 where there is none
-    begins, wide : where stretches begin, and the last ends; above all groups
+    begins, wide : where segments begin, and the last ends; above all groups
     """
     found = np.zeros(len(times))
     sums, sizes = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)

@@ -15,7 +15,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.ranks.pvalue import Rank
+from definetti.engine.pvalues import Rank
 
 LARGE = 1e150
 TIE = 1e-9  # relative gap up to which values of a statistic are tied
@@ -26,7 +26,7 @@ def count_as_large(values: FloatArray) -> IntArray:
     """Return, for each value, how many are as large, itself included.
 
     Values are tied when a chain of gaps joins them that are no larger than rounding, as in
-    `definetti.ranks.ranks`; but a statistic may have any unit, so that gaps are held against how
+    `definetti.engine.ranks`; but a statistic may have any unit, so that gaps are held against how
     large values are. All values have the same say in that, which is what the proof needs.
 
     >>> values = np.array([0.5, 2.0, 0.5 + 1e-12, -1.0])

@@ -29,7 +29,7 @@ class Draws:
     Attributes
     ----------
     tokens : (B, T) the path
-    edges : (B, T) the transition out of each time, −1 where a stretch ends
+    edges : (B, T) the transition out of each time, −1 where a segment ends
     times : (B, T) the time from which each observation comes
     """
 
@@ -74,8 +74,8 @@ class Sample:
     labels : of the states
     states, tokens : (T,) codes; a token is the state and what a memory adds to it
     rows : (n, w) what each token is made of, the state first
-    begins : (S + 1,) where stretches begin, and the last ends
-    edges : (T,) the transition out of each time, −1 where a stretch ends
+    begins : (S + 1,) where segments begin, and the last ends
+    edges : (T,) the transition out of each time, −1 where a segment ends
     sources, targets : (E,) from where to where each transition leads, sorted by both
     columns : of the observations
     others : what cannot be tested, and why
@@ -109,7 +109,7 @@ class Sample:
         return np.ascontiguousarray(self.rows[:, 0])
 
     @property
-    def stretches(self) -> int:
+    def segments(self) -> int:
         return len(self.begins) - 1
 
     @cached_property
@@ -196,7 +196,7 @@ def read_sample(
 def trace_tokens(
     codes: IntArray, columns: list[Column], begins: IntArray, memory: Memory
 ) -> tuple[IntArray, IntArray]:
-    """Return the tokens of states in stretches, in codes, and what each is made of."""
+    """Return the tokens of states in segments, in codes, and what each is made of."""
     if memory == Order(1):
         return codes, np.arange(int(codes.max()) + 1)[:, None]
     symbols = np.full(len(codes), MISSING)

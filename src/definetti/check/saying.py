@@ -19,10 +19,10 @@ def name_column(column: Column) -> str:
     return f"column {column.name}" if column.name else "the observation"
 
 
-def find_stretch(sample: Sample, row: int) -> tuple[int, int, int]:
-    """Return the stretch that so many rows end in, and where it begins and ends."""
-    stretch = int(np.searchsorted(sample.begins[1:-1], row, side="left"))
-    return stretch, int(sample.begins[stretch]), int(sample.begins[stretch + 1])
+def find_segment(sample: Sample, row: int) -> tuple[int, int, int]:
+    """Return the segment that so many rows end in, and where it begins and ends."""
+    segment = int(np.searchsorted(sample.begins[1:-1], row, side="left"))
+    return segment, int(sample.begins[segment]), int(sample.begins[segment + 1])
 
 
 def name_place(sample: Sample, row: int) -> str:
@@ -35,10 +35,10 @@ def name_place(sample: Sample, row: int) -> str:
         if names is None:
             return f"row {sample.find_row(row)}"
         return f"row {sample.find_row(row)}, of series {names[rows[max(row - 1, 0)]]!r},"
-    stretch, begin, _ = find_stretch(sample, row)
-    if sample.stretches == 1 or sample.before:
+    segment, begin, _ = find_segment(sample, row)
+    if sample.segments == 1 or sample.before:
         return f"row {sample.find_row(row)}"
-    return f"row {row - begin} of sequence {stretch + 1}"
+    return f"row {row - begin} of sequence {segment + 1}"
 
 
 def use_after(sample: Sample, row: int | None) -> str:
@@ -46,10 +46,10 @@ def use_after(sample: Sample, row: int | None) -> str:
     watch = "watch the stream with a monitor"
     if row is None:
         return watch
-    _, _, end = find_stretch(sample, row)
+    _, _, end = find_segment(sample, row)
     if end - row < rows_needed(sample):
         return f"{watch}, as the {end - row:,} rows that follow are too few to fit"
-    if sample.stretches == 1 and sample.origin is None:
+    if sample.segments == 1 and sample.origin is None:
         return f"use the rows after {sample.find_row(row)}, or {watch}"
     return f"leave out what is before it, or {watch}"
 

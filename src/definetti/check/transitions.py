@@ -10,13 +10,13 @@ from definetti.check._splits import split_cells
 from definetti.check.advice import MIN_PROBABILITY_CHANGE, below
 from definetti.check.base import Effect, Statistic
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import find_stretch, name_place, need_moves, use_after
+from definetti.check.saying import find_segment, name_place, need_moves, use_after
 
 
 class Transitions(Statistic, name="transitions"):
     """The likelihood ratio of transition probabilities that change once, at the best place.
 
-    Maximised over all places, in each stretch by itself. Reported as twice its logarithm.
+    Maximised over all places, in each segment by itself. Reported as twice its logarithm.
     """
 
     asks = "do the transitions change over time?"
@@ -33,7 +33,7 @@ class Transitions(Statistic, name="transitions"):
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         row = int(self._split(sample, sample.itself)[1][0])
-        _, begin, end = find_stretch(sample, row)
+        _, begin, end = find_segment(sample, row)
         if row == begin:
             return Effect("they are the same at all times", 0.0)
         parts = sample.edges[begin:row], sample.edges[row:end]

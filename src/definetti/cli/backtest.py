@@ -10,12 +10,12 @@ import typer
 from definetti.cli import options
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.printing import console, is_watched, print_json, print_notes
-from definetti.judging import START
+from definetti.evaluation import START
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
-    from definetti.judging.backtest import Backtest
-    from definetti.sets import Evaluation
+    from definetti.evaluation.backtest import Backtest
+    from definetti.evaluation.results import Evaluation
 
 ENOUGH = 10  # windows with a last state, to speak of its coverage
 READABLE = 10**7  # sequences, of which the number is written in full
@@ -87,8 +87,8 @@ def backtest(
         steps = horizon or lag + 1
         check_lag(lag, steps)
         # Slow to load, so not before the file is read.
-        from definetti.judging.backtest import OURS, find_begin, run_backtest
-        from definetti.models.describing import described
+        from definetti.evaluation.backtest import OURS, find_begin, run_backtest
+        from definetti.models.base import described
         from definetti.symmetry import find_symmetry
 
         if find_begin(len(table.states), steps, start) is None:
@@ -166,8 +166,8 @@ def describe_level(
     import numpy as np
 
     from definetti.cli.levels import name_levels
-    from definetti.judging.backtest import OURS
-    from definetti.judging.summing import summary
+    from definetti.evaluation.backtest import OURS
+    from definetti.evaluation.summary import summary
 
     rows, asked = np.asarray(table.rows), test.horizon - test.lag
     found = {name: one._replace(begins=rows[one.begins]) for name, one in found.items()}
@@ -242,7 +242,7 @@ def print_table(result: dict[str, Any]) -> None:
 
 def _explain(result: dict[str, Any]) -> str:
     """Return what stands below the table of methods."""
-    from definetti.judging.rivals import CLASSICAL
+    from definetti.evaluation.backtest import CLASSICAL
 
     said = "shares covered, with 95 % intervals"
     if result["guarantee"] == "steps":
@@ -266,8 +266,7 @@ def _explain(result: dict[str, Any]) -> str:
 def _fill_details(table: Any, result: dict[str, Any]) -> None:
     """Add shares by last state and over time, ours and those of classical prediction."""
     from definetti.cli.printing import format_label
-    from definetti.judging.backtest import OURS
-    from definetti.judging.rivals import CLASSICAL
+    from definetti.evaluation.backtest import CLASSICAL, OURS
 
     shown = [name for name in (OURS, CLASSICAL) if name in result["methods"]]
     for column in ("", *shown):

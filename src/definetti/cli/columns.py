@@ -32,7 +32,7 @@ class LabelledTable:
     new : the observations of the new rows
     columns : the observed columns, with what they hold
     notes : what a person should know of how the files were read
-    lengths : of the stretches between gaps, rows that have no state or that are missing altogether;
+    lengths : of the segments between gaps, rows that have no state or that are missing altogether;
         None where that is one
     rows : the labelled rows' places in their file, from 0
     keys, new_keys : the columns of labelled and of new rows that are neither observed nor the
@@ -107,7 +107,7 @@ def split_labelled_rows(
         timed, told = read_order_times(order), []
         told += [timed.holes.note] if timed is not None and timed.holes.note else []
     notes += told
-    lengths = _find_stretches(rows, None if timed is None else timed.holes.after)
+    lengths = _find_segments(rows, None if timed is None else timed.holes.after)
     if len(rows) < end:
         notes.append(_note_gaps(rows, lengths or [], name, state))
     if new is not None:
@@ -262,8 +262,8 @@ def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
     return known if len(known) <= known[-1] else range(len(known))
 
 
-def _find_stretches(rows: Sequence[int], holes: Any = None) -> list[int] | None:
-    """Return the lengths of stretches of rows that follow each other; None where that is one.
+def _find_segments(rows: Sequence[int], holes: Any = None) -> list[int] | None:
+    """Return the lengths of segments of rows that follow each other; None where that is one.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def fit(
         cp.fit(table.observations, table.states, table.lengths)
         cp._data.clock = table.clock
         # Slow to load, so not before the rows are read.
-        from definetti.models.describing import described
+        from definetti.models.base import described
         from definetti.saving import save
 
         save(cp, output, note_columns(table, columns.state_column))

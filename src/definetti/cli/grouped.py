@@ -36,9 +36,8 @@ from definetti.cli.reading import import_polars, name_source
 from definetti.cli.writing import say_escaped
 from definetti.data.labels import Alphabet
 from definetti.data.timing import HOLE
+from definetti.evaluation.series import BARE, SeriesEvaluation, SeriesRecord, SeriesWork
 from definetti.exceptions import HoleWarning
-from definetti.judging.series import BARE, SeriesEvaluation, SeriesRecord
-from definetti.judging.work import SeriesWork
 from definetti.series.totals import SeriesTotals, count_series
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ def backtest_groups(
     # Slow to load, so not before it is known that there is something to do.
     from definetti.cli.grouped import judge_groups
     from definetti.cli.series_table import describe_series, print_series
-    from definetti.judging.work import join_levels
+    from definetti.evaluation.series import join_levels
 
     found, said, notes = judge_groups(
         data, columns, settings, grouping, spreading, horizon=horizon, lag=lag, start=start,
@@ -72,6 +72,6 @@ def backtest_groups(
 
 def is_series_file(path: Path) -> bool:
     """Tell whether a file is a table of series that this command wrote, by its columns."""
-    from definetti.judging.series import SeriesEvaluation
+    from definetti.evaluation.series import SeriesEvaluation
 
     return read_columns(path) == list(SeriesEvaluation([]).to_dict())

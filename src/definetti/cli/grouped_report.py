@@ -11,7 +11,7 @@ from definetti.cli.report import Asked, report_one
 from definetti.report import report_series
 
 if TYPE_CHECKING:
-    from definetti.judging.series import SeriesEvaluation
+    from definetti.evaluation.series import SeriesEvaluation
     from definetti.report import Report
 
 

@@ -68,9 +68,9 @@ def predict_groups(
     levels = read_confidences(settings.confidence, head.states)
     seen = take_columns(rows, observed)
     seen = seen if settings.classifier is None else as_frame(seen)
-    # Gaps count: what is not labelled before the last state of a series begins a new stretch.
-    stretch = (series.begins | ~known).cumsum()[known]
-    lengths = np.unique(stretch, return_counts=True)[1]
+    # Gaps count: what is not labelled before the last state of a series begins a new segment.
+    segment = (series.begins | ~known).cumsum()[known]
+    lengths = np.unique(segment, return_counts=True)[1]
     labelled = series.rows[known]
     past = (
         None if seen is None else at_rows(seen, labelled), [labels[row] for row in labelled],

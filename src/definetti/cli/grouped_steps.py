@@ -16,8 +16,8 @@ from definetti.cli.reading import import_polars
 if TYPE_CHECKING:
     import polars as pl
 
-    from definetti.judging.series import SeriesEvaluation
-    from definetti.sets import Evaluation
+    from definetti.evaluation.results import Evaluation
+    from definetti.evaluation.series import SeriesEvaluation
 
 KINDS: dict[str, Any] = {
     "place": np.int64, "window": np.int64, "confidence": np.int64, "set": np.int64,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from definetti.cli.options import Columns, Settings
     from definetti.data.timing import Times
     from definetti.monitor import Monitor, Step
-    from definetti.monitor._present import AnySet
+    from definetti.monitor.sets import AnySet
 
 
 Told = tuple[int, "tuple[Hashable, ...] | None", "Step | None"]
@@ -232,7 +232,7 @@ class Living:
         from definetti.cli.new_rows import name_symbols
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
-        from definetti.monitor._parts import VISITS, read_parts
+        from definetti.monitor.sources import VISITS, read_parts
 
         name = name_source(self.source)
         if self._header:
@@ -277,7 +277,7 @@ class Living:
             self._never, self._holes = 0, self._holes + 1
             if self._holes == 1:
                 self.notes.append(
-                    f"row {number:,} comes {clock.describe(times)}: what follows is a stretch of "
+                    f"row {number:,} comes {clock.describe(times)}: what follows is a segment of "
                     "its own, as after other holes, and its first row has no set"
                 )
         with warnings.catch_warnings():
@@ -288,7 +288,7 @@ class Living:
         """Return the observations of rows, as the monitor takes them, their states and times."""
         from definetti.cli.columns import check_columns, read_states
         from definetti.cli.new_rows import match_new_rows, name_symbols
-        from definetti.monitor._arguments import each_row
+        from definetti.monitor.state import each_row
 
         assert self.monitor is not None
         cp = self.monitor._follower.known
@@ -309,7 +309,7 @@ class Living:
 
     def _tell(self, number: int, observation: Any, state: Any) -> Told:
         """Observe a row, and learn the label that comes with it: its own, or an earlier one."""
-        from definetti.monitor._present import last_states
+        from definetti.monitor.sets import last_states
 
         assert self.monitor is not None
         self._late.append(state)

@@ -148,7 +148,7 @@ def _predict(
     """Return a set for each level, what they were asked for with, and the model in words."""
     from definetti.cli.estimators import check_errors, cut_new, write_memory
     from definetti.cli.levels import name_levels
-    from definetti.models.describing import described
+    from definetti.models.base import described
 
     check_errors(cp.guarantee, cp.max_errors, steps - lag)
     new, horizon = cut_new(data, steps)

@@ -10,7 +10,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.mistakes import report_mistakes
-from definetti.judging import START
+from definetti.evaluation import START
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from definetti.judging.series import SeriesEvaluation, SeriesRecord
+    from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
 
 SHOWN = 10  # series that are listed, the worst first
 
@@ -47,7 +47,7 @@ def print_series(found: SeriesEvaluation, said: dict[str, Any], horizon: int) ->
     from rich.table import Table
 
     from definetti.cli.printing import console, format_label
-    from definetti.judging.series import rank_series
+    from definetti.evaluation.series import rank_series
 
     screen = console()
     screen.print(f"{found.verdict()}.", soft_wrap=True)

@@ -22,34 +22,33 @@ from definetti._system.checks import (
     shown,
 )
 from definetti._system.saved import Saved
-from definetti.algorithm import rank
-from definetti.conformal._many import rank_many
 from definetti.conformal._series import SERIES, each_series, fit_series, settle
+from definetti.conformal.base import BaseHistoryConformal
 from definetti.data.candidates import (
     check_listing,
     check_size,
     is_long,
     is_slow,
 )
-from definetti.data.labelled import Labelled
+from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import array_of, readable
 from definetti.data.sound import require
 from definetti.emissions._choice import Kinds
+from definetti.engine.promise import LAST, promise_of, way_to_limits
+from definetti.engine.pvalues import Rank, p_values_of
+from definetti.engine.rank import rank
+from definetti.engine.task import PredictionTask
+from definetti.evaluation.results import Evaluation
 from definetti.exceptions import NotExactWarning
-from definetti.front_door import FrontDoor
 from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.memory import Memory, Order
 from definetti.models.base import Model
-from definetti.promises import LAST, promise_of, way_to_limits
-from definetti.question import Question
-from definetti.ranks.membership import p_values_of
-from definetti.ranks.pvalue import Rank
 from definetti.scores import Score, StepScore
-from definetti.sets import Evaluation, LatticeSet, PredictionSet, PredictionSets, StepSets
-from definetti.sets.listed import installed
+from definetti.sets import LatticeSet, PredictionSet, PredictionSets, StepSets
+from definetti.sets.base import installed
+from definetti.sets.batch import rank_many, sets_of
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
-from definetti.sets.windows import sets_of
 from definetti.symmetry import (
     Remembering,
     Symmetry,
@@ -66,7 +65,7 @@ if TYPE_CHECKING:
 HALF = 0.5  # a level for what has none
 
 
-class ConformalHMM(FrontDoor, Saved):
+class ConformalHMM(BaseHistoryConformal, Saved):
     """Sets of hidden-state sequences that hold the truth with the probability promised.
 
     From one labelled sequence of a hidden Markov model with unknown parameters and the observations
@@ -110,7 +109,7 @@ class ConformalHMM(FrontDoor, Saved):
     n_resamples : int, default 999
         How many rearrangements are drawn where they are too many to be counted; at most a million.
     train_size : float or int, optional
-        Fix the model on the first stretch, a share or a number of steps, and calibrate on the
+        Fix the model on the first segment, a share or a number of steps, and calibrate on the
         rest: nothing is refitted. The way to use anything expensive. With "departures" it must be
         a number, fixed in advance: the length of a history up to some visit, and so a share of
         it, depends on the windows that calibrate.
@@ -181,7 +180,7 @@ class ConformalHMM(FrontDoor, Saved):
     series_: EachSeries | None
     _remembering: Symmetry
     _known: tuple[Hashable, ...] = ()  # states that other series have
-    _together = False  # whether all stretches calibrate
+    _together = False  # whether all segments calibrate
     _omits_first = False  # whether the first observation chose where the history begins
     _home: Home | None = None  # where it is kept, if it is that of one series of many
 
@@ -236,8 +235,8 @@ class ConformalHMM(FrontDoor, Saved):
         observations : (T,) symbols, None or NaN where missing; None for a plain Markov chain
         states : (T,) labels, any hashable values
         lengths : list of int, optional
-            The lengths of its stretches, where there are gaps between them of which nothing is
-            known. What is to be predicted follows the last stretch.
+            The lengths of its segments, where there are gaps between them of which nothing is
+            known. What is to be predicted follows the last segment.
         groups : (T,) labels, optional
             The series that each row belongs to, where there are several: patients, machines. The
             rows of a series need not stand together. ``series_[name]`` is then the estimator of
@@ -247,8 +246,8 @@ class ConformalHMM(FrontDoor, Saved):
 
         Notes
         -----
-        Of earlier stretches the model learns as of the last; with ``symmetry="full"`` their
-        observations are dealt around, too. States are rearranged within the last stretch alone,
+        Of earlier segments the model learns as of the last; with ``symmetry="full"`` their
+        observations are dealt around, too. States are rearranged within the last segment alone,
         which keeps the sets exact: to move them elsewhere would change the lengths. For new
         sequences that follow none of the old ones see `definetti.ConformalSequences`.
 
@@ -279,7 +278,7 @@ class ConformalHMM(FrontDoor, Saved):
             )
         return self
 
-    def break_off(self: ConformalHMM) -> ConformalHMM:
+    def new_segment(self: ConformalHMM) -> ConformalHMM:
         """Say that there is a gap: what comes next follows a time of which nothing is known.
 
         As with `lengths` of `fit`: of what came before the model learns, but states are
@@ -287,9 +286,9 @@ class ConformalHMM(FrontDoor, Saved):
         """
         if self._home is not None:
             self._home.check(self)
-        super().break_off()
+        super().new_segment()
         if isinstance(self._remembering, TogetherDepartures):
-            self._remembering = self._remembering.broken_off(len(self._data.history))
+            self._remembering = self._remembering.with_new_segment(len(self._data.history))
         if self._home is not None:
             self._home.keep(self)
         return self
@@ -380,7 +379,7 @@ class ConformalHMM(FrontDoor, Saved):
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
         levels = list(map(read_levels, [level] if several is None else several))
-        found = self._answers(self._question(new_observations, horizon, lag), levels)
+        found = self._answers(self._task(new_observations, horizon, lag), levels)
         return found[0] if several is None else found
 
     def predict(
@@ -403,11 +402,11 @@ class ConformalHMM(FrontDoor, Saved):
         >>> cp.predict(["hat", "hat"])
         array(['sun', 'sun'], dtype='<U3')
         """
-        question = self._question(new_observations, horizon, lag)
+        task = self._task(new_observations, horizon, lag)
         if self.guarantee != "all":
-            found = self._step_sets(question, read_levels(HALF))
+            found = self._step_sets(task, read_levels(HALF))
             return array_of([self.states_[code] for code in found.marginals.argmax(axis=1)])
-        return array_of(self._set(question, None).best or ())
+        return array_of(self._set(task, None).best or ())
 
     @overload
     def predict_sets(
@@ -445,13 +444,13 @@ class ConformalHMM(FrontDoor, Saved):
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
-        question, ranked, candidates = rank_many(self, windows, None, lag)
+        task, ranked, candidates = rank_many(self, windows, None, lag)
         found = []
         for one in [level] if several is None else several:
             levels = read_levels(one)
             if levels.named:
-                levels.check(question.labels)
-            found.append(sets_of(question, *ranked, candidates, levels, bool(self.allow_empty)))
+                levels.check(task.labels)
+            found.append(sets_of(task, *ranked, candidates, levels, bool(self.allow_empty)))
         return found[0] if several is None else found
 
     def p_values(self, windows: Any, candidates: Any = None, *, lag: int = 0) -> FloatArray:
@@ -487,7 +486,7 @@ class ConformalHMM(FrontDoor, Saved):
         horizon, lag : int
             As in `predict_set`.
         """
-        return self._set(self._question(new_observations, horizon, lag), None)
+        return self._set(self._task(new_observations, horizon, lag), None)
 
     def predict_ranks(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
@@ -500,8 +499,8 @@ class ConformalHMM(FrontDoor, Saved):
         horizon, lag : int
             As in `predict_set`.
         """
-        question = self._question(new_observations, horizon, lag, ranking=True)
-        candidates, found, _ = all_ranked(question, self.max_candidates, self.verbose)
+        task = self._task(new_observations, horizon, lag, ranking=True)
+        candidates, found, _ = all_ranked(task, self.max_candidates, self.verbose)
         labels = map(self._data.alphabet.decode, candidates)
         return dict(zip(labels, found, strict=True))
 
@@ -518,9 +517,9 @@ class ConformalHMM(FrontDoor, Saved):
         horizon, lag : int
             As in `predict_set`.
         """
-        question, codes = self._ask_about(new_observations, states, horizon, lag)
-        found, _ = rank(question, codes[None])
-        return found[0].p_value(question.tie_breakers(found)[0])
+        task, codes = self._ask_about(new_observations, states, horizon, lag)
+        found, _ = rank(task, codes[None])
+        return found[0].p_value(task.tie_breakers(found)[0])
 
     @overload
     def evaluate(
@@ -565,13 +564,13 @@ class ConformalHMM(FrontDoor, Saved):
             Another level than the estimator's, or others: each state is judged by its own.
             Several numbers give a list of evaluations, from one pass.
         horizon : int, optional
-            Cut the stretch into windows of so many steps and predict each from all before it; the
-            whole stretch is one window if left out. Steps left over at the end are not judged.
+            Cut the segment into windows of so many steps and predict each from all before it; the
+            whole segment is one window if left out. Steps left over at the end are not judged.
         lag : int, default 0
             How many of the first steps of each window not to ask about, as in `predict_set`.
         groups, order : (L,) labels, and numbers or dates, optional
             The series that each row follows, and what rows are sorted by, as in `fit`. Gives a
-            `definetti.judging.SeriesEvaluation`: how each series fared, and all together.
+            `definetti.evaluation.SeriesEvaluation`: how each series fared, and all together.
         n_jobs : int, optional
             How many threads judge series; no number depends on it.
 
@@ -581,7 +580,7 @@ class ConformalHMM(FrontDoor, Saved):
         and not declared, counts as not covered.
         """
         if groups is not None:
-            from definetti.judging.series import evaluate_series
+            from definetti.evaluation.series import evaluate_series
 
             return evaluate_series(
                 each_series(self), new_observations, states, groups, order,
@@ -614,7 +613,7 @@ class ConformalHMM(FrontDoor, Saved):
 
         Notes
         -----
-        The stretch that a model was fixed on, with `train_size`, is not tested: it calibrates
+        The segment that a model was fixed on, with `train_size`, is not tested: it calibrates
         nothing. Rows are counted from its first all the same.
 
         Examples
@@ -662,7 +661,7 @@ class ConformalHMM(FrontDoor, Saved):
             made.series_ = EachSeries(made, **kept)
             return made
         made = cls._restored_with(
-            kept, _data=Labelled, score_=Score, symmetry_=Symmetry, _remembering=Symmetry
+            kept, _data=EncodedHistory, score_=Score, symmetry_=Symmetry, _remembering=Symmetry
         )
         data = made._data
         data.narrowed(made._remembering.given != LAST)
@@ -704,7 +703,7 @@ class ConformalHMM(FrontDoor, Saved):
         self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         symmetry = find_symmetry(self.symmetry)
-        data = Labelled(
+        data = EncodedHistory(
             model, observations, states, self.states, self.train_size, lengths,
             known=self._known, together=self._together, omits_first=self._omits_first,
             narrow=symmetry.given != LAST,
@@ -758,7 +757,7 @@ class ConformalHMM(FrontDoor, Saved):
             self._home.keep(self)
         return self
 
-    def _plan(self, data: Labelled, horizon: Any, n_states: int = 0) -> Labelled:
+    def _plan(self, data: EncodedHistory, horizon: Any, n_states: int = 0) -> EncodedHistory:
         """Return the data as they are, or with a fixed model where refitting would be slow.
 
         It goes by what all rearrangements of the completed sequence share, the number of its states
@@ -783,7 +782,7 @@ class ConformalHMM(FrontDoor, Saved):
             return data
         return data.half() if is_slow(*cost, data.shares, symmetry.recent) else data
 
-    def _question(
+    def _task(
         self,
         new_observations: Any,
         horizon: int | None,
@@ -792,7 +791,7 @@ class ConformalHMM(FrontDoor, Saved):
         listing: bool = True,
         ranking: bool = False,
         n_states: int = 0,
-    ) -> Question:
+    ) -> PredictionTask:
         self._check_fitted()
         self._check_parameters()
         checked_limit(lag, "lag")
@@ -816,8 +815,8 @@ class ConformalHMM(FrontDoor, Saved):
         if new is None:  # what is so long is refused before it is made
             new = data.read_new(new_observations, horizon)
         ask = partial(
-            Question.about,
-            score=self.score_.late(lag) if lag else self.score_,
+            PredictionTask.about,
+            score=self.score_.with_lag(lag) if lag else self.score_,
             symmetry=symmetry,
             n_resamples=int(self.n_resamples),
             entropy=self._entropy,
@@ -825,14 +824,14 @@ class ConformalHMM(FrontDoor, Saved):
             lag=int(lag),
             settled=settled,
         )
-        question = ask(data, new)
-        question.promise()
-        symmetry.check_more(question.observations[~question.unseen], question.history.symbols)
+        task = ask(data, new)
+        task.promise()
+        symmetry.check_more(task.observations[~task.unseen], task.history.symbols)
         if symmetry.given == LAST or fixed:
-            return question
-        common = data.choose_by(question.common_rows(), new_observations)
+            return task
+        common = data.choose_by(task.shared_rows(), new_observations)
         if common is data:
-            return question
+            return task
         symmetry.check_more(common.history.observations, common.history.symbols)
         return ask(common, common.read_new(new_observations, horizon))
 
@@ -840,51 +839,51 @@ class ConformalHMM(FrontDoor, Saved):
     def _ranks_windows(self) -> bool:
         return type(self) is ConformalHMM and self.guarantee == "all"
 
-    def _data_of(self, question: Question) -> Labelled:
-        """Return the data that a question is about, under the law of all observations so far."""
-        return self._data.half() if question.settled else self._data
+    def _data_of(self, task: PredictionTask) -> EncodedHistory:
+        """Return the data that a task is about, under the law of all observations so far."""
+        return self._data.half() if task.settled else self._data
 
     @property
     def _fills(self) -> bool:
         return not self.allow_empty
 
-    def _answers(self, question: Question, levels: Sequence[Levels]) -> list[Any]:
+    def _answers(self, task: PredictionTask, levels: Sequence[Levels]) -> list[Any]:
         """Return a set for each of several levels, from one ranking where candidates are ranked."""
         found: list[Any] = []
         ranked = None
         for one in levels:
             if one.named:
-                one.check(question.labels)
-            if question.symmetry.given != LAST:
-                one = one.at(question.labels[question.history.last])
+                one.check(task.labels)
+            if task.symmetry.given != LAST:
+                one = one.at(task.labels[task.history.last])
             if self.guarantee != "all":
-                found.append(self._step_sets(question, one))
+                found.append(self._step_sets(task, one))
                 continue
-            if len(levels) > 1 and ranked is None and not self._is_long(question):
-                ranked = all_ranked(question, self.max_candidates, self.verbose)
-            found.append(self._set(question, one, ranked))
+            if len(levels) > 1 and ranked is None and not self._is_long(task):
+                ranked = all_ranked(task, self.max_candidates, self.verbose)
+            found.append(self._set(task, one, ranked))
         return found
 
-    def _step_sets(self, question: Question, levels: Levels) -> StepSets:
-        return step_sets(question, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
+    def _step_sets(self, task: PredictionTask, levels: Levels) -> StepSets:
+        return step_sets(task, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
 
-    def _is_long(self, question: Question) -> bool:
+    def _is_long(self, task: PredictionTask) -> bool:
         most = self.max_candidates
-        return question.by_last_state and is_long(len(question.labels), question.steps, most)
+        return task.by_last_state and is_long(len(task.labels), task.steps, most)
 
     def _set(
-        self, question: Question, levels: Levels | None, ranked: AllRanked | None = None
+        self, task: PredictionTask, levels: Levels | None, ranked: AllRanked | None = None
     ) -> PredictionSet | LatticeSet:
         """List the set where that is feasible; else go by the lattice, if there is one."""
         allow_empty = bool(self.allow_empty)
-        if ranked is None and self._is_long(question):
-            found = lattice_set(question, levels, self.max_candidates, allow_empty)
+        if ranked is None and self._is_long(task):
+            found = lattice_set(task, levels, self.max_candidates, allow_empty)
             if found is not None:
                 return found
-        return listed_set(question, levels, self.max_candidates, self.verbose, allow_empty, ranked)
+        return listed_set(task, levels, self.max_candidates, self.verbose, allow_empty, ranked)
 
 
-def _decode_observations(data: Labelled, codes: IntArray) -> Any:
+def _decode_observations(data: EncodedHistory, codes: IntArray) -> Any:
     """Return observations as they were given, with the names of their columns if they had any."""
     if data.plain:
         return None

@@ -20,7 +20,7 @@ from definetti.contest.rows import Rows, marked, row
 from definetti.contest.standings import Standings
 from definetti.contest.verdicts import verdicts
 from definetti.contest.worlds import ContestWorld, Drawn, Recorded, selected
-from definetti.judging.rolling import roll_windows
+from definetti.evaluation.rolling import roll_windows
 from definetti.paper.reproduction import check_experiment
 
 REPETITIONS, HORIZONS = 200, (1, 3)

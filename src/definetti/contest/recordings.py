@@ -28,7 +28,7 @@ class Recording(NamedTuple):
     name: str = ""
 
     def piece(self, begin: int, end: int) -> tuple[Any, Any]:
-        """Return a stretch of it."""
+        """Return a segment of it."""
         seen = None if self.observations is None else self.observations[begin:end]
         return seen, self.states[begin:end]
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from definetti import ConformalHMM
 from definetti.data.labels import piece
 from definetti.monitor import Monitor
-from definetti.monitor._present import cut_set
+from definetti.monitor.sets import cut_set
 from definetti.sets import PredictionSet
 
 FIRST = 20  # labels that a monitor begins with

@@ -1,7 +1,6 @@
 """Labels in, codes out: sequences, histories, and what a candidate makes of them."""
 
-from definetti.data.history import Completion, History
+from definetti.data.history import Completion, History, Windows
 from definetti.data.labels import MISSING, Alphabet
-from definetti.data.windows import Windows
 
 __all__ = ["MISSING", "Alphabet", "Completion", "History", "Windows"]

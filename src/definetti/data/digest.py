@@ -21,7 +21,7 @@ Marks = npt.NDArray[np.uint64]
 def digest(
     emission: Emission, table: Any, observations: IntArray, states: IntArray, start: int = 0
 ) -> int:
-    """Return a number for a labelled stretch, going on from that of what came before.
+    """Return a number for a labelled segment, going on from that of what came before.
 
     It is the same however the data came in, all at once or step by step.
 

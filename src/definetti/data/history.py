@@ -1,12 +1,8 @@
-"""The labelled sequence so far, and what a candidate makes of it.
-
-A `History` grows at its end. It keeps the counts that the likelihood depends on up to date, so
-that a prediction need not look at the past again; whatever else a symmetry wants to know of the
-past is worked out once and kept until the history grows.
-"""
+"""Labelled sequences as codes: histories, completions, windows and training subsets."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,10 +11,42 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.data.cache import LRUCache
 from definetti.data.labels import MISSING
-from definetti.data.notes import Notes
 from definetti.data.sound import ANY, check_indices, check_shape
-from definetti.data.windows import Windows
+
+
+class Windows(NamedTuple):
+    """A batch of ``B`` windows of ``h`` steps, as codes.
+
+    Attributes
+    ----------
+    start : (B,) the state just before the window
+    states : (B, h) the states in the window
+    observations : (B, h) the codes of the observations in the window
+    """
+
+    start: IntArray
+    states: IntArray
+    observations: IntArray
+
+    def __add__(self, other: Windows) -> Windows:  # type: ignore[override]
+        """Stack two batches of the same horizon."""
+        return stacked([self, other])
+
+
+def stacked(batches: Iterable[Windows]) -> Windows:
+    """Stack batches of the same horizon, of which there is at least one."""
+    first, *others = batches
+    if not others:
+        return first
+    return Windows(*(np.concatenate(parts) for parts in zip(first, *others, strict=True)))
+
+
+def unseen(windows: Windows) -> Windows:
+    """Return windows as if nothing had been observed in them."""
+    return windows._replace(observations=np.full_like(windows.observations, MISSING))
+
 
 Array = TypeVar("Array", IntArray, FloatArray)
 
@@ -70,15 +98,15 @@ class History:
         # Whether the first observation is neither dealt out nor learned from: it chose the step
         # that the history begins with.
         self.omits_first = False
-        self.pool = self  # all stretches, where the history is the last of several
-        self.stretches = 1  # how many there were, those that a model was fixed on included
+        self.pool = self  # all segments, where the history is the last of several
+        self.segments = 1  # how many there were, those that a model was fixed on included
         # How many states, the first, a model is to know though it never met them; None for all.
         self.known: int | None = None
         self.digest = 0, 0  # up to which step it was taken, and what it is
         # States, prior and transition matrix of the last estimate from its counts alone.
         self.estimate: tuple[int, float, FloatArray] | None = None
-        self._present: Notes | None = None
-        self._lasting: Notes | None = None
+        self._present: LRUCache | None = None
+        self._lasting: LRUCache | None = None
 
     @classmethod
     def of(cls, states: IntArray, observations: IntArray, transitions: IntArray) -> History:
@@ -107,17 +135,17 @@ class History:
         return self._observations[: self.length]
 
     @property
-    def present(self) -> Notes:
+    def present(self) -> LRUCache:
         """What was worked out of the history as it is, forgotten when it grows."""
         if self._present is None:
-            self._present = Notes()
+            self._present = LRUCache()
         return self._present
 
     @property
-    def lasting(self) -> Notes:
+    def lasting(self) -> LRUCache:
         """What was worked out that no growth changes."""
         if self._lasting is None:
-            self._lasting = Notes()
+            self._lasting = LRUCache()
         return self._lasting
 
     def append(
@@ -288,7 +316,7 @@ class Completion(NamedTuple):
 
     @property
     def left(self) -> tuple[IntArray, FloatArray]:
-        """The states that the candidate leaves, and their transition counts in all stretches.
+        """The states that the candidate leaves, and their transition counts in all segments.
 
         No other counts are changed by it.
         """
@@ -300,7 +328,7 @@ class Completion(NamedTuple):
 
     @property
     def emissions(self) -> IntArray:
-        """Counts of state and symbol, missing ones in column 0, earlier stretches included."""
+        """Counts of state and symbol, missing ones in column 0, earlier segments included."""
         width = int(self.observations.max()) + 2
         counts = padded(self.history.pool.emissions, self.n_states, width).copy()
         np.add.at(counts, (self.states, self.observations + 1), 1)
@@ -326,3 +354,65 @@ class Completion(NamedTuple):
         if time < past.length:
             return int(past._states[time]), int(past._observations[time])
         return int(self.states[time - past.length]), int(self.observations[time - past.length])
+
+
+def restrict_history(completion: Completion, times: IntArray) -> History:
+    """Return a candidate and some steps of its history, earlier segments included, as a history.
+
+    Parameters
+    ----------
+    times : (K,) the steps, each with the transition that led to it
+    """
+    past, n = completion.history, completion.n_states
+    check_indices(times, 0, len(past), "steps to learn from")
+    check_indices(completion.states, 0, n, "states")
+    before = len(past.pool) - len(past)  # where earlier segments end
+    begin = int(past.pool.omits_first)
+    if begin and not before:
+        times = times[times > 0]
+    earlier = padded(past.pool.transitions - past.transitions, n, n)
+    found = History.of(
+        *_gather(
+            past.states,
+            past.observations,
+            times,
+            completion.states,
+            completion.observations,
+            past.pool.states[begin:before],
+            past.pool.observations[begin:before],
+            earlier,
+        )
+    )
+    found.known, found.first = past.known, past.pool.first
+    return found
+
+
+@kernel
+def _gather(
+    states: IntArray,
+    observations: IntArray,
+    times: IntArray,
+    new_states: IntArray,
+    new_observations: IntArray,
+    old_states: IntArray,
+    old_observations: IntArray,
+    counts: IntArray,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Put old steps, some steps and new ones one after the other; count what led to each."""
+    old, some, new = len(old_states), len(times), len(new_states)
+    found = np.empty(old + some + new, dtype=np.int64)
+    seen = np.empty(old + some + new, dtype=np.int64)
+    counts = counts.copy()
+    for k in range(old):
+        found[k], seen[k] = old_states[k], old_observations[k]
+    for k in range(some):
+        time = times[k]
+        found[old + k], seen[old + k] = states[time], observations[time]
+        if time > 0:
+            counts[states[time - 1], states[time]] += 1
+    last = states[-1]
+    for k in range(new):
+        found[old + some + k], seen[old + some + k] = new_states[k], new_observations[k]
+        counts[last, new_states[k]] += 1
+        last = new_states[k]
+    return found, seen, counts

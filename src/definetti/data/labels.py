@@ -157,7 +157,7 @@ def hashable(label: object) -> bool:
 
 
 def piece(values: Any, begin: int, end: int) -> Any:
-    """Return a stretch of a sequence or of a frame, of the type that it has.
+    """Return a segment of a sequence or of a frame, of the type that it has.
 
     >>> piece(np.array([1, 2, 3]), 1, 3)
     array([2, 3])
@@ -314,4 +314,13 @@ def check_pairs(found: int, wanted: int, name: str = "observations") -> None:
         raise ValueError(
             f"{name} has {found} elements and states has {wanted}; they must be of equal "
             "length, one pair per step"
+        )
+
+
+def check_length(labels: list[Any], length: int) -> None:
+    """Refuse labels that are not as many as the steps that they are for."""
+    if len(labels) != length:
+        raise ValueError(
+            f"states has {len(labels)} labels for {length} new_observations; give one label "
+            "per observation"
         )

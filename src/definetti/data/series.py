@@ -1,11 +1,11 @@
-"""A table of many series: which rows are whose, and in what order."""
+"""Rows of many series: read, sorted, split and joined."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -22,6 +22,7 @@ from definetti.data.labels import (
     is_missing,
     kind_name,
     listed,
+    piece,
     plain_label,
     readable,
 )
@@ -41,6 +42,81 @@ from definetti.data.timing import (
 from definetti.exceptions import HoleWarning
 
 
+class Part(NamedTuple):
+    """Labelled data that came in together.
+
+    Attributes
+    ----------
+    observations, labels : as they came
+    shape : how the observations came, in the words of `definetti.emissions._choice.Kinds`
+    """
+
+    observations: Any
+    labels: list[Any]
+    shape: str
+
+
+def joined(parts: Iterable[Part]) -> list[Part]:
+    """Put together what came one after the other in the same form.
+
+    >>> joined([Part([1, 2], ["a", "b"], "single"), Part(np.array([3]), ["a"], "single")])
+    [Part(observations=[1, 2, 3], labels=['a', 'b', 'a'], shape='single')]
+    """
+    runs: list[list[Part]] = []
+    form: Hashable = None
+    for part in parts:
+        own = _form(part)
+        # A list in which all is missing goes with any other.
+        empty = "nothing" in (form, own) and isinstance(form, str) and isinstance(own, str)
+        if not runs or not (own == form or empty):
+            runs.append([])
+        form = form if runs[-1] and own == "nothing" else own
+        runs[-1].append(part)
+    return [run[0] if len(run) == 1 else _joined(run) for run in runs]
+
+
+def split(part: Part, at: int) -> list[Part]:
+    """Cut what came in together in two; one of the two may be all of it.
+
+    >>> [part.labels for part in split(Part(None, ["a", "b", "a"], ""), 2)]
+    [['a', 'b'], ['a']]
+    """
+    seen, labels, shape = part
+    if not 0 < at < len(labels):
+        return [part]
+    ends = (0, at), (at, len(labels))
+    cut = [None if seen is None else piece(seen, begin, end) for begin, end in ends]
+    return [Part(cut[k], labels[begin:end], shape) for k, (begin, end) in enumerate(ends)]
+
+
+def _form(part: Part) -> Hashable:
+    """Tell what can be put together: columns of the same names and types, else lists alike."""
+    if part.shape != "columns":
+        return part.shape
+    frame = nw.from_native(part.observations, eager_only=True)
+    return frame.implementation, *frame.schema.items()
+
+
+def _joined(run: list[Part]) -> Part:
+    labels = [label for part in run for label in part.labels]
+    if run[0].observations is None:  # a plain chain
+        return Part(None, labels, run[0].shape)
+    shape = next((part.shape for part in run if part.shape != "nothing"), "nothing")
+    if shape == "columns":
+        frames = [nw.from_native(part.observations, eager_only=True) for part in run]
+        return Part(nw.concat(frames).to_native(), labels, shape)
+    return Part([value for part in run for value in _listed(part)], labels, shape)
+
+
+def _listed(part: Part) -> list[Any]:
+    values = part.observations
+    if isinstance(values, list):
+        return values
+    if isinstance(values, np.ndarray) and values.ndim > 1:
+        return list(values.tolist())
+    return listed(values, "observations")
+
+
 @dataclass(frozen=True, eq=False)
 class SeriesRows:
     """Which rows of a table belong to which series.
@@ -50,7 +126,7 @@ class SeriesRows:
     names : the labels of the series, in the order in which they first appear
     rows : (T,) the rows of the table, series after series, each in its own order
     lengths : (S,) how many rows each series has
-    begins : (T,) of `rows`, whether a row begins a stretch: that of a series, or one after a gap
+    begins : (T,) of `rows`, whether a row begins a segment: that of a series, or one after a gap
     clocks : (S,) the time at the end of each series, where rows have times
     times : (T,) the times of `rows`, where they have any
     """
@@ -99,16 +175,16 @@ class SeriesRows:
         end = int(self.ends[place])
         return end - int(self.lengths[place]), end
 
-    def stretches(self, place: int, length: int | None = None) -> IntArray:
-        """Return how long the stretches of a series are, or those of its first so many rows."""
+    def segments(self, place: int, length: int | None = None) -> IntArray:
+        """Return how long the segments of a series are, or those of its first so many rows."""
         begin, end = self.span(place)
         size = end - begin if length is None else length
         begins = np.flatnonzero(self.begins[begin : begin + size])
         return np.asarray(np.diff(begins, append=size))
 
     @cached_property
-    def all_stretches(self) -> IntArray:
-        """How long all stretches are, series after series."""
+    def all_segments(self) -> IntArray:
+        """How long all segments are, series after series."""
         return np.asarray(np.diff(np.flatnonzero(self.begins), append=len(self.rows)))
 
 
@@ -128,7 +204,7 @@ def read_series(
     groups : (T,) a label for each row; the rows of a series need not stand together
     rows : T, how many there must be
     order : (T,) what the rows of each series are sorted by, a time say; as they come if left out
-    lengths : how long the stretches are, one after the other, between which there are gaps
+    lengths : how long the segments are, one after the other, between which there are gaps
     index : the times of rows, if there is an index of them; those of `order` come first
     cut : whether series are cut at holes, with a warning
     clocks : the time at the end of the rows that each series follows, where there are such rows
@@ -148,7 +224,7 @@ def read_series(
     names = Alphabet(_checked_names(labels))
     codes = np.fromiter(map(names.codes.__getitem__, labels), np.int64, len(labels))
     each = read_lengths(lengths, rows, "states")
-    stretch = np.repeat(np.arange(len(each)), each)
+    segment = np.repeat(np.arange(len(each)), each)
     times, remedy = index, BY_INDEX
     if order is None:
         found = np.argsort(codes, kind="stable")
@@ -164,7 +240,7 @@ def read_series(
                 f"order is the same in rows {one} and {other} of the series {labels[one]!r}; it "
                 "must tell which came first: drop one, or give a finer order"
             )
-    series, parts = codes[found], stretch[found]
+    series, parts = codes[found], segment[found]
     begins = np.ones(rows, dtype=np.bool_)
     begins[1:] = (np.diff(series) != 0) | (np.diff(parts) != 0)
     sizes = np.bincount(codes, minlength=len(names))
@@ -187,7 +263,7 @@ def read_series(
 def take_series(
     observations: Any, states: Any, groups: Any, order: Any = None, lengths: Any = None
 ) -> tuple[Any, list[Any], IntArray]:
-    """Return observations and states series after series, and how long all stretches are.
+    """Return observations and states series after series, and how long all segments are.
 
     >>> take_series(["a", "b", "c"], ["x", "y", "z"], ["Ann", "Bob", "Ann"])
     (['a', 'c', 'b'], ['x', 'z', 'y'], array([2, 1]))
@@ -198,7 +274,7 @@ def take_series(
     )
     series = read_series(groups, len(labels), order, lengths, cut=False)
     seen = sort_rows(observations, series.rows, len(labels))
-    return seen, [labels[row] for row in series.rows.tolist()], series.all_stretches
+    return seen, [labels[row] for row in series.rows.tolist()], series.all_segments
 
 
 def take_labelled(
@@ -206,7 +282,7 @@ def take_labelled(
 ) -> tuple[Any, list[Any], IntArray, IntArray]:
     """Return what `take_series` does of the rows that have a state, and which rows these are.
 
-    A row without a state, None, is a gap: what comes after it is a stretch of its own.
+    A row without a state, None, is a gap: what comes after it is a segment of its own.
 
     >>> take_labelled(list("abcd"), ["x", None, "y", "z"], ["Ann", "Ann", "Bob", "Ann"])
     (['a', 'd', 'c'], ['x', 'z', 'y'], array([1, 1, 1]), array([0, 3, 2]))
@@ -217,18 +293,18 @@ def take_labelled(
     )
     series = read_series(groups, len(labels), order, lengths, read_index(observations, states))
     known = ~np.array([is_missing(label) for label in labels], dtype=np.bool_)[series.rows]
-    stretch, rows = (series.begins | ~known).cumsum()[known], series.rows[known]
+    segment, rows = (series.begins | ~known).cumsum()[known], series.rows[known]
     seen = sort_rows(observations, rows, len(labels))
-    sizes = np.unique(stretch, return_counts=True)[1]
+    sizes = np.unique(segment, return_counts=True)[1]
     return seen, [labels[row] for row in rows.tolist()], sizes, rows
 
 
 def drop_unlabelled(
     states: Any, groups: Any, order: Any = None
 ) -> tuple[IntArray | None, IntArray | None]:
-    """Return the rows that have a state, series after series, and how long stretches of them are.
+    """Return the rows that have a state, series after series, and how long segments of them are.
 
-    A row without a state is a gap: what comes after it is a stretch of its own. None, twice, where
+    A row without a state is a gap: what comes after it is a segment of its own. None, twice, where
     there is no such row.
 
     >>> drop_unlabelled(["x", None, "y", "z"], ["Ann", "Ann", "Bob", "Ann"])
@@ -240,9 +316,9 @@ def drop_unlabelled(
     check_aligned({"states": states, "groups": groups, "order": order})
     series = read_series(groups, len(missing), order)
     known = ~missing[series.rows]
-    stretch = (series.begins | ~known).cumsum()[known]
-    begins = np.flatnonzero(np.diff(stretch, prepend=-1))
-    return series.rows[known], np.asarray(np.diff(begins, append=len(stretch)))
+    segment = (series.begins | ~known).cumsum()[known]
+    begins = np.flatnonzero(np.diff(segment, prepend=-1))
+    return series.rows[known], np.asarray(np.diff(begins, append=len(segment)))
 
 
 def sort_rows(observations: Any, rows: IntArray, total: int, name: str = "observations") -> Any:

@@ -59,9 +59,9 @@ def training_length(train_size: Any, total: int, unit: str = "steps") -> int:
 
 
 def training_cut(train_size: Any, lengths: IntArray) -> int:
-    """Return how many steps of a history in stretches train.
+    """Return how many steps of a history in segments train.
 
-    What comes before the last stretch cannot calibrate, and trains in any case.
+    What comes before the last segment cannot calibrate, and trains in any case.
 
     >>> training_cut(0.5, np.array([60, 40])), training_cut(0.7, np.array([60, 40]))
     (60, 70)

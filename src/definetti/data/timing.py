@@ -98,7 +98,7 @@ class Rows(NamedTuple):
     ----------
     observations : without the index that had the times
     labels : the states
-    lengths : of the stretches
+    lengths : of the segments
     clock : the time at their end; None where rows never had any
     after_hole : whether a hole comes before the first row
     note : what was said of holes; empty where there are none
@@ -123,7 +123,7 @@ def read_rows(
 
     Parameters
     ----------
-    lengths : of the stretches that they are cut into already
+    lengths : of the segments that they are cut into already
     clock : the time at the end of the history that they follow
     """
     seen, labels = readable(observations, name), checked_states(states)
@@ -224,7 +224,7 @@ def find_holes(
     Parameters
     ----------
     times : of rows, series after series
-    begins : (T,) which rows begin a stretch, so that no step leads to them
+    begins : (T,) which rows begin a segment, so that no step leads to them
     remedy : what to do if there is no hole
     owners, names : (T,) the series of each row by its number, and what series are called
     usual : the usual step, of all series or of each, where it is known from earlier rows; else 0
@@ -292,7 +292,7 @@ def check_forward(times: Times, begins: BoolArray, remedy: str, repeats: bool = 
 
     Parameters
     ----------
-    begins : (T,) which rows begin a stretch, so that no step leads to them
+    begins : (T,) which rows begin a segment, so that no step leads to them
     remedy : what else to do about it
     repeats : whether times may be equal, where they were looked at for that before
     """

@@ -1,4 +1,4 @@
-"""The law of an emission fixed on a stretch, by the means that every emission has."""
+"""The law of an emission fixed on a segment, by the means that every emission has."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NONE: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class JudgedAlone(Emission):
-    """Each observation judged as if it had come alone after the stretch that the law was fixed on.
+    """Each observation judged as if it had come alone after the segment that the law was fixed on.
 
     Parameters
     ----------
     emission : the law that was fixed
-    table : the observations of the stretch
+    table : the observations of the segment
     """
 
     def __init__(self, emission: Emission, table: Any) -> None:
@@ -52,7 +52,7 @@ class JudgedAlone(Emission):
         return logs[places].reshape(*codes.shape, len(statistics))
 
     def _judge(self, table: Any, statistics: FloatArray, code: int) -> FloatArray:
-        """Judge one observation by the stretch and itself, and nothing else."""
+        """Judge one observation by the segment and itself, and nothing else."""
         came = self.emission.decode(table, np.array([code]))
         own, codes = self.emission.encode(came, self.table, "observations")
         shape = self.emission.statistics(own, NONE, NONE, len(statistics)).shape

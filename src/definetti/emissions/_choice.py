@@ -32,7 +32,7 @@ class Kinds(NamedTuple):
     kinds: Mapping[Hashable, str]
 
     def join(self, other: Kinds) -> Kinds:
-        """Return what two stretches hold, one put after the other."""
+        """Return what two segments hold, one put after the other."""
         if "nothing" in (self.shape, other.shape):
             return other if self.shape == "nothing" else self
         if self.shape == other.shape == "tuples" and len(self.kinds) != len(other.kinds):

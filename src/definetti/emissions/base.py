@@ -18,7 +18,7 @@ class Emission(Named, ABC):
 
     Observations are kept in a *table* and spoken of by their row in it, their code; a missing
     one has the code ``MISSING`` and the likelihood one in every state. What the estimate needs to
-    know of labelled data is its *statistics*, an array that adds up over stretches of data: a
+    know of labelled data is its *statistics*, an array that adds up over segments of data: a
     candidate's few steps are added to those of a long history at no cost.
 
     Whoever writes the four methods has an emission that is valid wherever it is used. The rest is
@@ -99,12 +99,12 @@ class Emission(Named, ABC):
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> Emission:
-        """Return the law fixed on a labelled stretch, which no later observation changes.
+        """Return the law fixed on a labelled segment, which no later observation changes.
 
         What else a table holds must not matter to it: a symbol at a step that is not observed yet
         is not in the table, but would be if the step came earlier. An emission of which this is
         true by itself returns itself; by default each observation is judged as if it had come
-        alone after the stretch, which is always right, and slow.
+        alone after the segment, which is always right, and slow.
         """
         from definetti.emissions._alone import JudgedAlone
 

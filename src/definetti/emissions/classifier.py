@@ -47,7 +47,7 @@ class Classifier(KeptOrRead, name="classifier"):
     with the classifier's probability and the state's frequency among what it was trained on.
     Pipelines are classifiers too; a data frame reaches them as it is, columns with their names, and
     so does text. A classifier cannot take in a candidate at little cost, so it
-    is trained on a first stretch: ``ConformalHMM(model=HMM(emission=Classifier(…)),
+    is trained on a first segment: ``ConformalHMM(model=HMM(emission=Classifier(…)),
     train_size=0.5)``.
 
     Parameters
@@ -84,7 +84,7 @@ class Classifier(KeptOrRead, name="classifier"):
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> TrainedClassifier:
-        """Train the classifier on a labelled stretch."""
+        """Train the classifier on a labelled segment."""
         from sklearn.base import clone
 
         seen = codes != MISSING
@@ -92,16 +92,16 @@ class Classifier(KeptOrRead, name="classifier"):
         never = np.flatnonzero(counts == 0)
         if len(never):
             raise UntrainedStateError(
-                f"the classifier's training stretch never has state {labels[never[0]]!r}; raise "
+                f"the classifier's training segment never has state {labels[never[0]]!r}; raise "
                 "train_size, or leave the state out"
             )
         if isinstance(table, Raw):
             with raw_gaps_named(table, codes, "observations"):
                 fitted = clone(self.estimator).fit(table.take(codes[seen]), states[seen])
         else:
-            stretch = Vectors(table.take(codes), "observations", table.columns, table.flat)
-            with gaps_named(stretch, seen):
-                fitted = clone(self.estimator).fit(stretch.values[seen], states[seen])
+            segment = Vectors(table.take(codes), "observations", table.columns, table.flat)
+            with gaps_named(segment, seen):
+                fitted = clone(self.estimator).fit(segment.values[seen], states[seen])
         # Not before: a stack of classifiers has it, but knows only once it is fitted.
         if not hasattr(fitted, "predict_proba"):
             raise TypeError(
@@ -110,7 +110,7 @@ class Classifier(KeptOrRead, name="classifier"):
             )
         trained = TrainedClassifier(fitted, counts / counts.sum(), self.floor)
         later = np.arange(codes.max() + 1, len(table))
-        name = "observations after the training stretch, those missing not counted"
+        name = "observations after the training segment, those missing not counted"
         if isinstance(table, Raw):
             trained._judged(table, later, name)
         else:

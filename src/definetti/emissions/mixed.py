@@ -152,7 +152,7 @@ class Mixed(Emission, name="mixed"):
     def fix(
         self, table: Columns, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
     ) -> FixedMixed:
-        """Fix the law of each column on a labelled stretch."""
+        """Fix the law of each column on a labelled segment."""
         laws = [
             emission.fix(own, part, states, labels)
             for (_, emission, own), part in zip(table.columns, table.take(codes), strict=True)

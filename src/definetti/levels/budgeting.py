@@ -17,12 +17,11 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.candidates import PER_WINDOW, all_candidates, is_long
-from definetti.data.history import Completion
+from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
-from definetti.data.windows import Windows
+from definetti.engine.pvalues import miscoverage
+from definetti.engine.task import evaluate
 from definetti.models.hmm import TrainedHMM
-from definetti.question import evaluate
-from definetti.ranks.pvalue import miscoverage
 from definetti.scores.rounding import upper_edge
 from definetti.symmetry.base import PRESENT
 
@@ -41,7 +40,7 @@ def budget(
     Parameters
     ----------
     cp : ConformalHMM
-        Fitted, with `train_size`: the stretch that its model was fixed on is all that is read, so
+        Fitted, with `train_size`: the segment that its model was fixed on is all that is read, so
         that the levels are chosen by nothing that calibrates.
     average : float, default 0.9
         What the levels are to come to on average, each state counted as often as it is met.
@@ -57,7 +56,7 @@ def budget(
     Notes
     -----
     Exact is each state's own level, whatever it is: it was chosen on data that do not calibrate.
-    Estimated are the average, by how often states were met on the training stretch, and the size,
+    Estimated are the average, by how often states were met on the training segment, and the size,
     for which the model judges windows that it has learned from: that of sets of sequences, as
     ``guarantee="all"`` gives them.
 
@@ -112,7 +111,7 @@ def budget(
 def _score_training(
     cp: ConformalHMM, horizon: int
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """Score windows of the training stretch.
+    """Score windows of the training segment.
 
     Returns
     -------
@@ -122,7 +121,7 @@ def _score_training(
     labels, data = cp.states_, cp._data
     if data.training is None:
         raise ValueError(
-            "train_size is None: there is no training stretch to choose levels on, and labels "
+            "train_size is None: there is no training segment to choose levels on, and labels "
             "that calibrate may not choose them; fit ConformalHMM(train_size=0.5)"
         )
     model = data.model

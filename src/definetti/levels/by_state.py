@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti.data.labels import plain_label
-from definetti.ranks.filling import chances_to_fill
-from definetti.ranks.pvalue import Rank, chances, miscoverage
+from definetti.engine.filling import chances_to_fill
+from definetti.engine.pvalues import Rank, chances, miscoverage
 
 ConfidenceLevel = float | Mapping[Any, float]
 OTHERS = None  # the key that stands for all states that are not named
@@ -102,7 +102,7 @@ def read_levels(confidence_level: Any) -> Levels:
     Parameters
     ----------
     confidence_level : float, or dict
-        Levels are taken as the decimals that were written, as `definetti.ranks.miscoverage` does.
+        Levels are taken as the decimals that were written, as `definetti.engine.miscoverage` does.
     """
     if not isinstance(confidence_level, Mapping):
         return Levels({}, miscoverage(confidence_level))

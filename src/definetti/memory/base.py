@@ -30,7 +30,7 @@ class Memory(Named, ABC):
 
     @abstractmethod
     def begin(self, state: int, observation: int) -> IntArray:
-        """Return the token of the first step of a stretch, of which no past is known: ``(w,)``.
+        """Return the token of the first step of a segment, of which no past is known: ``(w,)``.
 
         It must be none that a later step may have, unless the past makes no difference to it:
         steps that share a token must be alike whatever came before the first.

@@ -1,11 +1,11 @@
 """What stands behind the score: one kind of model a file, one contract."""
 
 from definetti.models.auto import Auto as Auto
+from definetti.models.base import Estimate as Estimate
 from definetti.models.base import Model as Model
-from definetti.models.estimate import Estimate as Estimate
-from definetti.models.function import Marginals as Marginals
-from definetti.models.function import Predictor as Predictor
-from definetti.models.given import given_hmm as given_hmm
 from definetti.models.hmm import HMM as HMM
 from definetti.models.hmm import TrainedHMM as TrainedHMM
 from definetti.models.hmmlearn import FromHmmlearn as FromHmmlearn
+from definetti.models.predictors import Marginals as Marginals
+from definetti.models.predictors import Predictor as Predictor
+from definetti.models.predictors import given_hmm as given_hmm

@@ -14,11 +14,10 @@ from definetti.emissions.categorical import Categorical
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.gaussian import Gaussian
 from definetti.emissions.poisson import Poisson
-from definetti.models.base import GivesModel, Model
-from definetti.models.estimate import Estimate
-from definetti.models.function import Predictor
+from definetti.models.base import Estimate, GivesModel, Model
 from definetti.models.hmm import HMM
 from definetti.models.hmmlearn import FromHmmlearn, is_hmmlearn
+from definetti.models.predictors import Predictor
 
 
 class Auto(Model):
@@ -29,7 +28,7 @@ class Auto(Model):
     Examples
     --------
     >>> auto = Auto()
-    >>> auto.choose(auto.look([0.5, 1.25, None]))
+    >>> auto.choose(auto.infer_types([0.5, 1.25, None]))
     HMM(emission=Gaussian(covariance='full', prior=0.1, shrinkage=None))
     """
 
@@ -37,7 +36,7 @@ class Auto(Model):
     def emission_(self) -> Emission:
         return Categorical()
 
-    def look(self, observations: Any) -> Kinds:
+    def infer_types(self, observations: Any) -> Kinds:
         return kinds_of(observations)
 
     def choose(self, kinds: Kinds | None) -> HMM:

@@ -1,18 +1,113 @@
-"""What a model has to offer."""
+"""The contract of models and estimates."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from definetti._system.arrays import FloatArray
-from definetti.data.history import Completion, History
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.data.history import Completion, History, Windows
+from definetti.data.sound import check_indices, check_shape
 from definetti.emissions.base import Emission
-from definetti.models.estimate import Estimate
 
 if TYPE_CHECKING:
     from definetti.emissions._choice import Kinds
+
+
+class Estimate(Protocol):
+    """Probabilities of the states in ``B`` windows of ``h`` steps.
+
+    Attributes
+    ----------
+    labels : the labels of the ``n`` states
+    """
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]: ...
+
+    def filtering(self, windows: Windows) -> FloatArray:
+        """Probability of each state given the observations so far: ``(B, h, n)``."""
+        ...
+
+    def smoothing(self, windows: Windows) -> FloatArray:
+        """Probability of each state given all observations of the window: ``(B, h, n)``."""
+        ...
+
+    def joint(self, windows: Windows, order: int) -> FloatArray:
+        """Probability of each run of ``order + 1`` states of the window: ``(B, h − order)``."""
+        ...
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        """Log-probability of the states of the window given its observations: ``(B,)``."""
+        ...
+
+    def log_emission(self, windows: Windows) -> FloatArray:
+        """Log-likelihood of the observations of the window given its states: ``(B,)``.
+
+        Of a model that knows states alone, up to a term that is the same for all states: what
+        their log-probability gains by the observations.
+        """
+        ...
+
+    def pairwise(self, windows: Windows) -> FloatArray:
+        """Probability of each two successive states of the window: ``(B, h − 1, n, n)``."""
+        ...
+
+    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
+        """Log-probability of each last state, ``(B, n)``, and of each state given the next one.
+
+        The latter has the shape ``(B, h − 1, n, n)``, state by next state; along a path all add
+        up to `log_posterior`.
+        """
+        ...
+
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        """Observations as they came."""
+        ...
+
+
+def at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
+    """Pick, at each step, the probability of the state that the window has there: ``(B, h)``."""
+    return _at_states(_checked(probabilities, states), states)
+
+
+def mean_at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
+    """Average over the steps what `at_states` picks: ``(B,)``."""
+    return _mean_at_states(_checked(probabilities, states), states)
+
+
+def _checked(probabilities: Any, states: IntArray) -> FloatArray:
+    """Return probabilities, which may be those of a model of the user's, if they fit the states."""
+    found = np.asarray(probabilities, dtype=np.float64)
+    check_shape(found, (*states.shape, *found.shape[2:3]), "the model's probabilities")
+    check_indices(states, 0, found.shape[2] if found.ndim == 3 else 0, "states")
+    return found
+
+
+@kernel
+def _at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
+    size, steps = states.shape
+    picked = np.empty((size, steps))
+    for b in range(size):
+        for k in range(steps):
+            picked[b, k] = probabilities[b, k, states[b, k]]
+    return picked
+
+
+@kernel
+def _mean_at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
+    size, steps = states.shape
+    mean = np.zeros(size)
+    for b in range(size):
+        for k in range(steps):
+            mean[b] += probabilities[b, k, states[b, k]]
+    mean /= steps
+    return mean
 
 
 class Model(ABC):
@@ -61,7 +156,7 @@ class Model(ABC):
     def check_ready(self) -> None:
         """Refuse, of a fixed model, to be asked what it cannot answer, once all data are read."""
 
-    def look(self, observations: Any) -> Kinds | None:
+    def infer_types(self, observations: Any) -> Kinds | None:
         """Return what of observations the choice of a law goes by; None where nothing does."""
         return None
 
@@ -69,12 +164,12 @@ class Model(ABC):
         """Return the model for what is observed."""
         return self
 
-    def told_states(self, labels: tuple[Hashable, ...]) -> Model:
+    def with_states(self, labels: tuple[Hashable, ...]) -> Model:
         """Return the model, one whose columns are ordered, that knows how many states there are."""
         return self
 
     def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> Model:
-        """Return the model fixed on a labelled stretch."""
+        """Return the model fixed on a labelled segment."""
         raise ValueError("train_size is given, but the model is trained already; leave it out")
 
 
@@ -84,3 +179,29 @@ class GivesModel(ABC):
     @abstractmethod
     def fixed_model(self) -> Model:
         """Return its model, fixed on all that it was fitted on."""
+
+
+def described(model: Any, columns: Sequence[str] = (), fixed_on: int = 0) -> str:
+    """Say what a model takes each column for, and what it was fixed on.
+
+    Parameters
+    ----------
+    model : the ``model_`` of an estimator
+    columns : the observed columns; none where there is nothing to observe
+    fixed_on : the number of rows that the model was fixed on, the first ones
+
+    Examples
+    --------
+    >>> from definetti import HMM
+    >>> from definetti.emissions import Gaussian, Mixed, Poisson
+    >>> described(HMM(emission=Mixed({"heat": Gaussian(), "alarms": Poisson()})))
+    'Gaussian for heat; Poisson for alarms; fitted anew with each candidate'
+    >>> described(HMM(), ["carried"])
+    'frequencies for carried; fitted anew with each candidate'
+    """
+    parts = model.emission_.describe(columns) or ["a Markov chain, nothing observed"]
+    if fixed_on:
+        parts.append(f"fixed on the first {fixed_on:,} rows")
+    elif not model.fixed:
+        parts.append("fitted anew with each candidate")
+    return "; ".join(parts)

@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.data.history import Windows
 from definetti.data.labels import MISSING
 from definetti.data.sound import check_indices, check_shape
-from definetti.data.windows import Windows
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
-from definetti.models.estimate import Estimate
+from definetti.models.base import Estimate
 from definetti.models.kernels.chain import Chain
 from definetti.models.kernels.forward import Coded, Transitions
 

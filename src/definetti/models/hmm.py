@@ -12,9 +12,8 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_choice, checked_prior
 from definetti._system.estimator import Estimator
-from definetti.data.history import Completion, History, padded
+from definetti.data.history import Completion, History, Windows, padded
 from definetti.data.labels import MISSING
-from definetti.data.windows import Windows
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.models.base import Model
@@ -129,7 +128,7 @@ class HMM(Estimator, Model):
 
 def estimate_candidates(
     model: Model,
-    lesson: History | None,
+    subset: History | None,
     completion: Completion,
     candidates: IntArray,
     table: Any,
@@ -141,7 +140,7 @@ def estimate_candidates(
 
     Parameters
     ----------
-    lesson : what of the history all of them learn from; None for all of it
+    subset : what of the history all of them learn from; None for all of it
     completion : the history completed with one of them
     candidates : (G, h) their states
     asked : the codes of the observations that will be asked about
@@ -157,17 +156,17 @@ def estimate_candidates(
     n, emission, pool = completion.n_states, model.emission_, completion.history.pool
     new = completion.observations
     counts, met = pool.transitions, None
-    if lesson is not None:
-        whole = np.concatenate([lesson.observations, new])
-        states = np.concatenate([lesson.states, completion.states])
+    if subset is not None:
+        whole = np.concatenate([subset.observations, new])
+        states = np.concatenate([subset.states, completion.states])
         emission = emission.fix(table, whole, states, labels)
-        statistics = emission.statistics(table, lesson.observations, lesson.states, n)
-        counts = lesson.transitions
-        met = None if lesson.known is None else lesson.met
+        statistics = emission.statistics(table, subset.observations, subset.states, n)
+        counts = subset.transitions
+        met = None if subset.known is None else subset.met
     shape = emission.statistics(table, NONE, NONE, n).shape
     statistics = padded(statistics, *shape)
     if (
-        lesson is not None
+        subset is not None
         and emission.judge_rows(table, statistics, statistics.sum(axis=0), NONE) is None
     ):
         return None  # what was settled may be another for another candidate

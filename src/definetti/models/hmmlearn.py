@@ -26,9 +26,9 @@ class FromHmmlearn(Model):
     are whole or, None, missing altogether.
 
     Its states have no names. Either name them, or let them be matched to the labels on a first
-    stretch, which is then left out of the calibration: ``ConformalHMM(model, train_size=0.2)``.
+    segment, which is then left out of the calibration: ``ConformalHMM(model, train_size=0.2)``.
     Matching on the data that calibrate would void the guarantee. So does fitting on them: fit the
-    model on the stretch that matches, or on other observations.
+    model on the segment that matches, or on other observations.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class FromHmmlearn(Model):
         if self.states is None:
             raise ValueError(
                 "the states of the hmmlearn model have no names; set train_size=0.2 to match them "
-                "to the labels on the first stretch, or give FromHmmlearn(model, states=[…])"
+                "to the labels on the first segment, or give FromHmmlearn(model, states=[…])"
             )
 
     def trained(self, history: History, table: Rows, labels: tuple[Hashable, ...]) -> TrainedHMM:
@@ -78,7 +78,7 @@ class FromHmmlearn(Model):
         seen = history.observations != MISSING
         if not seen.any():
             raise ValueError(
-                "observations are all missing in the training stretch, so that there is nothing "
+                "observations are all missing in the training segment, so that there is nothing "
                 "to match the states of the hmmlearn model by; raise train_size"
             )
         from scipy.optimize import linear_sum_assignment

@@ -30,14 +30,13 @@ from definetti.data.timing import (
     read_index,
     without_index,
 )
+from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.exceptions import ChangeWarning, HoleWarning
 from definetti.levels import Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
-from definetti.monitor._arguments import check_one_history, checked_word, find_adaptive, in_pairs
-from definetti.monitor._bets import Bets
-from definetti.monitor._following import Follower
-from definetti.monitor._parts import read_parts
-from definetti.monitor._present import (
+from definetti.monitor.bets import Bets
+from definetti.monitor.records import Alert, Coverage, Log, Step, Waiting
+from definetti.monitor.sets import (
     AnySet,
     ask_set,
     count_set,
@@ -45,14 +44,25 @@ from definetti.monitor._present import (
     noted_p_value,
     unknown_set,
 )
-from definetti.monitor._queue import Queue
-from definetti.monitor._saving import measure_memory, put_together, take_apart
-from definetti.monitor._ways import Asked, Counted, Outgrown, Way, counts_tell
-from definetti.monitor.coverage import Coverage
-from definetti.monitor.log import Log
-from definetti.monitor.steps import Alert, Step, Waiting
-from definetti.promises import BY_VISITS, promise_of
-from definetti.sets.unfilled import covers_unfilled, steps_filled
+from definetti.monitor.sources import (
+    CountsInsufficient,
+    CountsSource,
+    Follower,
+    GeneralSource,
+    Source,
+    counts_tell,
+    read_parts,
+)
+from definetti.monitor.state import (
+    Queue,
+    check_one_history,
+    checked_word,
+    find_adaptive,
+    in_pairs,
+    measure_memory,
+    put_together,
+    take_apart,
+)
 from definetti.symmetry import Remembering
 
 ON_ALARM = ("warn", "restart", "adapt")
@@ -179,7 +189,7 @@ class Monitor(Locked, Saved):
         self._rows: deque[tuple[Any, Hashable, bool]] = deque(maxlen=self.keep)
         self._since = 0  # the step that the present history begins with
         self._cut = ""  # how it was chosen
-        self._gap = False  # whether a new stretch begins with the next label
+        self._gap = False  # whether a new segment begins with the next label
         self._parts = read_parts(parts, cp)
         self._clock = cp._data.clock  # the time of the last row, where rows have times
         self._follow(copy.deepcopy(cp))
@@ -192,7 +202,7 @@ class Monitor(Locked, Saved):
 
     def _follow(self, cp: ConformalHMM) -> None:
         """Follow a fitted estimator, by its counts where these tell."""
-        counted = Counted(cp, self._parts) if counts_tell(cp) else None
+        counted = CountsSource(cp, self._parts) if counts_tell(cp) else None
         if self.keep is not None and (counted is None or not counted.sets):
             raise ValueError(
                 "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
@@ -201,11 +211,11 @@ class Monitor(Locked, Saved):
             )
         self._follower = Follower(cp, self.keep is not None)
         self._settings = cp
-        self._way: Way = counted or self._asked()
+        self._way: Source = counted or self._asked()
         self._begun = len(cp._data.history) > 0
 
-    def _asked(self) -> Asked:
-        return Asked(self._follower, self._generator, self._parts)
+    def _asked(self) -> GeneralSource:
+        return GeneralSource(self._follower, self._generator, self._parts)
 
     @property
     def martingales(self) -> Mapping[str, Martingale]:
@@ -220,7 +230,7 @@ class Monitor(Locked, Saved):
     @property
     def states(self) -> tuple[Hashable, ...]:
         """The labels of the states, in the order in which they were declared or first met."""
-        if isinstance(self._way, Counted):
+        if isinstance(self._way, CountsSource):
             return self._way.alphabet.labels
         return self._follower.cp.states_
 
@@ -301,7 +311,7 @@ class Monitor(Locked, Saved):
         return self._observe(observation if times is None else without_index(observation), predict)
 
     def _go_to(self, times: Times | None) -> None:
-        """Go to the time of the next row; after a hole what comes is a stretch of its own."""
+        """Go to the time of the next row; after a hole what comes is a segment of its own."""
         clock = self._clock
         if clock is None or times is None or clock.kind != times.kind:
             self._clock = None if clock is None else clock._replace(last=None)
@@ -347,17 +357,17 @@ class Monitor(Locked, Saved):
                 )
             try:
                 self._way.check_label(label)
-            except Outgrown:
+            except CountsInsufficient:
                 self._outgrow()
                 self._way.check_label(label)
         self._queue.give(steps, labels)
         return self._learn_all()
 
     def skip(self, time: int | None = None) -> list[Step]:
-        """Say that a label never comes; the next one begins a new stretch.
+        """Say that a label never comes; the next one begins a new segment.
 
         States cannot be rearranged over a step that is not known, so that what follows is a
-        stretch of its own: the sets are exact if whether a label comes does not depend on the
+        segment of its own: the sets are exact if whether a label comes does not depend on the
         state.
 
         Parameters
@@ -441,7 +451,7 @@ class Monitor(Locked, Saved):
     def _code(self, observation: Any) -> int:
         try:
             return self._way.code(observation)
-        except Outgrown:
+        except CountsInsufficient:
             self._outgrow()
             return self._way.code(observation)
 
@@ -457,7 +467,7 @@ class Monitor(Locked, Saved):
         way = self._way
         # Data that chose where the history begins keep no level exactly.
         exact = not self._adapting and self._cut != "change"
-        if not self._queue.steps and isinstance(way, Counted) and way.sets:
+        if not self._queue.steps and isinstance(way, CountsSource) and way.sets:
             return count_set(way, self._settings, step.code, levels, step.uniforms[-1], exact), 1
         rows = [one.observation for one in self._queue.steps]
         found, steps = ask_set(self._follower, [*rows, step.observation], levels, self._adapting)
@@ -485,8 +495,8 @@ class Monitor(Locked, Saved):
     def _learn(self, step: Waiting) -> Step:
         label, found = step.label, {}
         if self._gap:
-            self._way.break_off()
-            self._follower.break_off()
+            self._way.new_segment()
+            self._follower.new_segment()
             self._truths.clear()
         values = logs = [math.nan] * len(self.parts)
         raised: list[int] = []
@@ -523,9 +533,9 @@ class Monitor(Locked, Saved):
             return None
         truth = tuple(self._truths)[-step.steps :] if step.steps > 1 else (step.label,)
         if step.steps == 1:
-            covered = step.label in members and not steps_filled(step.set)[-1]
+            covered = step.label in members and not step.set.filled_steps[-1]
         else:
-            covered = covers_unfilled(step.set, truth)
+            covered = step.set.covers_unfilled(truth)
         self.coverage.add(step.label, covered)
         if step.issued is not None:
             self.adaptive.update(noted_p_value(step.set, truth), step.issued)

@@ -13,11 +13,11 @@ from definetti._system.compiled import kernel
 from definetti.data.candidates import all_candidates
 from definetti.data.labels import Alphabet
 from definetti.emissions import Categorical
+from definetti.engine.pvalues import Rank
+from definetti.engine.rank import rank_in_classes
+from definetti.engine.task import evaluate_each
 from definetti.models.estimates import estimates_of_counts
 from definetti.paper.methods import Method
-from definetti.question import evaluate_each
-from definetti.ranks.classes import rank_in_classes
-from definetti.ranks.pvalue import Rank
 from definetti.scores import Score
 from definetti.symmetry._classes import Pasts, count_classes
 from definetti.symmetry.full import Full

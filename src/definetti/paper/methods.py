@@ -12,7 +12,7 @@ import numpy as np
 from definetti.cells.cell import Settings
 
 if TYPE_CHECKING:
-    from definetti.ranks import Rank
+    from definetti.engine import Rank
 
 PROMISED = 0.8  # the coverage that the paper promises throughout
 
@@ -113,7 +113,7 @@ def choose_members(method: Method, ranks: Sequence[Rank], uniform: float) -> lis
     Both kinds of sets come from one ranking, which is what takes the time. They may be empty, as
     those of the paper are.
     """
-    from definetti.ranks.pvalue import miscoverage
+    from definetti.engine.pvalues import miscoverage
 
     alpha = miscoverage(method.level)
     found = [

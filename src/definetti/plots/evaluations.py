@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from definetti.judging.summing import share
+from definetti.evaluation.results import Evaluation
+from definetti.evaluation.summary import share
 from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
-from definetti.sets.evaluation import Evaluation
 
 MOST_CELLS = 1_500  # steps that can be told apart in one picture
 CELLS_AN_INCH = 140
@@ -30,7 +30,7 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
 
     Notes
     -----
-    Of a long stretch, the last 1,500 steps are drawn, or as many as there is room for;
+    Of a long segment, the last 1,500 steps are drawn, or as many as there is room for;
     `plot_coverage` is for all of it.
     """
     if evaluation.truth is None or evaluation.nodes is None:

@@ -10,8 +10,7 @@ import numpy as np
 from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
 from definetti.sets import StepSets
-from definetti.sets._wording import short
-from definetti.sets.listed import coded
+from definetti.sets.base import coded, short
 
 MOST_EDGES = 400  # lines that an eye can follow
 

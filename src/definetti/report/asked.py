@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from definetti.judging.entering import entry
-from definetti.judging.rolling import entries_of_nodes, fill_entries
+from definetti.engine.pvalues import entry
+from definetti.evaluation.rolling import entries_of_nodes, fill_entries
 from definetti.report.levels import round_for_page
 from definetti.report.observed import length_of, seen_text
 from definetti.sets import PredictionSet

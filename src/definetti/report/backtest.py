@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from definetti.judging.backtest import OURS, run_backtest
-from definetti.judging.rolling import JudgedLevels
-from definetti.judging.summing import share, summary
+from definetti.evaluation.backtest import OURS, run_backtest
+from definetti.evaluation.rolling import JudgedLevels
+from definetti.evaluation.summary import share, summary
 from definetti.report.levels import round_for_page
 
 DRAWN = 300  # steps of the backtest in its picture

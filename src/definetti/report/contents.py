@@ -10,8 +10,8 @@ from typing import Any
 from definetti.check.diagnosis import Diagnosis
 from definetti.data.labels import readable
 from definetti.data.timing import read_rows
+from definetti.evaluation.summary import names_of
 from definetti.exceptions import FewBlocksWarning
-from definetti.judging.summing import names_of
 from definetti.levels import read_levels
 from definetti.report.asked import describe_new, predict_asked
 from definetti.report.backtest import describe_backtest

@@ -11,8 +11,8 @@ from typing import Any
 from definetti._system.checks import checked_number, checked_share
 from definetti._system.files import replace_file
 from definetti.check.diagnosis import Diagnosis
-from definetti.judging import START
-from definetti.judging.series import SeriesEvaluation
+from definetti.evaluation import START
+from definetti.evaluation.series import SeriesEvaluation
 from definetti.levels import read_levels
 from definetti.report.contents import collect_contents
 from definetti.report.page import page
@@ -96,7 +96,7 @@ def make_report(
         Levels to choose from on the page, beside the predictor's own and those that are there
         anyway.
     lengths : list of int, optional
-        The lengths of stretches of the labelled sequence, with gaps between, as of `fit`.
+        The lengths of segments of the labelled sequence, with gaps between, as of `fit`.
     start : float, default 0.5
         The share of the labelled steps before the first window of the backtest.
     windows : int, optional
@@ -189,8 +189,8 @@ def report_series(
     Parameters
     ----------
     found : SeriesEvaluation, or a list of them
-        What `definetti.judging.backtest_series` found. Of several levels there is a verdict each,
-        and the table is that of the first.
+        What `definetti.evaluation.backtest_series` found. Of several levels there is a verdict
+        each, and the table is that of the first.
     horizon : int, default 1
         The steps of its windows.
     one, name : Report and its series, optional
@@ -202,7 +202,7 @@ def report_series(
     Examples
     --------
     >>> from definetti import ConformalHMM
-    >>> from definetti.judging import backtest_series
+    >>> from definetti.evaluation import backtest_series
     >>> from definetti.simulate import weather
     >>> y, x = weather(200, random_state=0)
     >>> towns = ["Rome"] * 100 + ["Oslo"] * 100
@@ -222,7 +222,7 @@ def report_series(
     if odd or not each:
         raise TypeError(
             "found must be a SeriesEvaluation, or one for each level, got "
-            f"{type(odd[0]).__name__ if odd else 'none'}; definetti.judging.backtest_series and "
+            f"{type(odd[0]).__name__ if odd else 'none'}; definetti.evaluation.backtest_series and "
             "ConformalHMM.evaluate make one"
         )
     rest: dict[str, Any] = {"levels": None, "states": [], "notes": []}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from definetti.judging.series import SeriesEvaluation, SeriesRecord
+from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
 
 LISTED = 1_000  # series on the page, the worst first
 

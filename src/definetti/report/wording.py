@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from definetti.engine.pvalues import miscoverage
 from definetti.levels import ConfidenceLevel
 from definetti.levels.by_state import grouped
 from definetti.memory import Memory, Order
-from definetti.ranks.pvalue import miscoverage
 
 MOST_DIGITS = 6  # of "999,999 of 1,000,000", beyond which a percentage is plainer
 

@@ -19,9 +19,10 @@ from definetti.adaptive import AdaptiveLevel
 from definetti.check import Diagnosis, Finding, Residuals
 from definetti.check.bands import Curve
 from definetti.conformal import ConformalHMM
-from definetti.data.joining import Part
-from definetti.data.labelled import Labelled, Trained
+from definetti.conformal.sequences import ConformalSequences, Units
+from definetti.data.encoded import EncodedHistory, Trained
 from definetti.data.labels import Alphabet
+from definetti.data.series import Part
 from definetti.data.sound import check_codes, check_statistics, check_table, is_array, require
 from definetti.emissions import Emission
 from definetti.emissions._alone import JudgedAlone
@@ -40,10 +41,9 @@ from definetti.memory import Memory
 from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM
 from definetti.models.base import Model
 from definetti.models.hmmlearn import HmmlearnEmission
-from definetti.models.whole import WholeSmoother
+from definetti.models.predictors import SequenceSmoother
 from definetti.monitor import Monitor
 from definetti.scores import Score
-from definetti.sequences import ConformalSequences, Units
 from definetti.sets import PredictionSet
 from definetti.symmetry import BlockGroup, Symmetry, TogetherDepartures
 from definetti.symmetry.remembering import Remembering
@@ -207,7 +207,7 @@ def _check_units(
     alphabet: Any, closed: Any, smoother: Any, steps: Any, shares: Any, number: Any, gaps: Any
 ) -> None:
     """Require sequences of known states, with a share each."""
-    require(isinstance(alphabet, Alphabet) and isinstance(smoother, WholeSmoother), "a model")
+    require(isinstance(alphabet, Alphabet) and isinstance(smoother, SequenceSmoother), "a model")
     require(alphabet.labels[: len(smoother.labels)] == smoother.labels, "the states")
     require(type(number) is int and 0 < number <= len(steps), "the number of units")
     require(all(is_array(scores, np.float64, 1) and len(scores) for scores in steps), "a sequence")
@@ -239,9 +239,9 @@ KINDS = [
     _kind("conformal sequences", ConformalSequences),
     _kind("monitor", Monitor),
     _kind("prediction set", PredictionSet, _check_set),
-    _kind("labelled", Labelled),
+    _kind("labelled", EncodedHistory),
     _kind("units", Units, _check_units),
-    _kind("trained stretch", Trained),
+    _kind("trained segment", Trained),
     _kind("part", Part),
     _kind("diagnosis", Diagnosis),
     _kind("finding", Finding),
@@ -260,7 +260,7 @@ KINDS = [
     Kind("auto", Auto),
     _kind("trained hmm", TrainedHMM, _check_trained),
     _kind("from hmmlearn", FromHmmlearn, _check_hmmlearn),
-    _kind("whole smoother", WholeSmoother, _check_smoother),
+    _kind("whole smoother", SequenceSmoother, _check_smoother),
     Kind("judged alone", JudgedAlone, ("emission", "table"), _check_alone),
     _kind("fixed categorical", FixedCategorical, _check_known),
     _kind("fixed labels", FixedLabels, _check_known),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.data.windows import Windows
-from definetti.models.estimate import at_states, mean_at_states
+from definetti.data.history import Windows
+from definetti.models.base import at_states, mean_at_states
 from definetti.trellis.trellis import Trellis
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from definetti._system.arrays import FloatArray
 from definetti._system.registry import Named
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate
+from definetti.data.history import Windows
+from definetti.models.base import Estimate
 from definetti.trellis.trellis import Trellis
 
 
@@ -52,9 +52,11 @@ class Score(Named, ABC):
         """Return the score of all paths through one window, where it goes step by step."""
         return None
 
-    def late(self, lag: int) -> Score:
+    def with_lag(self, lag: int) -> Score:
         """Return the score of the steps after the first `lag` alone, whatever came in these."""
-        names = [repr(name) for name, one in Score.named.items() if one.late is not Score.late]
+        names = [
+            repr(name) for name, one in Score.named.items() if one.with_lag is not Score.with_lag
+        ]
         raise ValueError(
             f"score={self.name!r} does not tell the last steps from the first, which lag={lag} "
             f"asks for; use one of {', '.join(names)}, or derive it from definetti.scores.StepScore"
@@ -79,7 +81,7 @@ class StepScore(Score):
         plain = (int, float, str, type(None))
         return type(self), *(v if isinstance(v, plain) else Itself(v) for v in values)
 
-    def late(self, lag: int) -> Score:
+    def with_lag(self, lag: int) -> Score:
         return replace(self, lag=lag)
 
 

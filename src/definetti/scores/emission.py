@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from definetti._system.arrays import FloatArray
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate
+from definetti.data.history import Windows
+from definetti.models.base import Estimate
 from definetti.scores.base import Score
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate
+from definetti.data.history import Windows
+from definetti.models.base import Estimate
 from definetti.scores.base import StepScore, blamed
 
 

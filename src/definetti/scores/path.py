@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.data.windows import Windows
-from definetti.models.estimate import Estimate
+from definetti.data.history import Windows
+from definetti.models.base import Estimate
 from definetti.scores.base import StepScore
 from definetti.trellis.trellis import Trellis
 

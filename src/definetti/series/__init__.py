@@ -3,9 +3,9 @@
 from definetti.series.base import Promise as Promise
 from definetti.series.base import say_promise as say_promise
 from definetti.series.each import EachSeries as EachSeries
-from definetti.series.others import OtherSeries as OtherSeries
-from definetti.series.own import OwnHistory as OwnHistory
-from definetti.series.together import AllTogether as AllTogether
-from definetti.series.together import FirstOfEach as FirstOfEach
+from definetti.series.modes import AllTogether as AllTogether
+from definetti.series.modes import FirstOfEach as FirstOfEach
+from definetti.series.modes import OtherSeries as OtherSeries
+from definetti.series.modes import OwnHistory as OwnHistory
 from definetti.series.totals import SeriesTotals as SeriesTotals
 from definetti.series.totals import count_series as count_series

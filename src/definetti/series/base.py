@@ -18,10 +18,10 @@ from definetti._system.registry import Named
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, piece, read_declared
 from definetti.data.series import SeriesRows
+from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory
 from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
-from definetti.promises import BY_VISITS, promise_of
 from definetti.series.totals import SeriesTotals
 from definetti.symmetry import Remembering, Symmetry, find_symmetry
 from definetti.symmetry.base import PRESENT
@@ -116,7 +116,7 @@ class SeriesTable:
         """
         begin, last = self.series.span(place)
         last = last if end is None else begin + end
-        lengths = self.series.stretches(place, last - begin)
+        lengths = self.series.segments(place, last - begin)
         made = self.make(place, end, **changes)
         fit_shared(made, share, self.seen(begin, last), self.labels[begin:last], lengths)
         made._data.clock = self.series.clock(place, end)

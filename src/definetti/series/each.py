@@ -31,7 +31,7 @@ class EachSeries(Mapping[Hashable, "ConformalHMM"]):
     observations, states : (T,) the rows of all series, in any order
     groups : (T,) the series that each row belongs to
     order : (T,) what the rows of a series are sorted by; as they come if left out
-    lengths : the lengths of stretches between which there are gaps, if there are any
+    lengths : the lengths of segments between which there are gaps, if there are any
     entropy : where random numbers come from
     totals : what these series and others add up to, where the others are not here
     clocks : the time at the end of each series, as a file has it
@@ -121,7 +121,7 @@ class EachSeries(Mapping[Hashable, "ConformalHMM"]):
             "states": table.labels,
             "groups": [table.series.names[place] for place in names],
             "order": None,
-            "lengths": table.series.all_stretches,
+            "lengths": table.series.all_segments,
             "entropy": table.entropy,
             "clocks": [None if one is None else tuple(one) for one in table.series.clocks] or None,
         }

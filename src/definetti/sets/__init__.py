@@ -1,19 +1,7 @@
-"""What a person gets: sets of state sequences."""
+"""Prediction sets: listed, as a lattice, step by step, and in batches."""
 
-from definetti.sets.evaluation import Evaluation, StateCoverage
-from definetti.sets.lattice import LatticeSet, Members
-from definetti.sets.listed import PredictionSet
-from definetti.sets.many import PredictionSets
-from definetti.sets.steps import StepSets
-from definetti.sets.verdict import Verdict
-
-__all__ = [
-    "Evaluation",
-    "LatticeSet",
-    "Members",
-    "PredictionSet",
-    "PredictionSets",
-    "StateCoverage",
-    "StepSets",
-    "Verdict",
-]
+from definetti.sets.batch import PredictionSets as PredictionSets
+from definetti.sets.lattice import LatticeSet as LatticeSet
+from definetti.sets.lattice import Members as Members
+from definetti.sets.listed import PredictionSet as PredictionSet
+from definetti.sets.steps import StepSets as StepSets

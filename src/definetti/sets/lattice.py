@@ -19,13 +19,20 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
+from definetti.engine.promise import LAST
+from definetti.engine.pvalues import Rank, ranks
 from definetti.levels import ConfidenceLevel
-from definetti.promises import LAST
-from definetti.ranks.pvalue import Rank, ranks
 from definetti.scores.rounding import round_scores
-from definetti.sets._face import StepFace
-from definetti.sets._wording import FILLED, SHOWN, Size, promise, short
-from definetti.sets.listed import coded
+from definetti.sets.base import (
+    FILLED,
+    SHOWN,
+    BaseStepwiseSet,
+    BoolArray,
+    Size,
+    coded,
+    promise,
+    short,
+)
 from definetti.trellis import (
     arrivals,
     completions,
@@ -113,7 +120,7 @@ class Members(abc.Sequence[Sequence]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatticeSet(StepFace):
+class LatticeSet(BaseStepwiseSet):
     """State sequences whose score is within the limit of their last state; nothing is listed.
 
     It is to be used as a `PredictionSet` is: ``in``, ``steps``, ``p_value``, and iteration, most
@@ -176,6 +183,15 @@ class LatticeSet(StepFace):
     def filled(self) -> bool:
         """Whether no sequence is plausible at the level, and the most plausible was let in."""
         return self.let_in is not None
+
+    @property
+    def filled_steps(self) -> BoolArray:
+        """At which steps nothing was plausible before the set was filled: (horizon,)."""
+        return np.full(self.horizon, self.filled)
+
+    def covers_unfilled(self, truth: tuple[Hashable, ...]) -> bool:
+        """Tell whether the set has a sequence without what was filled in."""
+        return not self.filled and truth in self
 
     def fill(self) -> LatticeSet:
         """Return the set, with the most plausible sequence as its one member if it is empty.

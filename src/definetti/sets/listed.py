@@ -5,10 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
 from functools import cached_property
-from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -17,12 +15,22 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
+from definetti.engine.promise import LAST
 from definetti.levels import ConfidenceLevel
-from definetti.promises import LAST
-from definetti.sets._wording import FILLED, SHOWN, Size, promise, short
+from definetti.sets.base import (
+    FILLED,
+    SHOWN,
+    Backend,
+    BoolArray,
+    Size,
+    coded,
+    installed,
+    one_type,
+    promise,
+    short,
+)
 
 Sequence = tuple[Hashable, ...]
-Backend = Literal["pandas", "polars", "pyarrow"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +236,15 @@ class PredictionSet:
                 return (sequence,)
         return tuple(listed(sequence, "sequence"))
 
+    @property
+    def filled_steps(self) -> BoolArray:
+        """At which steps nothing was plausible before the set was filled."""
+        return np.full(self.horizon, self.filled)
+
+    def covers_unfilled(self, truth: Sequence) -> bool:
+        """Tell whether the set has a sequence without what was filled in."""
+        return not self.filled and truth in self
+
     def _on_filling(self) -> str:
         return FILLED
 
@@ -262,38 +279,3 @@ class PredictionSet:
             f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr>{head}<th>p-value</th></tr>"
             f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"
         )
-
-
-def coded(sequence: Any, states: tuple[Hashable, ...], horizon: int) -> IntArray | None:
-    """Read a sequence of labels as codes; None for what is not one of a set's candidates.
-
-    At horizon 1 the bare label will do.
-
-    >>> coded(["sun", "rain"], ("sun", "rain"), 2), coded(["sun", "snow"], ("sun", "rain"), 2)
-    (array([0, 1]), None)
-    """
-    codes = {label: code for code, label in enumerate(states)}
-    try:
-        found = [codes[label] for label in listed(sequence, "sequence")]
-    except (KeyError, TypeError, ValueError):  # nothing that could be one
-        found = []
-    if len(found) == horizon:
-        return np.array(found, dtype=np.int64)
-    if horizon == 1 and hashable(sequence) and sequence in codes:
-        return np.array([codes[sequence]])
-    return None
-
-
-def one_type(labels: tuple[Hashable, ...]) -> bool:
-    """Tell whether a typed column has room for all labels."""
-    plain = (str, bytes, bool, int, float, date, datetime)
-    return len({type(x) for x in labels}) <= 1 and all(type(x) in plain for x in labels)
-
-
-def installed() -> Backend:
-    """Return the data frame library to use where none is asked for."""
-    names: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
-    for name in names:
-        if find_spec(name):
-            return name
-    raise ImportError("to_frame needs a data frame library; install pandas, polars or pyarrow")

@@ -1,33 +1,237 @@
-"""From ranks to sets: listed, as a lattice, or step by step."""
+"""Make prediction sets from a task: listed, as a lattice, or step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from math import ceil, floor
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.algorithm import rank
+from definetti._system.caller import warn_caller
 from definetti.data.candidates import all_candidates, check_listing
+from definetti.engine.promise import LAST
+from definetti.engine.pvalues import Rank, Ranked, membership, p_values_of
+from definetti.engine.rank import rank
+from definetti.engine.task import PredictionTask
+from definetti.engine.thresholds import blocks_needed, limit, risk_limit
+from definetti.exceptions import FewBlocksWarning
 from definetti.levels import Levels
-from definetti.models.estimate import Estimate
-from definetti.question import Question
-from definetti.ranks.limits import limit, risk_limit
-from definetti.ranks.membership import Ranked, membership, p_values_of
-from definetti.ranks.pvalue import Rank
+from definetti.models.base import Estimate
 from definetti.scores import Band, Smoother
 from definetti.scores.rounding import round_scores
-from definetti.sets import LatticeSet, PredictionSet, StepSets
-from definetti.sets._few import Few, join_notes, note_recent
+from definetti.sets.lattice import LatticeSet
+from definetti.sets.listed import PredictionSet
+from definetti.sets.steps import StepSets
+from definetti.symmetry import Symmetry
+
+NAMED = 3  # states that are spoken of by name
+ENOUGH = 20  # windows that a level may leave out, of those that are recommended
+
+
+class InsufficientCalibration(NamedTuple):
+    """States that end too few blocks of the past for anything that ends in them to be left out.
+
+    Attributes
+    ----------
+    labels : these states, the one with the fewest first
+    numbers, needed : how many blocks each has, and how many its level takes
+    levels : the level of each
+    states : how many states there are in all
+    horizon, length : the steps of a block, and of the history that calibrates
+    present : the present state, where it is that one which has too few; then all states have
+    bounded : what to do where the symmetry compares with fewer blocks than that; else nothing
+    """
+
+    labels: list[Hashable]
+    numbers: list[int]
+    needed: list[int]
+    levels: list[float]
+    states: int
+    horizon: int
+    length: int
+    present: tuple[Hashable, ...]
+    bounded: str = ""
+
+    @classmethod
+    def of(
+        cls, task: PredictionTask, numbers: list[int], alphas: list[Fraction]
+    ) -> InsufficientCalibration:
+        """Find the states with too few blocks, by the numbers of blocks that all states have."""
+        by_last = task.symmetry.given == LAST
+        present = () if by_last else (task.labels[task.history.last],)
+        horizon, length = len(task.observations), len(task.history)
+        how = horizon, length, present, task.symmetry
+        return cls.among(task.labels, numbers, alphas, *how)
+
+    @classmethod
+    def among(
+        cls,
+        labels: Sequence[Hashable],
+        numbers: list[int],
+        alphas: list[Fraction],
+        horizon: int,
+        length: int,
+        present: tuple[Hashable, ...],
+        symmetry: Symmetry,
+    ) -> InsufficientCalibration:
+        """Find them where there is no task to ask; the rest is as in the attributes."""
+        needed = list(map(blocks_needed, alphas))
+        few = [last for last, number in enumerate(numbers) if number < needed[last]]
+        few.sort(key=lambda last: numbers[last] / needed[last])
+        bounded = ""
+        if few and numbers[few[0]] == symmetry.recent:
+            bounded = _widen(symmetry, alphas[few[0]])
+        return cls(
+            [labels[last] for last in few],
+            [numbers[last] for last in few],
+            [needed[last] for last in few],
+            [float(1 - alphas[last]) for last in few],
+            len(numbers),
+            horizon,
+            length,
+            present,
+            bounded,
+        )
+
+    def note(self, everything: bool, steps: int = 1) -> str:
+        """Say what the set does not say, in a line of it; nothing where there is nothing to say.
+
+        Parameters
+        ----------
+        everything : whether the set has all there is
+        steps : of a set step by step, how many it has: all but the last have the largest limit
+        """
+        if not self.labels:
+            return ""
+        if self.present:
+            return f"says nothing: too few windows of the past begin in {self.present[0]!r}"
+        windows = f"too few windows of the past end in {self._names()}"
+        if everything:
+            return f"says nothing: {windows}"
+        if steps > 1:
+            return f"says nothing of the steps before the last: {windows}"
+        return f"leaves nothing out that ends in {self._names()}: too few windows of the past do"
+
+    def warn(self) -> None:
+        """Warn of it, with what can be done."""
+        if not self.labels:
+            return
+        begin = f"too few blocks of {self.horizon} steps to leave anything out at level "
+        begin += f"{self.levels[0]:g}"
+        if self.bounded:
+            told = f"{begin}, which takes {self.needed[0]}: {self.bounded}, or lower the level"
+        elif self.present:
+            told = (
+                f"{begin}: the present state {self.present[0]!r} was left {self.numbers[0]} times "
+                f"of the {self.needed[0]} that it takes; merge it with a state that is like it, or "
+                "lower the level or the horizon"
+            )
+        else:
+            told = (
+                f"{begin} where the last state is one of {len(self.labels)} of {self.states} "
+                f"states: {self._counts()} that it takes; {self._cure()}"
+            )
+        warn_caller(told, FewBlocksWarning)
+
+    def _names(self) -> str:
+        return _listed([repr(label) for label in self.labels], "or")
+
+    def _counts(self) -> str:
+        """Say how many blocks states have, of those that they need."""
+        alike = len(set(self.needed)) == 1
+        words = [
+            f"{label!r} has {number}{'' if alike else f' of {needed}'}"
+            for label, number, needed in zip(self.labels, self.numbers, self.needed, strict=True)
+        ]
+        return f"{_listed(words, 'and')}{f' of the {self.needed[0]}' if alike else ''}"
+
+    def _cure(self) -> str:
+        """Say what helps: to merge rare states or to ask less of them; for all, more data."""
+        if len(self.labels) == self.states:
+            number, takes = self.numbers[0], self.needed[0]
+            if number:
+                more = f"about {takes / number:.1f} times the {self.length:,} steps"
+            else:  # each block is at least so long
+                more = f"at least {(takes + 1) * self.horizon:,} steps"
+            return f"give {more} to calibrate on, or lower the level or the horizon"
+        # More data would be a long wait for a rare state, and a common one needs no other promise.
+        one = len(self.labels) == 1
+        it, state = ("it", "a state that is") if one else ("them", "states that are")
+        cure = (
+            f"merge {it} with {state} like {it}, or use symmetry='departures', to which a rare "
+            "last state is none"
+        )
+        lower = self._lower()
+        return cure + (f", or ask less of {it}: confidence_level={lower}" if lower else "")
+
+    def _lower(self) -> str:
+        """Write levels that so few blocks can keep; none where there is no block at all."""
+        pairs = [
+            f"{label!r}: {floor(100 * number / (number + 1)) / 100:g}"
+            for label, number in zip(self.labels, self.numbers, strict=True)
+            if number
+        ]
+        if not pairs or len(pairs) > NAMED:
+            return ""
+        return f"{{{', '.join(pairs)}, None: {self.levels[0]:g}}}"
+
+
+def note_recent(symmetry: Symmetry, alphas: list[Fraction], number: int) -> str:
+    """Say that a symmetry compares with fewer windows than a level needs, where it does.
+
+    Parameters
+    ----------
+    number : how many windows of the past a candidate is compared with, at most
+
+    Examples
+    --------
+    >>> from definetti.symmetry import Spaced
+    >>> note_recent(Spaced(recent=200), [Fraction(1, 200)], 200)
+    'leaves out hardly anything at level 0.995: compares with at most the latest 200 windows; use \
+symmetry=Spaced(recent=4000)'
+    >>> note_recent(Spaced(recent=200), [Fraction(1, 100)], 200)
+    ''
+    >>> note_recent(Spaced(recent=200), [Fraction(1, 200)], 60)  # the history has no more
+    ''
+    """
+    alpha = min(alphas)
+    if symmetry.recent is None or number < symmetry.recent or not 0 < alpha * number < 2:
+        return ""
+    told = f"leaves out hardly anything at level {float(1 - alpha):g}"
+    return f"{told}: {_widen(symmetry, alpha)}"
+
+
+def join_notes(*notes: str) -> str:
+    """Write what there is to say in one line."""
+    return "; ".join(note for note in notes if note)
+
+
+def _widen(symmetry: Symmetry, alpha: Fraction) -> str:
+    """Say how many windows a symmetry compares with, and how to have enough for a level."""
+    wider = f"symmetry={symmetry.known_as.capitalize()}(recent={ceil(ENOUGH / alpha)})"
+    return f"compares with at most the latest {symmetry.recent} windows; use {wider}"
+
+
+def _listed(words: list[str], last: str) -> str:
+    """Write a few of several words with commas between.
+
+    >>> _listed(["a", "b", "c"], "or"), _listed(list("abcde"), "and")
+    ('a, b or c', 'a, b, c and 2 more')
+    """
+    if len(words) > NAMED:
+        return f"{', '.join(words[:NAMED])} and {len(words) - NAMED} more"
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+
 
 AllRanked = tuple[IntArray, list[Rank], FloatArray]
 
 
 def listed_set(
-    question: Question,
+    task: PredictionTask,
     levels: Levels | None,
     max_candidates: Any,
     verbose: bool,
@@ -39,35 +243,35 @@ def listed_set(
     Each is held to the alpha of its own last state. If there are none and the set may not be
     empty, the most plausible is kept. The ranks of `all_ranked` serve all levels.
     """
-    ranked = all_ranked(question, max_candidates, verbose) if ranked is None else ranked
+    ranked = all_ranked(task, max_candidates, verbose) if ranked is None else ranked
     candidates, found, scores = ranked
-    broken = question.tie_breakers(found)
+    broken = task.tie_breakers(found)
     note = ""
     if levels is None:
         p_values, kept, filled = list_members(found, scores, broken, None, False)
     else:
-        alphas = levels.alphas(question.labels)
+        alphas = levels.alphas(task.labels)
         held_to = [alphas[last] for last in candidates[:, -1].tolist()]
         p_values, kept, filled = list_members(found, scores, broken, held_to, not allow_empty)
-        if question.by_last_state:
+        if task.by_last_state:
             # The first candidates differ in their last states alone.
             numbers = [one.total - 1 for one in found[: len(alphas)]]
-            few = Few.of(question, numbers, alphas)
+            few = InsufficientCalibration.of(task, numbers, alphas)
             everything = len(kept) == len(candidates)
             if everything:
                 few.warn()
-            if everything or not question.smoothing:  # with luck, ties leave even these out
+            if everything or not task.smoothing:  # with luck, ties leave even these out
                 note = few.note(everything)
         most = max(one.total - 1 for one in found)
-        note = join_notes(note, note_recent(question.symmetry, alphas, most))
-    promised = question.promise()
+        note = join_notes(note, note_recent(task.symmetry, alphas, most))
+    promised = task.promise()
     return PredictionSet(
-        [tuple(question.labels[code] for code in candidates[k].tolist()) for k in kept],
+        [tuple(task.labels[code] for code in candidates[k].tolist()) for k in kept],
         p_values[kept],
-        question.labels,
+        task.labels,
         candidates.shape[1],
         None if levels is None else levels.written,
-        question.describe(),
+        task.describe(),
         promised.exact,
         p_values,
         promised.holds_given,
@@ -102,40 +306,40 @@ def list_members(
     return p_values[0], order[inside[0, order]].tolist(), bool(filled[0])
 
 
-def all_ranked(question: Question, max_candidates: Any, verbose: bool = False) -> AllRanked:
+def all_ranked(task: PredictionTask, max_candidates: Any, verbose: bool = False) -> AllRanked:
     """Return all candidates with their ranks and their scores."""
-    n, steps = len(question.labels), question.steps
-    check_listing(n, steps, max_candidates, question.way_to_limits)
+    n, steps = len(task.labels), task.steps
+    check_listing(n, steps, max_candidates, task.way_to_limits)
     candidates = all_candidates(n, steps)
-    return candidates, *rank(question, candidates, verbose)
+    return candidates, *rank(task, candidates, verbose)
 
 
 def lattice_set(
-    question: Question, levels: Levels | None, max_listed: int, allow_empty: bool = True
+    task: PredictionTask, levels: Levels | None, max_listed: int, allow_empty: bool = True
 ) -> LatticeSet | None:
     """Return the set as thresholds on a trellis; None where the score makes no trellis."""
-    estimate = question.estimate(question.complete_with(0))
-    window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
-    trellis = question.score.trellis(estimate, window)
+    estimate = task.estimate(task.complete_with(0))
+    window = task.hide_unseen(task.windows(np.zeros((1, task.steps), dtype=np.int64)))
+    trellis = task.score.trellis(estimate, window)
     if trellis is None:
         return None
-    promised = question.promise()
-    past = past_by_state(question, estimate)
-    uniform = question.uniform() if question.smoothing else None
+    promised = task.promise()
+    past = past_by_state(task, estimate)
+    uniform = task.uniform() if task.smoothing else None
     note = ""
     if levels is None:
         limits = np.full(len(past), np.inf)
     else:
-        alphas = levels.alphas(question.labels)
-        few = Few.of(question, list(map(len, past)), alphas)
+        alphas = levels.alphas(task.labels)
+        few = InsufficientCalibration.of(task, list(map(len, past)), alphas)
         few.warn()
         pairs = zip(past, alphas, strict=True)
         limits = np.array([limit(scores, alpha, uniform) for scores, alpha in pairs])
         everything = bool((limits == np.inf).all())
-        if everything or not question.smoothing:  # with luck, ties leave even these out
+        if everything or not task.smoothing:  # with luck, ties leave even these out
             note = few.note(everything)
         most = max(map(len, past))
-        note = join_notes(note, note_recent(question.symmetry, alphas, most))
+        note = join_notes(note, note_recent(task.symmetry, alphas, most))
         # A limit just short of the impossible is one that all possible paths keep.
         limits = np.where(np.isinf(limits), limits, np.minimum(limits, trellis.most + 1.0))
     found = LatticeSet(
@@ -143,11 +347,11 @@ def lattice_set(
         past,
         limits,
         uniform,
-        question.labels,
+        task.labels,
         None if levels is None else levels.written,
-        question.describe(),
+        task.describe(),
         promised.exact,
-        estimate.smoothing(window)[0, question.lag :],
+        estimate.smoothing(window)[0, task.lag :],
         max_listed,
         promised.holds_given,
         note,
@@ -156,7 +360,7 @@ def lattice_set(
 
 
 def step_sets(
-    question: Question,
+    task: PredictionTask,
     levels: Levels,
     guarantee: str,
     max_errors: int,
@@ -168,26 +372,26 @@ def step_sets(
     its limit lets in. At the last step the truth is that state itself, which is held to its own
     limit; at the steps before, the largest limit will do.
     """
-    promised = question.promise(guarantee)
-    estimate = question.estimate(question.complete_with(0))
-    window = question.hide_unseen(question.windows(np.zeros((1, question.steps), dtype=np.int64)))
-    band = Band(max_errors, lag=question.lag)
-    method = replace(question, score=Smoother(), smoothing=False).describe()
-    alphas = levels.alphas(question.labels)
+    promised = task.promise(guarantee)
+    estimate = task.estimate(task.complete_with(0))
+    window = task.hide_unseen(task.windows(np.zeros((1, task.steps), dtype=np.int64)))
+    band = Band(max_errors, lag=task.lag)
+    method = replace(task, score=Smoother(), smoothing=False).describe()
+    alphas = levels.alphas(task.labels)
     if guarantee == "errors":
-        past = past_by_state(replace(question, score=band), estimate)
+        past = past_by_state(replace(task, score=band), estimate)
         numbers = list(map(len, past))
         limits = list(map(limit, past, alphas))
     else:
-        past = [_past_steps(question, estimate, last) for last in range(len(question.labels))]
-        numbers = [len(steps) // question.steps for steps in past]
+        past = [_past_steps(task, estimate, last) for last in range(len(task.labels))]
+        numbers = [len(steps) // task.steps for steps in past]
         limits = [
-            risk_limit(steps, number, question.steps, alpha)
+            risk_limit(steps, number, task.steps, alpha)
             for steps, number, alpha in zip(past, numbers, alphas, strict=True)
         ]
-    few = Few.of(question, numbers, alphas)
+    few = InsufficientCalibration.of(task, numbers, alphas)
     few.warn()
-    marginals = estimate.smoothing(window)[0, question.lag :]
+    marginals = estimate.smoothing(window)[0, task.lag :]
     own = np.array(limits)
     largest = own.max()
     if guarantee == "errors" and not max_errors:
@@ -195,7 +399,7 @@ def step_sets(
         # the other steps: it need not be reckoned with there.
         largest = own[1.0 - marginals[-1] <= own].max(initial=-np.inf)
     found = StepSets(
-        question.labels,
+        task.labels,
         levels.written,
         guarantee,
         max_errors,
@@ -207,22 +411,22 @@ def step_sets(
         own,
         allow_empty=allow_empty,
     )
-    note = few.note(bool(found.nodes.all()), question.steps)
-    bounded = note_recent(question.symmetry, alphas, max(numbers))
+    note = few.note(bool(found.nodes.all()), task.steps)
+    bounded = note_recent(task.symmetry, alphas, max(numbers))
     return replace(found, note=join_notes(note, bounded))
 
 
-def past_by_state(question: Question, estimate: Estimate) -> list[FloatArray]:
+def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
     """Return the scores of the past for each last state, in rising order."""
     found: dict[tuple[int, ...], FloatArray] = {}
-    orbits = [question.orbit_of(last) for last in range(len(question.labels))]
+    orbits = [task.orbit_of(last) for last in range(len(task.labels))]
     for last, orbit in enumerate(orbits):
         if orbit not in found:
-            found[orbit] = np.sort(question.past_scores(estimate, question.past_ends(last)))
+            found[orbit] = np.sort(task.past_scores(estimate, task.past_ends(last)))
     return [found[orbit] for orbit in orbits]
 
 
-def _past_steps(question: Question, estimate: Estimate, last: int) -> FloatArray:
+def _past_steps(task: PredictionTask, estimate: Estimate, last: int) -> FloatArray:
     """Return how strange every step of the past was, for one last state, in rising order."""
-    windows = question.hide_unseen(question.windows_ending(question.past_ends(last)))
-    return round_scores(np.sort(Band(lag=question.lag).steps(estimate, windows), axis=None))
+    windows = task.hide_unseen(task.windows_ending(task.past_ends(last)))
+    return round_scores(np.sort(Band(lag=task.lag).steps(estimate, windows), axis=None))

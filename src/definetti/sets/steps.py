@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,15 +11,13 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
+from definetti.engine.promise import LAST, each_time
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
-from definetti.promises import LAST, each_time
-from definetti.sets._face import BoolArray, StepFace
-from definetti.sets._wording import short
-from definetti.sets.listed import coded
+from definetti.sets.base import BaseStepwiseSet, BoolArray, coded, short
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StepSets(StepFace):
+class StepSets(BaseStepwiseSet):
     """For each step the states that are possible there, with a promise about all steps together.
 
     Attributes
@@ -95,6 +93,10 @@ class StepSets(StepFace):
     def filled(self) -> bool:
         """Whether there is such a step."""
         return bool(self.filled_steps.any())
+
+    def covers_unfilled(self, truth: tuple[Hashable, ...]) -> bool:
+        """Tell whether the sets have a sequence without what was filled in."""
+        return truth in (replace(self, allow_empty=True) if self.filled else self)
 
     @cached_property
     def _plausible(self) -> BoolArray:

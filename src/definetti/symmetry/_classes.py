@@ -15,8 +15,8 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import History, padded
-from definetti.symmetry._whittle import with_symbols
 from definetti.symmetry.base import Classes
+from definetti.symmetry.full import with_symbols
 
 BITS = 32  # of a digit
 LOWEST = 2**BITS - 1
@@ -29,10 +29,10 @@ class Pasts(NamedTuple):
 
     Attributes
     ----------
-    transitions, pooled : (K, n, n) counts of the stretch that goes on, and of all stretches
+    transitions, pooled : (K, n, n) counts of the segment that goes on, and of all segments
     emissions : (K, n, m + 1) counts of states and symbols in all of them, missing ones first
     first, last : (K,) states
-    length : of all stretches together
+    length : of all segments together
     """
 
     transitions: IntArray

@@ -12,10 +12,9 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_number, is_auto
 from definetti._system.registry import Named
-from definetti.data.history import Completion, History
+from definetti.data.history import Completion, History, Windows
 from definetti.data.labels import MISSING
 from definetti.data.sound import ANY, check_indices, check_shape
-from definetti.data.windows import Windows
 
 Generator = Callable[[], np.random.Generator]
 MOST_WINDOWS = 2**62  # where all windows of the past are compared with
@@ -180,12 +179,12 @@ class Symmetry(Named, ABC):
     by_clock : whether, given the present state, that holds at any time, and not by visits alone
     shared_calibration : whether all windows of a backtest are compared with the same calibration
         windows, so that their errors are not independent and allow no verdict
-    pools : whether observations of earlier stretches are dealt out as well
-    spans : which stretches it compares with, in words, where that is not the last alone
+    pools : whether observations of earlier segments are dealt out as well
+    spans : which segments it compares with, in words, where that is not the last alone
     reads_observations : whether what is rearranged depends on observations, and not on states
         alone; a step that is not observed yet might then be taken for one that is missing
-    learns_all : whether a refitted model learns from the whole history, as it does where `lesson`
-        is not written
+    learns_all : whether a refitted model learns from the whole history, as it does where
+        `training_subset` is not overridden
     needs_observations : whether a step that is not observed yet cannot be rearranged at all
     teaches_observed : whether what a refitted model learns depends on what is observed in the end
     recalls : what the future is taken to depend on where that is more than the present state
@@ -211,7 +210,7 @@ class Symmetry(Named, ABC):
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
-        cls.learns_all = cls.lesson is Symmetry.lesson
+        cls.learns_all = cls.training_subset is Symmetry.training_subset
         if "reference" in cls.__dict__ and "chains" not in cls.__dict__:
             # What a derived class compares with is its own affair.
             cls.chains = Symmetry.chains  # type: ignore[method-assign]
@@ -254,11 +253,11 @@ class Symmetry(Named, ABC):
     def check_more(self, observations: IntArray, symbols: bool) -> None:
         """Refuse codes of observations that a history is to go on with."""
 
-    def lesson_key(self, completion: Completion) -> tuple[int, ...]:
-        """Name what the `lesson` depends on beside the history: equal names, equal lesson."""
+    def training_key(self, completion: Completion) -> tuple[int, ...]:
+        """Return a key for the `training_subset`: equal keys, equal subsets of one history."""
         return () if self.learns_all else candidate_key(completion)
 
-    def lesson(self, completion: Completion) -> IntArray | None:
+    def training_subset(self, completion: Completion) -> IntArray | None:
         """Return the steps of the history that a refitted model learns from, in rising order.
 
         They are those that all rearrangements share; None for all there are.

@@ -1,8 +1,9 @@
-"""Windows that departed from the present state, chosen forwards so that they do not overlap."""
+"""Symmetries conditional on the current state: windows that depart from its visits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
+from definetti.data.sound import ANY
 from definetti.symmetry.base import (
     PRESENT,
     Chains,
@@ -42,8 +44,8 @@ class Departures(Symmetry, name="departures"):
 
     A refitted model learns from all windows, the candidate's included, and of what happened
     between them from that which would have happened in whatever order they had come. It knows no
-    other states, if these are not declared. A model that is fixed on a first stretch must be so
-    on a number of rows that is fixed in advance, and knows the states of that stretch.
+    other states, if these are not declared. A model that is fixed on a first segment must be so
+    on a number of rows that is fixed in advance, and knows the states of that segment.
 
     With `recent`, the windows are chosen forwards from the first visit all the same, and the last
     `recent` of them are compared with: all before them stays in place, and is learned from. To
@@ -96,10 +98,10 @@ class Departures(Symmetry, name="departures"):
         groups, parents = (_grown(one, len(tokens)) for one in (chain.groups, chain.parents))
         return Chains(groups, parents, groups >= 0, recent=self.recent)
 
-    def lesson_key(self, completion: Completion) -> tuple[int, ...]:
+    def training_key(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,)
 
-    def lesson(self, completion: Completion) -> IntArray:
+    def training_subset(self, completion: Completion) -> IntArray:
         past, horizon = completion.history, completion.horizon
         ends = self._ends(past, horizon)
         begin = int(ends[-1]) - horizon if len(ends) else 0  # up to there all stays in place
@@ -210,13 +212,13 @@ def _depart(
     parents: IntArray,
 ) -> None:
     """Choose windows forwards, from a time on: a window begins where the one before has ended."""
-    stretch, stretches = 0, len(begins)
+    segment, segments = 0, len(begins)
     for visit in range(done, len(tokens) - horizon):
-        while stretch + 1 < stretches and begins[stretch + 1] <= visit:
-            stretch += 1
-        token, end, owner = tokens[visit], visit + horizon, owners[stretch]
-        if stretch + 1 < stretches and begins[stretch + 1] <= end:
-            continue  # it would lead into the next stretch
+        while segment + 1 < segments and begins[segment + 1] <= visit:
+            segment += 1
+        token, end, owner = tokens[visit], visit + horizon, owners[segment]
+        if segment + 1 < segments and begins[segment + 1] <= end:
+            continue  # it would lead into the next segment
         if first and (owner == owners[-1] or met[token] == owner):
             continue
         if visit >= latest[token]:
@@ -281,3 +283,84 @@ def _in_any_order(states: IntArray, present: int, horizon: int, last: int) -> np
                 top[state] = following[card]
                 state = states[card]
     return kept
+
+
+@dataclass(frozen=True)
+class TogetherDepartures(Departures):
+    """Compare with what followed the present state in all series; exact where they have one law.
+
+    The history is all series, one after the other, and the one that goes on comes last. No window
+    leads from one into the next.
+
+    With all windows, the promise is that of `Departures`, counted over all series: of the first
+    ``M`` windows that depart from a state, in whatever series and in the order in which these come,
+    at most ``α M`` are missed on average.
+
+    With the first window of every *other* series alone, it holds at any time of the clock, given
+    the present state: the first visit to it is known to come before the window is, and so the
+    windows of different series, and the one to be predicted, are independent and have one law.
+
+    The latest `recent` windows are those of the series that goes on first, then those of the
+    others, from the last series to the first.
+
+    Parameters
+    ----------
+    begins : where segments begin in the history, the first at 0
+    owners : the number of the series that each segment belongs to
+    first : whether the first window of each other series is taken alone
+    """
+
+    begins: tuple[int, ...] = (0,)
+    owners: tuple[int, ...] = (0,)
+    first: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        words = "over all series, exact where these have one law"
+        if self.first:
+            words = "of the first window of each other series, at any time where all have one law"
+        object.__setattr__(self, "spans", words)
+        object.__setattr__(self, "by_clock", self.first)
+        object.__setattr__(self, "shared_calibration", self.first)
+
+    def check(self, history: History) -> None:
+        self._check_cuts(len(history))
+
+    def _check_cuts(self, length: int) -> None:
+        begins, owners = tuple(self.begins), tuple(self.owners)
+        whole = all(isinstance(one, (int, np.integer)) for one in (*begins, *owners))
+        rising = whole and begins[:1] == (0,) and all(a < b for a, b in pairwise(begins))
+        if not (rising and len(owners) == len(begins) and begins[-1] <= length):
+            raise ValueError(
+                f"begins does not cut a history of {length:,} steps into segments, each "
+                "with its owner; give the place of each first step, 0 first"
+            )
+        if not all(0 <= one < ANY for one in owners):
+            raise ValueError(f"owners must be whole numbers from 0 on, got {owners}")
+
+    def training_subset(self, completion: Completion) -> IntArray:
+        raise ValueError(
+            "TogetherDepartures needs a fixed model: what a refitted one may learn from all series "
+            "is not known; give a trained model, or use series='all' with train_size"
+        )
+
+    def with_new_segment(self, length: int) -> TogetherDepartures:
+        """Return the same for a last series that goes on, after a gap, at a time."""
+        if self.begins[-1] == length:
+            return self
+        return replace(self, begins=(*self.begins, length), owners=(*self.owners, self.owners[-1]))
+
+    def chains(self, tokens: IntArray, horizon: int) -> Chains:
+        self._check_cuts(len(tokens))
+        return super().chains(tokens, horizon)
+
+    def _ends(self, history: History, horizon: int) -> IntArray:
+        self._check_cuts(len(history))  # it may be another than the one that was checked
+        return super()._ends(history, horizon)
+
+    @property
+    def _cuts(self) -> tuple[Any, ...]:
+        return tuple(self.begins), tuple(self.owners), bool(self.first)
+
+
+TogetherDepartures.known_as = Departures.known_as  # a name for people; there is one in the registry

@@ -1,19 +1,401 @@
-"""The whole class: every sequence with the same first state, transitions and observations."""
+"""All sequences with the same counts: enumerated, counted or drawn as Euler trails."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import perm, prod
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_limit
-from definetti._system.compiled import cut_pieces
-from definetti.data.history import Completion
-from definetti.data.windows import Windows, stacked
-from definetti.symmetry._euler import draw_windows
-from definetti.symmetry._exits import exits_of
-from definetti.symmetry._whittle import count_windows
+from definetti._system.compiled import cut_pieces, kernel
+from definetti._system.drawing import FEW, draw_below
+from definetti.data.history import Completion, Windows, stacked
 from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_key
+
+
+class Exits(NamedTuple):
+    """Edges of the reversed sequence, those of each state together.
+
+    Attributes
+    ----------
+    begins, ends : (n,) where the edges of a state begin and end
+    ways : (E,) where each leads, in rising order within a state
+    counts : (E,) how often it occurs
+    """
+
+    begins: IntArray
+    ends: IntArray
+    ways: IntArray
+    counts: IntArray
+
+
+def exits_of(completion: Completion) -> Exits:
+    """Return the edges of a completed sequence; those of its history are listed once.
+
+    >>> from definetti.data.history import History
+    >>> history = History(n_states=2)
+    >>> history.append(np.array([0, 0, 1]), np.array([0, 0, 0]))
+    >>> exits_of(Completion(history, np.array([1, 0]), np.array([0, 0]), 2))
+    Exits(begins=array([0, 2]), ends=array([2, 4]), ways=array([0, 1, 0, 1]), \
+counts=array([1, 1, 1, 1]))
+    """
+    history = completion.history
+
+    def listed() -> tuple[IntArray, IntArray, IntArray]:
+        later, earlier = np.nonzero(history.transitions.T)
+        return later, earlier, history.transitions[earlier, later]
+
+    edges = history.present.recall("exits", "listed", listed)
+    return Exits(*_joined(completion.n_states, *edges, *completion.moves))
+
+
+@kernel
+def _joined(
+    n: int,
+    later: IntArray,
+    earlier: IntArray,
+    counts: IntArray,
+    new_earlier: IntArray,
+    new_later: IntArray,
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Put the steps of a candidate among the edges, each in its place."""
+    room = np.zeros(n, dtype=np.int64)
+    for v in later:
+        room[v] += 1
+    for v in new_later:
+        room[v] += 1
+    begins = room.cumsum() - room
+    ends = begins.copy()
+    ways = np.zeros(room.sum(), dtype=np.int64)
+    number = np.zeros(room.sum(), dtype=np.int64)
+    for e in range(len(later)):
+        v = later[e]
+        ways[ends[v]] = earlier[e]
+        number[ends[v]] = counts[e]
+        ends[v] += 1
+    for k in range(len(new_later)):
+        v, u = new_later[k], new_earlier[k]
+        e = begins[v] + np.searchsorted(ways[begins[v] : ends[v]], u)
+        if e == ends[v] or ways[e] != u:
+            for later_one in range(ends[v], e, -1):
+                ways[later_one] = ways[later_one - 1]
+                number[later_one] = number[later_one - 1]
+            ways[e] = u
+            number[e] = 0
+            ends[v] += 1
+        number[e] += 1
+    return begins, ends, ways, number
+
+
+@kernel
+def _pick(weights: IntArray, ticket: int) -> int:
+    """Find the cell that a ticket, 0 ≤ ticket < sum(weights), falls into."""
+    for cell in range(len(weights)):
+        ticket -= weights[cell]
+        if ticket < 0:
+            return cell
+    return -1
+
+
+@kernel
+def _cumulated(exits: Exits) -> tuple[IntArray, IntArray]:
+    """Return the exits of each state, and for the walk their sums up to each edge.
+
+    Self-loops never enter a tree: leaving them out keeps sticky chains from crawling.
+    """
+    total = np.zeros(len(exits.begins), dtype=np.int64)
+    outward = np.empty(len(exits.ways), dtype=np.int64)
+    for v in range(len(total)):
+        so_far = 0
+        for e in range(exits.begins[v], exits.ends[v]):
+            total[v] += exits.counts[e]
+            so_far += exits.counts[e] if exits.ways[e] != v else 0
+            outward[e] = so_far
+    return total, outward
+
+
+@kernel
+def _grow(
+    rng: np.random.Generator,
+    exits: Exits,
+    outward: IntArray,
+    root: int,
+    v: int,
+    tree: IntArray,
+    grown: IntArray,
+    n_grown: int,
+) -> int:
+    """Join `v` to the tree by a loop-erased walk; `grown` lists the states joined in this draw.
+
+    A state of the tree has its edge to the next one there, others have −1.
+    """
+    u = v
+    while u != root and tree[u] < 0:
+        edge, high = exits.begins[u], exits.ends[u] - 1
+        ticket = draw_below(rng, outward[high])
+        while edge < high:  # the first edge whose sum is above the ticket
+            middle = (edge + high) // 2
+            if outward[middle] > ticket:
+                high = middle
+            else:
+                edge = middle + 1
+        # Provisional, and so below −1: the walk's latest exit from u.
+        tree[u] = -2 - edge
+        u = exits.ways[edge]
+    u = v
+    while u != root and tree[u] < 0:
+        tree[u] = -2 - tree[u]
+        grown[n_grown] = u
+        n_grown += 1
+        u = exits.ways[tree[u]]
+    return n_grown
+
+
+@kernel
+def draw_windows(
+    rng: np.random.Generator,
+    exits: Exits,
+    root: int,
+    last: int,
+    horizon: int,
+    times: IntArray,
+    begins: IntArray,
+    sizes: IntArray,
+    observations: IntArray,
+    new_states: IntArray,
+    new_observations: IntArray,
+    size: int,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Draw windows of uniform members of the class.
+
+    Parameters
+    ----------
+    exits : the edges of the reversed sequence
+    root, last : the first and the last state of the sequence
+    times, begins, sizes : the times of the history on each state's shelf
+    observations : (T,) the codes of the history's observations
+    new_states, new_observations : (h,) the candidate's
+    size : how many windows to draw
+
+    Returns
+    -------
+    start (size,), states (size, horizon), observations (size, horizon)
+    """
+    n = len(exits.begins)
+    total, outward = _cumulated(exits)
+    left = exits.counts.copy()
+    # Observations of one state have neighbouring places: those of the history, then the new ones.
+    old = np.zeros(n, dtype=np.int64)
+    old[: len(sizes)] = sizes
+    own = old.copy()
+    for v in new_states:
+        own[v] += 1
+    place = own.cumsum() - own
+    new_place = (own - old).cumsum() - (own - old)
+    new_codes = new_observations[np.argsort(new_states, kind="mergesort")]
+    # Which draw has taken a place last; a short window looks through what it took instead.
+    mark = np.zeros(own.sum() if horizon > FEW else 0, dtype=np.int64)
+    tree = np.full(n, -1, dtype=np.int64)
+    grown = np.empty(n, dtype=np.int64)
+    taken = np.empty(horizon, dtype=np.int64)
+    used = np.empty(horizon, dtype=np.int64)
+    start = np.empty(size, dtype=np.int64)
+    states = np.empty((size, horizon), dtype=np.int64)
+    codes = np.empty((size, horizon), dtype=np.int64)
+    for b in range(size):
+        n_grown = 0
+        v = last
+        for k in range(horizon - 1, -1, -1):
+            states[b, k] = v
+            mine = left[exits.begins[v] : exits.ends[v]]
+            if v == root:
+                edge = exits.begins[v] + _pick(mine, draw_below(rng, total[v]))
+            else:
+                if tree[v] < 0:
+                    n_grown = _grow(rng, exits, outward, root, v, tree, grown, n_grown)
+                edge = tree[v]
+                if total[v] > 1:  # the tree edge is the last exit, and waits until none is left
+                    left[tree[v]] -= 1
+                    edge = exits.begins[v] + _pick(mine, draw_below(rng, total[v] - 1))
+                    left[tree[v]] += 1
+            used[k] = edge
+            left[edge] -= 1
+            total[v] -= 1
+            # An observation of v's own that the window has not used yet.
+            fresh = False
+            while not fresh:
+                ticket = draw_below(rng, own[v])
+                if horizon > FEW:
+                    fresh = mark[place[v] + ticket] <= b
+                else:
+                    fresh = True
+                    for later in range(k + 1, horizon):
+                        fresh = fresh and taken[later] != place[v] + ticket
+            taken[k] = place[v] + ticket
+            if horizon > FEW:
+                mark[taken[k]] = b + 1
+            if ticket < old[v]:
+                codes[b, k] = observations[times[begins[v] + ticket]]
+            else:
+                codes[b, k] = new_codes[new_place[v] + ticket - old[v]]
+            v = exits.ways[edge]
+        start[b] = v
+        for k in range(horizon):  # put everything back for the next draw
+            left[used[k]] += 1
+            total[states[b, k]] += 1
+        for k in range(n_grown):
+            tree[grown[k]] = -1
+    return start, states, codes
+
+
+Matrix = list[list[int]]
+
+
+def determinant(matrix: Matrix) -> int:
+    """Determinant of a matrix of whole numbers, by Bareiss' division-free elimination.
+
+    >>> determinant([[2, -1], [-1, 3]])
+    5
+    """
+    a = [row[:] for row in matrix]
+    n, sign, previous = len(a), 1, 1
+    for k in range(n - 1):
+        pivot = next((i for i in range(k, n) if a[i][k]), None)
+        if pivot is None:
+            return 0
+        if pivot != k:
+            a[k], a[pivot], sign = a[pivot], a[k], -sign
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i][j] = (a[i][j] * a[k][k] - a[i][k] * a[k][j]) // previous
+        previous = a[k][k]
+    return sign * a[-1][-1] if n else 1
+
+
+def trees(exits: Matrix, root: int) -> int:
+    """Count the trees directed to the root on the states that still have exits."""
+    inner = [v for v, row in enumerate(exits) if v != root and any(row)]
+    laplacian = [[-exits[v][u] for u in inner] for v in inner]
+    for k, v in enumerate(inner):
+        laplacian[k][k] = sum(exits[v]) - exits[v][v]
+    return determinant(laplacian)
+
+
+class Trail(NamedTuple):
+    """The states of a window, backwards from the last, and how many members it stands for."""
+
+    states: tuple[int, ...]
+    weight: int
+
+
+def trails(exits: Matrix, root: int, last: int, horizon: int) -> Iterator[Trail]:
+    """Walk over all windows of states ``(x_N, …, x_{N−h})`` of the class, with their weights."""
+    left = [row[:] for row in exits]
+    # Exits of v beyond its last `horizon` cannot be used up: what they contribute is common.
+    common = [max(sum(row) - horizon - (v != root), 0) for v, row in enumerate(exits)]
+
+    def walk(path: tuple[int, ...], weight: int) -> Iterator[Trail]:
+        if len(path) == horizon + 1:
+            free = [max(sum(row) - (v != root), 0) for v, row in enumerate(left)]
+            orders = prod(perm(f, f - c) for f, c in zip(free, common, strict=True))
+            weight *= orders * trees(left, root)
+            if weight:
+                yield Trail(path, weight)
+            return
+        v = path[-1]
+        for u, edges in enumerate(left[v]):
+            if edges:
+                left[v][u] -= 1
+                yield from walk((*path, u), weight * edges)
+                left[v][u] += 1
+
+    return walk((last,), 1)
+
+
+def count_windows(
+    exits: IntArray, root: int, last: int, horizon: int, emissions: IntArray
+) -> tuple[Windows, npt.NDArray[Any]]:
+    """List the distinct windows of the class with the number of members that have each.
+
+    Parameters
+    ----------
+    exits : (n, n) edge counts of the reversed sequence
+    emissions : (n, m + 1) how often each state came with each code; the first column is for
+        missing observations
+    """
+    size = emissions.sum(axis=1).tolist()
+    starts, paths, weights = [], [], []
+    for trail in trails(exits.tolist(), root, last, horizon):
+        window = trail.states[-2::-1]
+        # Observations are drawn without replacement from each state's own. The factor makes
+        # all trails count the same number of draws from every state.
+        factor = prod(
+            perm(size[v] - window.count(v), min(size[v], horizon) - window.count(v))
+            for v in range(len(size))
+        )
+        starts.append(trail.states[-1])
+        paths.append(window)
+        weights.append(trail.weight * factor)
+    states = np.array(paths, dtype=np.int64)
+    path, codes, ways = with_symbols(states, emissions)
+    total = np.array(weights, dtype=object)[path]
+    for k in range(horizon):
+        total *= ways[:, k]
+    return Windows(np.array(starts, dtype=np.int64)[path], states[path], codes), total
+
+
+@kernel
+def with_symbols(states: IntArray, emissions: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """List the symbols that each path may come with, and the ways to draw each of them."""
+    paths, horizon = states.shape
+    width = emissions.shape[1]
+    room = 0
+    for r in range(paths):
+        here = 1
+        for k in range(horizon):
+            here *= int(np.count_nonzero(emissions[states[r, k]]))
+        room += here
+    path = np.empty(room, dtype=np.int64)
+    codes = np.empty((room, horizon), dtype=np.int64)
+    ways = np.empty((room, horizon), dtype=np.int64)
+    left = emissions.copy()
+    symbols = np.empty(horizon, dtype=np.int64)
+    found = 0
+    for r in range(paths):
+        k = 0
+        symbols[0] = -1
+        while k >= 0:
+            if k == horizon:
+                path[found] = r
+                for j in range(horizon):
+                    codes[found, j] = symbols[j] - 1
+                    ways[found, j] = left[states[r, j], symbols[j]] + 1
+                    for i in range(j + 1, horizon):
+                        same = states[r, i] == states[r, j] and symbols[i] == symbols[j]
+                        ways[found, j] += same
+                found += 1
+                k -= 1
+                continue
+            v = states[r, k]
+            if symbols[k] >= 0:
+                left[v, symbols[k]] += 1
+            symbols[k] += 1
+            while symbols[k] < width and left[v, symbols[k]] == 0:
+                symbols[k] += 1
+            if symbols[k] == width:
+                k -= 1
+                continue
+            left[v, symbols[k]] -= 1
+            k += 1
+            if k < horizon:
+                symbols[k] = -1
+    return path[:found], codes[:found], ways[:found]
+
 
 DEEP = 100  # steps that counting, which goes into each step from the one before, may go
 
@@ -37,7 +419,7 @@ class Full(Symmetry, name="full"):
     max_windows: int = 2000
 
     exact = True
-    pools = True  # observations of earlier stretches are dealt out, too
+    pools = True  # observations of earlier segments are dealt out, too
     reads_observations = False
 
     def __post_init__(self) -> None:
@@ -69,7 +451,7 @@ class Full(Symmetry, name="full"):
                 windows, weights = count_windows(transitions.T, first, last, horizon, emissions)
                 return Reference(windows, weights, joins=False)
         exits = exits_of(completion)
-        # A state's observations may be dealt to it in any stretch.
+        # A state's observations may be dealt to it in any segment.
         times, begins, sizes = history.pool.dealt
         # In an order that all candidates of the class share: so are the draws.
         order = np.lexsort((completion.observations, completion.states))

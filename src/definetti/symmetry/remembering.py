@@ -37,7 +37,7 @@ class Remembering(Symmetry):
             # The last token depends on more than the last state, and the present one is known.
             "by_last_state": inner.by_last_state and not given_last,
             "learns_all": inner.learns_all,
-            "pools": False,  # earlier stretches have tokens of their own
+            "pools": False,  # earlier segments have tokens of their own
             "reads_observations": inner.reads_observations or ahead,
             "needs_observations": ahead,
             "teaches_observed": self.memory.reads_observations and not inner.learns_all,
@@ -67,15 +67,15 @@ class Remembering(Symmetry):
         windows = found.windows._replace(start=states[start], states=states[tokens])
         return found._replace(windows=windows)
 
-    def lesson_key(self, completion: Completion) -> tuple[int, ...]:
+    def training_key(self, completion: Completion) -> tuple[int, ...]:
         if self.learns_all:
             return ()
         # Candidates of the same counts of states may end in different tokens.
         coded = self._code(completion)
         return tuple(coded.rows[coded.completion.last].tolist())
 
-    def lesson(self, completion: Completion) -> IntArray | None:
-        return self.symmetry.lesson(self._code(completion).completion)
+    def training_subset(self, completion: Completion) -> IntArray | None:
+        return self.symmetry.training_subset(self._code(completion).completion)
 
     def check(self, history: History) -> None:
         """Refuse a history of which the tokens are not known, or are too many."""

@@ -65,7 +65,7 @@ def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
     logs = emission.log_likelihood(
         table, padded(early, *late.shape) + late, np.concatenate([first, second])
     )
-    assert same(whole, logs), "statistics of two stretches must add up to those of both"
+    assert same(whole, logs), "statistics of two segments must add up to those of both"
     if not emission.ordered:
         swapped = _judge(emission, values, 1 - states, values)
         assert same(whole[:, ::-1], swapped), (
@@ -128,7 +128,7 @@ def _check_fixed(emission: Emission, observations: Any, states: Any, values: lis
 
 
 def _trained(emission: Emission) -> Model:
-    """Return a model fixed on a stretch that shows the first of two values alone."""
+    """Return a model fixed on a segment that shows the first of two values alone."""
     states, shown = [0, 0, 1, 1, 0, 1, 0], [0, 0, None, None, 0, None, 0]
     with quiet():
         fitted = ConformalHMM(HMM(emission=emission), train_size=6, states=[0, 1])

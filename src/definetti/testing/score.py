@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from definetti.conformal import ConformalHMM
-from definetti.data.history import Completion, History
-from definetti.data.windows import Windows
+from definetti.data.history import Completion, History, Windows
 from definetti.emissions import Categorical
+from definetti.engine.task import evaluate
 from definetti.models import HMM
-from definetti.question import evaluate
 from definetti.scores import Score
 from definetti.testing.uniform import (
     STATES,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from definetti.conformal import ConformalHMM
-from definetti.judging.rolling import roll_levels
+from definetti.evaluation.rolling import roll_levels
 from definetti.sets.lattice import LatticeSet
 from definetti.testing.uniform import STATES, quiet, same
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.data.windows import Windows
+from definetti.data.history import Windows
 from definetti.models.kernels import backward, forward, paths
 
 

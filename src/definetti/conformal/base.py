@@ -1,0 +1,336 @@
+"""The front door: how labelled data are taken in, asked and judged, the same for all."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
+from definetti._system.estimator import Estimator
+from definetti._system.locking import Locked
+from definetti.data.encoded import EncodedHistory
+from definetti.data.labels import check_length, checked_states, piece, readable
+from definetti.data.sound import require
+from definetti.data.timing import Rows, check_aligned, read_rows
+from definetti.engine.task import PredictionTask
+from definetti.models.auto import resolve_model
+from definetti.models.base import GivesModel, Model
+from definetti.scores import OnWindows, Score
+
+Self = TypeVar("Self", bound="BaseConformal")
+Following = TypeVar("Following", bound="BaseHistoryConformal")
+
+
+class BaseConformal(Locked, Estimator):
+    """How all estimators take in labelled data, and refuse what they cannot use.
+
+    Whatever data an estimator makes of them knows its ``model``, its ``alphabet``, and whether
+    that is ``closed``, because the states were declared.
+
+    Attributes
+    ----------
+    states_ : the labels of the states, in the order in which they were declared or first met
+    model_ : the model that is used
+    """
+
+    model: Any
+    states: Iterable[Hashable] | None
+    random_state: Any
+    model_: Model
+    _data: Any
+    _entropy: int
+    _fitting = "fit(observations, states)"
+
+    def _fit(self: Self, observations: Any, states: Any, *how: Any) -> Self:
+        """Take in labelled data; an estimator that is fitted stays so if anything is wrong."""
+        chosen = self._resolve()
+        self._check_parameters()
+        entropy = entropy_of(self.random_state, ahead=True)
+        observations = readable(observations)
+        model = self._resolve_model(observations)
+        fitted = self._take_in(model, observations, states, *how, entropy)
+        # Only now, with nothing left that could fail, does the new fit replace an old one, and
+        # draw from the user's own generator.
+        used, _ = fitted["_data"].model, entropy_of(self.random_state)
+        self.__dict__.update(chosen, **fitted, model_=used, _entropy=entropy)
+        return self
+
+    @property
+    def states_(self) -> tuple[Hashable, ...]:
+        self._check_fitted()
+        labels: tuple[Hashable, ...] = self._data.alphabet.labels
+        return labels
+
+    def _resolve(self) -> dict[str, Any]:
+        """Find what else is meant by the parameters, by the name under which it is kept."""
+        return {}
+
+    def _resolve_model(self, observations: Any) -> Model:
+        """Find the model that is meant."""
+        return resolve_model(self.model, observations)
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Check what is read at every prediction, and may have been changed since `fit`."""
+
+    @abstractmethod
+    def _take_in(self, model: Model, observations: Any, states: Any, *how: Any) -> dict[str, Any]:
+        """Take labelled data in; return what is to be remembered, the data as ``_data``.
+
+        Parameters
+        ----------
+        how : what else `fit` was given, and at the end a seed for all that is drawn at random
+        """
+
+    def _check_truth(self, states: Any) -> list[Any]:
+        """Read the true states that sets are to be judged by."""
+        self._check_fitted()
+        self._check_parameters()
+        truth = checked_states(states)
+        if self._data.closed:
+            self._data.alphabet.encode(truth, "states")
+        return truth
+
+    def _saved_with(self, *fitted: str) -> dict[str, Any]:
+        """Return what a file holds of it: the parameters, and of the fit what is named, too.
+
+        `model_` is that of the data.
+        """
+        self._check_fitted()
+        params = self.get_params(deep=False)
+        if self._data.closed:  # declared by what may be read once only
+            params["states"] = list(self._data.alphabet.labels)
+        names = ("_data", "_entropy", *fitted)
+        return {"params": params, **{name: getattr(self, name) for name in names}}
+
+    @classmethod
+    def _restored_with(cls: type[Self], kept: dict[str, Any], **fitted: Any) -> Self:
+        """Make an estimator again, given what each thing of the fit has to be."""
+        made = cls(**kept["params"])
+        for name, kind in {"_entropy": int, **fitted}.items():
+            require(isinstance(kept[name], kind), name)
+            setattr(made, name, kept[name])
+        require(isinstance(made._data.model, Model) and made._entropy >= 0, "a model")
+        made.model_ = made._data.model
+        made._check_parameters()
+        return made
+
+    def _is_fitted(self) -> bool:
+        return "_data" in self.__dict__
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet; call {self._fitting}"
+            )
+
+
+class BaseHistoryConformal(BaseConformal, GivesModel):
+    """An estimator for what follows one labelled history.
+
+    Attributes
+    ----------
+    states_ : the labels of the states, in the order in which they were declared or first met
+    present_ : the last of the labels, from which what is predicted goes on
+    score_, model_ : what is used
+    """
+
+    score: Any
+    confidence_level: Any
+    max_candidates: int
+    _data: EncodedHistory
+
+    def fit(self: Following, observations: Any, states: Any, lengths: Any = None) -> Following:
+        """Take in a labelled sequence, or several one after the other.
+
+        Parameters
+        ----------
+        observations : (T,) symbols, None or NaN where missing; None for a plain Markov chain
+        states : (T,) labels, any hashable values
+        lengths : list of int, optional
+            The lengths of the sequences, if there are several. What is to be predicted follows
+            the last.
+        """
+        rows = read_rows(observations, states, lengths)
+        each = rows.lengths if len(rows.lengths) > 1 else lengths
+        self._fit(rows.observations, rows.labels, each)
+        self._data.clock = rows.clock
+        return self
+
+    def partial_fit(self: Following, observations: Any, states: Any) -> Following:
+        """Let the labelled sequence go on with labels that came in later.
+
+        Parameters
+        ----------
+        observations : (L,) the observations that follow the labelled ones
+        states : (L,) their labels
+        """
+        if not self._is_fitted():
+            return self.fit(observations, states)
+        self._check_fitted()
+        rows = read_rows(observations, states, clock=self._data.clock)
+        if rows.after_hole or len(rows.lengths) > 1:
+            self._go_on_after_holes(rows)
+        else:
+            data = self._data.choose_again(rows.observations, "observations")
+            data.append(rows.observations, rows.labels, self._check_more)
+            self._data, self.model_ = data, data.model
+        self._data.clock = rows.clock
+        return self
+
+    def _go_on_after_holes(self, rows: Rows) -> None:
+        """Take in rows between which there are holes: all of them, or none if any is wrong."""
+        learner, begin = deepcopy(self), 0
+        for place, length in enumerate(rows.lengths.tolist()):
+            if place or rows.after_hole:
+                learner.new_segment()
+            seen, end = rows.observations, begin + length
+            seen = None if seen is None else piece(seen, begin, end)
+            learner.partial_fit(seen, rows.labels[begin:end])
+            begin = end
+        same = {*self.get_params(deep=False), "_home"}
+        fitted = {name: one for name, one in learner.__dict__.items() if name not in same}
+        self.__dict__.update(fitted)
+
+    def new_segment(self: Self) -> Self:
+        """Say that there is a gap: what comes next follows a time of which nothing is known.
+
+        As with `lengths` of `fit`: of what came before the model learns, but states are
+        rearranged after the gap alone. The first label after it is needed before a prediction.
+        """
+        self._check_fitted()
+        self._data.new_segment()
+        return self
+
+    @property
+    def present_(self) -> Hashable:
+        """The last state that is labelled: what is predicted goes on from it."""
+        self._check_fitted()
+        return self.states_[self._data.history.last]
+
+    def fixed_model(self) -> Model:
+        self._check_fitted()
+        data = self._data
+        if data.model.fixed:
+            return deepcopy(data.model)
+        return data.model.trained(data.history.pool, data.table, data.alphabet.labels)
+
+    def _check_more(self, observations: IntArray, symbols: bool) -> None:
+        """Refuse codes of observations that the history is to go on with."""
+
+    @abstractmethod
+    def _task(
+        self,
+        new_observations: Any,
+        horizon: int | None,
+        lag: int = 0,
+        *,
+        listing: bool = True,
+        ranking: bool = False,
+        n_states: int = 0,
+    ) -> PredictionTask:
+        """Gather all that a prediction depends on.
+
+        Parameters
+        ----------
+        listing : whether all candidates are asked about, not one of them
+        ranking : whether each of them is wanted by itself, so that no lattice will do
+        n_states : how many states there are, where a candidate has some that nobody knew of
+        """
+
+    @property
+    def _ranks_windows(self) -> bool:
+        """Whether predictions are made of the ranks of a `_task`, and of nothing else.
+
+        Then all windows of a segment may be ranked at once; by default each is predicted by itself.
+        """
+        return False
+
+    def _data_of(self, task: PredictionTask) -> EncodedHistory:
+        """Return the data that a task is about."""
+        return self._data
+
+    @property
+    def _fills(self) -> bool:
+        """Whether a set that would be empty gets its most plausible member."""
+        return False
+
+    def _resolve(self) -> dict[str, Any]:
+        return {"score_": self._resolve_score()}
+
+    def _resolve_score(self) -> Score:
+        if callable(self.score) and not isinstance(self.score, (type, Score)):
+            return OnWindows(self.score)
+        found: Score = checked_choice(self.score, Score, "score", ", a function of windows")
+        return found
+
+    def _ask_about(
+        self, new_observations: Any, states: Any, horizon: int | None = None, lag: int = 0
+    ) -> tuple[PredictionTask, IntArray]:
+        """Read one state sequence of any labels, with the task that it answers."""
+        self._check_fitted()
+        check_aligned({"new_observations": new_observations, "states": states})
+        labels = checked_states(states)
+        if not labels:
+            raise ValueError("states is empty; give one label per new observation")
+        checked_limit(lag, "lag")
+        if new_observations is None and horizon is None:
+            horizon = len(labels) + lag
+        if horizon is not None and checked_number(horizon, "horizon") > lag:
+            check_length(labels, horizon - lag)  # before anything so long is made
+        alphabet = self._data.alphabet.extended(labels)
+        task = self._task(new_observations, horizon, lag, listing=False, n_states=len(alphabet))
+        check_length(labels, task.steps)
+        return replace(task, labels=alphabet.labels), alphabet.encode(labels, "states")
+
+    def _judge_windows(
+        self,
+        new_observations: Any,
+        states: Any,
+        confidence_level: Any,
+        horizon: int | None,
+        lag: int = 0,
+        verbose: bool = False,
+        lengths: Any = None,
+    ) -> Any:
+        """Judge sets by the truth, window after window, each predicted from all before it.
+
+        Parameters
+        ----------
+        lengths : of segments with gaps between, none of which a window crosses; the first goes on
+            with the history, and has no rows where a gap comes before the others
+        """
+        from definetti.evaluation.rolling import judge_windows
+
+        states = readable(states, "states")
+        truth = self._check_truth(states)
+        after_gap = lengths is not None and lengths[0] == 0
+        each = None if lengths is None else [one for one in lengths if one]
+        rows = read_rows(new_observations, states, each, self._data.clock, "new_observations")
+        new_observations, each = rows.observations, rows.lengths.tolist()
+        each = [0, *each] if after_gap or rows.after_hole else each
+        step = len(truth) if horizon is None else checked_number(horizon, "horizon")
+        if not truth or len(truth) < step:
+            raise ValueError(
+                f"states has {len(truth)} labels, fewer than one window of {max(step, 1)}; "
+                "give more, or shorten the horizon"
+            )
+        if horizon is None and len(each) > 1:
+            raise ValueError(
+                "horizon is None, which predicts all rows in one window, and there is a hole "
+                "between them, or before the first; set horizon=1, or more"
+            )
+        if new_observations is not None:
+            data = self._data.choose_again(new_observations)
+            check_length(truth, len(data.read_new(new_observations, None).codes))
+        elif step < len(truth):
+            self._data.check_plain(None, "new_observations")
+        return judge_windows(
+            self, new_observations, truth, confidence_level, step, lag, verbose, each
+        )

@@ -1,0 +1,551 @@
+"""The estimator for many labelled sequences: one promise for a new sequence as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.caller import warn_caller
+from definetti._system.checks import checked_flag, checked_guarantee
+from definetti._system.saved import Saved
+from definetti.conformal.base import BaseConformal
+from definetti.data.labels import (
+    MISSING,
+    Alphabet,
+    array_of,
+    check_pairs,
+    checked_states,
+    listed,
+    piece,
+    read_declared,
+    readable,
+)
+from definetti.data.nested import is_nested, join_observations, join_states
+from definetti.data.series import at_rows, take_series
+from definetti.data.splitting import read_lengths, training_length
+from definetti.data.timing import check_aligned
+from definetti.emissions import Gaussian
+from definetti.engine.pvalues import miscoverage
+from definetti.engine.thresholds import after_errors, blocks_needed, read_groups, weighted_limit
+from definetti.evaluation.results import Evaluation
+from definetti.evaluation.verdict import lower_bound
+from definetti.exceptions import FewBlocksWarning, GapWarning
+from definetti.models.base import Model
+from definetti.models.predictors import Predictor, SequencePredictor, SequenceSmoother
+from definetti.sets import StepSets
+from definetti.sets.base import BoolArray
+
+
+class Units(NamedTuple):
+    """Labelled sequences taken in: the model that some train, and what is seen in the others.
+
+    Attributes
+    ----------
+    alphabet : the labels of the states
+    closed : whether these were declared, so that there are no others
+    smoother : the fixed model, with a law of the first state
+    steps : for each sequence that calibrates, how strange its true states are
+    shares : how many sequences each of their units has
+    number : how many units calibrate
+    gaps : whether some observation is missing
+    """
+
+    alphabet: Alphabet
+    closed: bool
+    smoother: SequenceSmoother | SequencePredictor
+    steps: list[FloatArray]
+    shares: IntArray
+    number: int
+    gaps: bool
+
+    @property
+    def model(self) -> Model:
+        return self.smoother.model
+
+
+class ConformalSequences(BaseConformal, Saved):
+    """Sets of states for every step of a new sequence, learned from many labelled sequences.
+
+    The first state of the new sequence need not be known, and the hidden states need not be a
+    Markov chain: the promise rests on the sequences being exchangeable, as independent ones are.
+    Its length is part of a sequence: a new one must have a length that theirs might have had.
+    Where several belong together, as nights of one subject do, `groups` tells so, and the promise
+    is for one sequence, drawn at random, of a new subject.
+
+    Parameters
+    ----------
+    model : "auto", HMM, given_hmm, a fitted hmmlearn model, a function or "probabilities"
+        What gives the probability of each state at each step. A function is called with the
+        observations of one sequence and returns ``(h, n)`` probabilities, its columns in the order
+        of `states`, which are to be declared; with "probabilities" the observations are these
+        themselves. Both were made without the labels that calibrate, and need
+        ``train_size=None``.
+    guarantee : {"steps", "all", "errors"}, default "steps"
+        What is promised: that of the steps of a new sequence a share of at least the level is
+        right on average; or, with the level's probability, that all are right, or all but at
+        most `max_errors`.
+    max_errors : int, default 0
+        How many steps of a sequence may be wrong, with ``guarantee="errors"``.
+    confidence_level : float, default 0.9
+        It takes ``1 / (1 - level) - 1`` units that calibrate to leave anything out: 9 at 0.9.
+    train_size : float, int or None, default 0.5
+        The share or number of units that the model is fitted on; the others calibrate. None for
+        a model that is fixed already: all calibrate.
+    allow_empty : bool, default False
+        Whether a step may have no state, where none is plausible at the level. If not, it has its
+        most probable one, which costs no validity; ``filled_steps`` of the sets tells where.
+    states : list of labels, optional
+        The state space, if it is larger than what the training units show.
+    random_state : int, numpy Generator or None
+        Which units train: None takes those that appear first, a number draws them. Exchangeable
+        units need not be shuffled for the promise to hold.
+
+    Attributes
+    ----------
+    states_ : the labels of the states
+    model_ : the model, fixed on the units that train
+    n_units_ : how many units calibrate
+
+    Notes
+    -----
+    The law of the first state is counted, as that of the moves is, in the training sequences. That
+    of a `given_hmm` is the stationary law, or the uniform one if there are several.
+
+    A state that neither the model nor a training unit knows, and that was not declared, has
+    probability zero. One that no unit has at all cannot be listed in any set: declare `states` if
+    there may be such.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> weeks = [weather(7, random_state=seed) for seed in range(60)]
+    >>> observations = [thing for week in weeks for thing in week.observations]
+    >>> states = [sky for week in weeks for sky in week.states]
+    >>> cp = ConformalSequences(confidence_level=0.95).fit(observations, states, lengths=[7] * 60)
+    >>> week = ["hat", "hat", "nothing", "umbrella", "hat", "hat", "hat"]
+    >>> cp.predict_set(week).steps[:4]
+    [('sun',), ('sun',), ('sun', 'rain'), ('sun', 'rain')]
+    """
+
+    _fitting = "fit(observations, states, lengths)"
+
+    _limits: tuple[Units, dict[Any, float]]
+
+    def __init__(
+        self,
+        model: Any = "auto",
+        guarantee: str = "steps",
+        max_errors: int = 0,
+        confidence_level: float = 0.9,
+        train_size: float | None = 0.5,
+        allow_empty: bool = False,
+        states: Iterable[Hashable] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.guarantee = guarantee
+        self.max_errors = max_errors
+        self.confidence_level = confidence_level
+        self.train_size = train_size
+        self.allow_empty = allow_empty
+        self.states = states
+        self.random_state = random_state
+
+    def fit(
+        self,
+        observations: Any,
+        states: Any,
+        lengths: Any = None,
+        groups: Any = None,
+        order: Any = None,
+    ) -> ConformalSequences:
+        """Take in labelled sequences.
+
+        Parameters
+        ----------
+        observations, states : (T,) all sequences, one after the other, or lists of S sequences
+        lengths : (S,) how many steps each sequence has
+        groups : (S,) the unit that each sequence belongs to, optional
+            Any labels; each sequence is a unit of its own if left out. With a label for each of
+            the T rows, and no lengths, each label is a sequence; rows may come in any order.
+        order : (T,) numbers or dates, optional
+            What the rows of such a sequence are sorted by; as they come if left out.
+
+        Examples
+        --------
+        >>> from definetti.simulate import weather
+        >>> weeks = [weather(7, random_state=seed) for seed in range(60)]
+        >>> cp = ConformalSequences(confidence_level=0.95)
+        >>> cp = cp.fit([week.observations for week in weeks], [week.states for week in weeks])
+        >>> [s.horizon for s in cp.predict_sets([["hat", "hat"], ["umbrella"]])]
+        [2, 1]
+        """
+        return self._fit(*_sorted_out(observations, states, lengths, groups, order))
+
+    def predict_sets(self, sequences: Any, confidence_level: float | None = None) -> list[StepSets]:
+        """Return the sets of each of a list of new sequences.
+
+        Parameters
+        ----------
+        sequences : list of observations, each as in `predict_set`
+        confidence_level : float, optional
+            Another level than the estimator's.
+        """
+        joined, lengths = join_observations(sequences, "sequences")
+        return self._sets(joined, lengths, confidence_level)
+
+    def predict_set(
+        self, new_observations: Any, lengths: Any = None, confidence_level: float | None = None
+    ) -> StepSets | list[StepSets]:
+        """Return the set of states at each step of a new sequence.
+
+        Parameters
+        ----------
+        new_observations : (h,) a sequence without labels, or several one after the other
+        lengths : (S,) how many steps each has, if there are several
+        confidence_level : float, optional
+            Another level than the estimator's.
+
+        Returns
+        -------
+        `StepSets`, or with `lengths` a list of them; the promise is for each by itself
+        """
+        sets = self._sets(new_observations, lengths, confidence_level)
+        return sets[0] if lengths is None else sets
+
+    def predict(self, observations: Any, lengths: Any = None) -> npt.NDArray[Any]:
+        """Return the most probable state of each step: a guess without a promise.
+
+        Parameters
+        ----------
+        observations : (T,) new sequences, one after the other
+        lengths : (S,) how many steps each has, if there are several
+        """
+        sets = self._sets(observations, lengths, None)
+        codes = np.concatenate([s.marginals.argmax(axis=1) for s in sets])
+        return array_of([self.states_[code] for code in codes.tolist()])
+
+    def evaluate(
+        self,
+        observations: Any,
+        states: Any,
+        lengths: Any = None,
+        confidence_level: float | None = None,
+        groups: Any = None,
+        order: Any = None,
+    ) -> Evaluation:
+        """Judge sets by the truth, sequence by sequence.
+
+        Parameters
+        ----------
+        observations, states : (T,) new sequences, one after the other, and their true states; or
+            lists of sequences
+        lengths : (S,) how many steps each has, if there are several
+        groups, order : (T,) the sequence that each row belongs to, and what rows are sorted by
+
+        Notes
+        -----
+        A true state that no set can list, never seen and not declared, counts as wrong.
+
+        All sequences are compared with the same calibration sequences, so their errors are not
+        independent. `Evaluation.verdict` allows for it: coverage is called short only if it is
+        further below the promise than the chance choice of both explains. How much that is, is
+        estimated from the calibration sequences; it was checked by simulation and is not proved.
+        """
+        observations, states, lengths, units = _sorted_out(
+            observations, states, lengths, groups, order
+        )
+        if units is not None:
+            raise ValueError(
+                "groups names the units of sequences, which sets are not judged by; give a label "
+                "for each row, that of its sequence, or leave groups out"
+            )
+        truth = self._check_truth(states)
+        sets = self._sets(observations, lengths, confidence_level)
+        each = np.array([s.horizon for s in sets])
+        check_pairs(int(each.sum()), len(truth))
+        codes = self._data.alphabet.places_of(truth)
+        nodes = np.concatenate([s.nodes for s in sets])
+        filled = np.concatenate([s.filled_steps for s in sets])
+        there = nodes[np.arange(len(codes)), codes] & (codes >= 0) & ~filled
+        right = np.add.reduceat(there.astype(np.int64), each.cumsum() - each)
+        with np.errstate(over="ignore", under="ignore"):  # a long sequence has very many
+            sizes = [np.prod(s.widths.astype(np.float64)) for s in sets]
+            scaled = [np.prod(s.widths / len(s.states)) for s in sets]
+        return Evaluation.of_steps(
+            each,
+            self.states_,
+            codes,
+            nodes,
+            filled,
+            self.max_errors,
+            covered=each - right <= self.max_errors,
+            sizes=np.array(sizes),
+            scaled_sizes=np.array(scaled),
+            confidence_level=sets[0].confidence_level,
+            filled=np.array([s.filled for s in sets]),
+            guarantee=self.guarantee,
+            shared_calibration=True,
+            calibration_noise=self._calibration_noise(sets[0].limit),
+        )
+
+    def _calibration_noise(self, limit: float) -> float:
+        """Return how far coverage may fall short because of which units happen to calibrate."""
+        each = self._data.steps
+        if self.guarantee == "steps":
+            covered = np.array([(steps <= limit).mean() for steps in each])
+        else:
+            covered = np.array([after_errors(one, self.max_errors) <= limit for one in each], float)
+        noise = float(covered.mean()) - lower_bound(covered)
+        return noise * float(np.sqrt(len(each) / self.n_units_))  # those of a unit go together
+
+    def _saved(self) -> dict[str, Any]:
+        return self._saved_with("n_units_")
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> ConformalSequences:
+        return cls._restored_with(kept, _data=Units, n_units_=int)
+
+    def _resolve_model(self, observations: Any) -> Model:
+        if is_given(self.model):
+            return Predictor(np.asarray, Gaussian())
+        return super()._resolve_model(observations)
+
+    def _check_parameters(self) -> None:
+        """Check what is read at every prediction, and may have been changed since `fit`."""
+        miscoverage(self.confidence_level)
+        checked_guarantee(self.guarantee, self.max_errors)
+        checked_flag(self.allow_empty, "allow_empty")
+
+    def _take_in(
+        self,
+        model: Model,
+        observations: Any,
+        states: Any,
+        lengths: Any,
+        groups: Any,
+        entropy: int,
+    ) -> dict[str, Any]:
+        _check_given(observations, "observations")
+        labels = checked_states(states)
+        if not labels:
+            raise ValueError("states is empty; give at least two labelled sequences")
+        each = read_lengths(lengths, len(labels), "states")
+        owner = read_groups(groups, len(each))
+        units = int(owner.max()) + 1
+        if units < 2:
+            remedy = "tell them apart with lengths=" if groups is None else "give more groups"
+            raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
+        trains = self._trains(model, owner, units, entropy)
+        # By what trains alone, for the others to stay exchangeable.
+        model = model.choose(model.infer_types(at_rows(observations, _rows(trains, each))))
+        # All at once, so that an error names the row as it came.
+        _, observed = model.emission_.encode(observations, model.table, "observations")
+        check_pairs(len(observed), len(labels))
+
+        ends = np.cumsum(each)
+        alphabet = self._alphabet(model, labels, np.repeat(trains, each))
+        smoother: SequenceSmoother | SequencePredictor
+        if isinstance(model, Predictor):
+            smoother = SequencePredictor(model, alphabet.labels, is_given(self.model))
+        elif trains.any():
+            rows = _rows(trains, each)
+            codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
+            begins = np.cumsum(each[trains]) - each[trains]
+            some = at_rows(observations, rows)
+            smoother = SequenceSmoother.trained(model, some, codes, begins, alphabet.labels)
+        else:
+            smoother = SequenceSmoother.from_fixed(model)
+        if self.states is None:
+            alphabet = alphabet.extended(labels)
+        codes = alphabet.encode(labels, "states")
+
+        steps = []
+        for k in np.flatnonzero(~trains).tolist():
+            begin, end = int(ends[k] - each[k]), int(ends[k])
+            found = smoother.marginals(piece(observations, begin, end), "observations")
+            found = _widened(found, len(alphabet))
+            steps.append(1.0 - found[np.arange(end - begin), codes[begin:end]])
+        units_of = owner[~trains]
+        taken = Units(
+            alphabet,
+            self.states is not None,
+            smoother,
+            steps,
+            shares=np.bincount(owner)[units_of],
+            number=len(np.unique(units_of)),
+            gaps=bool((observed == MISSING).any()),
+        )
+        return {"_data": taken, "n_units_": taken.number}
+
+    def _trains(self, model: Model, owner: IntArray, units: int, entropy: int) -> BoolArray:
+        """Tell which sequences the model is fitted on."""
+        predicts = isinstance(model, Predictor)
+        if model.fixed and model.ordered and not predicts:
+            raise TypeError(
+                "model has columns without names and no law of the first state; use 'auto', an "
+                "HMM, given_hmm, a fitted hmmlearn model, or a function of whole sequences"
+            )
+        if predicts and self.states is None:
+            raise ValueError(
+                "states is not declared, and the model's columns have no names; give "
+                "ConformalSequences(…, states=[…]) the labels in the order of the columns"
+            )
+        unnamed = model.fixed and model.states is None and not predicts  # to be matched to labels
+        if self.train_size is None:
+            if not model.fixed or unnamed:
+                remedy = "0.2 to match its states to the labels" if unnamed else "0.5"
+                raise ValueError(
+                    f"train_size is None, but the model is not trained; set train_size={remedy}"
+                )
+            return np.zeros(len(owner), dtype=np.bool_)
+        if model.fixed and not unnamed:
+            raise ValueError(
+                f"train_size={self.train_size!r}, but the model is trained already; set "
+                "train_size=None, for all units to calibrate"
+            )
+        cut, order = training_length(self.train_size, units, "units"), np.arange(units)
+        if self.random_state is not None:
+            order = np.random.default_rng(entropy).permutation(units)
+        return np.isin(owner, order[:cut])
+
+    def _alphabet(self, model: Model, labels: list[Any], trains: BoolArray) -> Alphabet:
+        """Return the states known before calibration, those of the model first."""
+        if isinstance(self.states, Iterator):
+            raise TypeError("states is an iterator, which can be read once only; give a list")
+        if self.states is not None:
+            return read_declared(self.states, model.states or ())
+        alphabet = Alphabet(model.states or ())
+        return alphabet.extended([labels[row] for row in np.flatnonzero(trains).tolist()])
+
+    def _sets(self, new: Any, lengths: Any, confidence_level: float | None) -> list[StepSets]:
+        self._check_fitted()
+        self._check_parameters()
+        level = self.confidence_level if confidence_level is None else confidence_level
+        alpha = miscoverage(level)
+        new = readable(new, "new_observations")
+        _check_given(new, "new_observations")
+        _, codes = self.model_.emission_.encode(new, self.model_.table, "new_observations")
+        if not len(codes):
+            raise ValueError("new_observations is empty; give at least one")
+        if (codes == MISSING).any() and not self._data.gaps:
+            warn_caller(
+                "new_observations has gaps and the labelled sequences have none: the sets are "
+                "valid if gaps come at random",
+                GapWarning,
+            )
+        each = read_lengths(lengths, len(codes), "new_observations")
+        limit, width = self._limit(alpha), len(self.states_)
+        method = f"whole sequences, {self.n_units_:,} units calibrate"
+        sets = []
+        for length, end in zip(each.tolist(), np.cumsum(each).tolist(), strict=True):
+            begin = end - length
+            found = self._data.smoother.marginals(piece(new, begin, end), "new_observations")
+            sets.append(
+                StepSets(
+                    self.states_,
+                    float(1 - alpha),
+                    self.guarantee,
+                    self.max_errors,
+                    limit,
+                    method,
+                    True,
+                    _widened(found, width),
+                    allow_empty=bool(self.allow_empty),
+                )
+            )
+        return sets
+
+    def _limit(self, alpha: Fraction) -> float:
+        """Return how strange a state may be to be in the set of its step."""
+        needed = blocks_needed(alpha)  # a limit is found once, and kept for later sets
+        if self.n_units_ < needed:
+            warn_caller(
+                f"too few units to leave anything out at level {float(1 - alpha):g}: "
+                f"{self.n_units_} calibrate of the {needed} that it takes; give more units, train "
+                "on fewer, or lower the level",
+                FewBlocksWarning,
+            )
+        key = alpha, self.guarantee, self.max_errors
+        if "_limits" not in self.__dict__ or self._limits[0] is not self._data:  # fitted again
+            self._limits = self._data, {}
+        _, limits = self._limits
+        if key not in limits:
+            limits[key] = self._find_limit(alpha)
+        return limits[key]
+
+    def _find_limit(self, alpha: Fraction) -> float:
+        if self.guarantee == "steps":
+            each = list(map(len, self._data.steps))
+            shares = np.repeat(self._data.shares * each, each)
+            return weighted_limit(np.concatenate(self._data.steps), shares, self.n_units_, alpha)
+        scores = np.array([after_errors(steps, self.max_errors) for steps in self._data.steps])
+        return weighted_limit(scores, self._data.shares, self.n_units_, alpha)
+
+
+def is_given(model: Any) -> bool:
+    """Tell whether the observations are probabilities themselves."""
+    return isinstance(model, str) and model == "probabilities"
+
+
+def _sorted_out(
+    observations: Any, states: Any, lengths: Any, groups: Any, order: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Return all sequences one after the other, their lengths, and the units they belong to."""
+    check_aligned({"observations": observations, "states": states})
+    if is_nested(states):
+        if lengths is not None:
+            raise ValueError("states is a list of sequences, which have lengths; leave lengths out")
+        if isinstance(observations, (list, tuple)):
+            for k, (seen, truth) in enumerate(zip(observations, states, strict=False)):
+                check_aligned({f"observations[{k}]": seen, f"states[{k}]": truth})
+        joined, each = join_observations(observations)
+        labels, wanted = join_states(states)
+        if each != wanted:
+            k = next((k for k, (a, b) in enumerate(zip(each, wanted, strict=False)) if a != b), 0)
+            raise ValueError(
+                f"observations has {len(each)} sequences and states {len(wanted)}, and number {k} "
+                "differs; give lists of equal sequences"
+            )
+        observations, states, lengths = joined, labels, wanted
+    if groups is None:
+        if order is not None:
+            raise ValueError("order sorts the rows of sequences, and groups is None; name these")
+        return observations, states, lengths, None
+    labels, whose = listed(states, "states"), listed(groups, "groups")
+    if lengths is None:
+        if len(whose) != len(labels):
+            raise ValueError(
+                f"groups has {len(whose):,} labels for {len(labels):,} rows; give one per row, "
+                "that of its sequence, or lengths= and one per sequence"
+            )
+        check_aligned({"states": states, "groups": groups, "order": order})
+        return *take_series(observations, labels, whose, order), None
+    if order is not None:
+        raise ValueError(
+            "order sorts the rows of sequences that groups names row by row, and lengths, or a "
+            "list of sequences, have an order; leave order out"
+        )
+    return observations, labels, lengths, groups
+
+
+def _rows(chosen: BoolArray, lengths: IntArray) -> IntArray:
+    """Return the rows of some of the sequences."""
+    return np.flatnonzero(np.repeat(chosen, lengths))
+
+
+def _check_given(observations: Any, name: str) -> None:
+    if observations is None:
+        raise ValueError(
+            f"{name} is None; give one per step, None in the list where one is missing"
+        )
+
+
+def _widened(marginals: FloatArray, n: int) -> FloatArray:
+    """Give states that the model does not know the probability zero."""
+    return np.pad(marginals, [(0, 0), (0, n - marginals.shape[1])])

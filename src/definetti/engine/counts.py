@@ -1,0 +1,244 @@
+"""Rank all one-step windows of a segment from counts.
+
+All that a step is compared with is in a few tables of counts, which the next label changes in one
+place each, so that the cost of a window does not grow with the history. The model is refitted on
+the counts, or fixed and made into a table of scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.data.candidates import all_candidates
+from definetti.data.history import Completion, Windows
+from definetti.data.labels import MISSING
+from definetti.engine.rank import LEAST, find_priors, find_step_reference, find_step_score
+from definetti.engine.rolling import RankedWindows
+from definetti.engine.segment import Segment
+from definetti.engine.step_kernels import count_step, place_in_past
+from definetti.engine.stream import Stream
+
+
+@kernel
+def rank_steps(
+    pooled: IntArray,
+    emissions: IntArray,
+    steps: IntArray,
+    ring: IntArray,
+    entered: IntArray,
+    met: npt.NDArray[np.bool_],
+    states: IntArray,
+    codes: IntArray,
+    lengths: IntArray,
+    priors: tuple[float, float],
+    surprise: bool,
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Rank steps to all states among the latest to each; learn their labels in between.
+
+    Parameters
+    ----------
+    pooled, emissions, steps, ring, entered : as `Stream` has them, of all before the first step of
+        `states`, with room for the steps that come; they are changed
+    met : (n,) the states met in the present segment; changed, too
+    states, codes : (L + 1,) the last state so far, and the segment that follows it
+    lengths : (W,) how many steps of the segment are learned before each ranking
+    priors, surprise : as in `Stream`
+
+    Returns
+    -------
+    greater, equal, total : (W, n) as in `Rank`
+    scores : (W, n) how strange each step is
+    """
+    windows, n = len(lengths), len(pooled)
+    greater = np.empty((windows, n), dtype=np.int64)
+    equal = np.empty((windows, n), dtype=np.int64)
+    total = np.empty((windows, n), dtype=np.int64)
+    scores = np.empty((windows, n))
+    done = 0
+    for w in range(windows):
+        while done < lengths[w]:
+            done += 1
+            earlier, state, code = states[done - 1], states[done], codes[done] + 1
+            if met[state]:
+                count_step(steps, ring, entered, earlier, state, code)
+            met[state] = True
+            pooled[earlier, state] += 1
+            emissions[state, code] += 1
+        placed, strange = place_in_past(
+            pooled, emissions, steps, states[done], codes[done + 1], priors, surprise
+        )
+        for i in range(n):
+            greater[w, i], equal[w, i] = placed[i, 0], placed[i, 1]
+            total[w, i], scores[w, i] = placed[i, 2], strange[i]
+    return greater, equal, total, scores
+
+
+STEPS = 2**16  # windows that are ranked in one go: in between, Python hears Ctrl-C
+
+
+def find_way(segment: Segment) -> str:
+    """Return what steps are compared with, "past" or "class"; nothing where counts do not tell."""
+    task = segment.task
+    if segment.horizon > 1 or task.model.fixed or not find_step_score(task.score):
+        return ""
+    if task.unseen.any() and not segment.data.plain:
+        return ""  # what is not seen yet is left out of the past, too
+    priors = find_priors(task.model, segment.table)
+    if priors is None or min(priors) < LEAST:
+        return ""
+    return find_step_reference(task.symmetry, len(segment.names), len(segment.table))
+
+
+def rank_counted_windows(segment: Segment, way: str) -> Iterator[RankedWindows]:
+    """Yield the ranks of all states at all windows, some windows at a time."""
+    task, history = segment.task, segment.task.history
+    priors = find_priors(task.model, segment.table)
+    assert priors is not None
+    symbols = _symbols(segment)
+    surprise = find_step_score(task.score) == "surprise"
+    recent = task.symmetry.recent if way == "past" else None
+    stream = Stream.of(history, int(symbols[0]), priors, surprise, recent)
+    learned = segment.known
+    for first, last in _pieces(segment, symbols):
+        size = int(segment.sizes[first])
+        stream.grow(size, int(symbols[first]))
+        rank = _rank_past if way == "past" else _rank_class
+        ranks = rank(stream, segment, learned, first, last)
+        learned = int(segment.lengths[last - 1])
+        yield RankedWindows(first, last, size, all_candidates(size, 1), *ranks)
+
+
+def _symbols(segment: Segment) -> IntArray:
+    """Return how many symbols are known when each window is predicted, its own included."""
+    known = len(segment.data.table)
+    met = np.maximum.accumulate(np.append(known - 1, segment.codes[segment.known :]))
+    return np.asarray(met[segment.begins + 1] + 1)
+
+
+def _pieces(segment: Segment, symbols: IntArray) -> Iterator[tuple[int, int]]:
+    """Yield windows between which neither a state nor a symbol is new, not too many at a time."""
+    fresh = (np.diff(segment.sizes) > 0) | (np.diff(symbols) > 0)
+    edges = [0, *(np.flatnonzero(fresh) + 1).tolist(), len(symbols)]
+    for begin, end in pairwise(edges):
+        for first in range(begin, end, STEPS):
+            yield first, min(first + STEPS, end)
+
+
+Ranks = tuple[IntArray, IntArray, IntArray, FloatArray]
+
+
+def _rank_past(stream: Stream, segment: Segment, learned: int, first: int, last: int) -> Ranks:
+    met = np.zeros(stream.n_states, dtype=np.bool_)
+    met[np.unique(segment.states[:learned])] = True
+    end = int(segment.lengths[last - 1]) + 1
+    states, codes = segment.states[learned - 1 : end], segment.codes[learned - 1 : end]
+    lengths = segment.lengths[first:last] - learned
+    stream.make_room(len(states))
+    return rank_steps(
+        stream.pooled, stream.emissions, stream.steps, stream.ring, stream.entered, met, states,
+        codes, lengths, stream.priors, stream.surprise,
+    )  # fmt: skip
+
+
+def _rank_class(stream: Stream, segment: Segment, learned: int, first: int, last: int) -> Ranks:
+    shape = last - first, stream.n_states
+    greater, equal, total = (np.empty(shape, dtype=object) for _ in range(3))
+    scores = np.empty(shape)
+    for row, length in enumerate(segment.lengths[first:last].tolist()):
+        for time in range(learned, length):
+            stream.learn(int(segment.states[time]), int(segment.codes[time]))
+        learned = length
+        placed = stream.place_all(int(segment.codes[length]))
+        scores[row] = placed.scores
+        for state, whole in enumerate(placed.wholes()):
+            greater[row, state], equal[row, state] = whole.greater, whole.equal
+            total[row, state] = whole.total
+    return greater, equal, total, scores
+
+
+CELLS = 2**22  # scores that a table may have
+
+
+def is_classed(segment: Segment) -> bool:
+    """Tell whether windows are ranked so: one step, symbols, and classes that are counted."""
+    task, n, symbols = segment.task, len(segment.names), len(segment.table)
+    ahead = task.unseen.any() and not segment.data.plain
+    if segment.horizon > 1 or ahead or task.lag:
+        return False
+    if not task.history.symbols or n * n * (symbols + 1) > CELLS:
+        return False
+    return find_step_reference(task.symmetry, n, symbols) == "class"
+
+
+def rank_classed_windows(segment: Segment) -> Iterator[RankedWindows]:
+    """Yield the ranks of all states at all windows, between states that come up."""
+    symbols, learned = len(segment.table), segment.known
+    stream = Stream.of(segment.task.history, symbols)
+    for first, last, size in segment.epochs():
+        stream.grow(size, symbols)
+        table = _score_steps(segment, size)
+        shape = last - first, size
+        greater, equal, total = (np.empty(shape, dtype=object) for _ in range(3))
+        scores = np.empty(shape)
+        for row, length in enumerate(segment.lengths[first:last].tolist()):
+            for time in range(learned, length):
+                stream.learn(int(segment.states[time]), int(segment.codes[time]))
+            learned, code = length, int(segment.codes[length])
+            weights = stream.sources()
+            sources = np.array([list(map(bool, one)) for one in weights], dtype=np.int64)
+            placed = _place(table, stream.emissions, sources, stream.last, code).tolist()
+            for state, (own, steps) in enumerate(zip(weights, placed, strict=True)):
+                each = np.array(steps, dtype=object).T @ np.array(own, dtype=object)
+                parts = each if any(own) else (0, 1, 1)  # nothing to compare it with
+                greater[row, state], equal[row, state], total[row, state] = parts
+            scores[row] = table[stream.last, :, code + 1]
+        yield RankedWindows(
+            first, last, size, all_candidates(size, 1), greater, equal, total, scores
+        )
+
+
+def _score_steps(segment: Segment, size: int) -> FloatArray:
+    """Score each step, by the state before it, its state and its symbol, a missing one first."""
+    task, nothing = segment.task, np.zeros(1, dtype=np.int64)
+    completion = Completion(task.history, nothing, nothing + MISSING, size)
+    labels, statistics = segment.names[:size], np.zeros((size, 0))
+    estimate = task.model.estimate(completion, segment.table, statistics, labels)
+    shape = size, size, len(segment.table) + 1
+    start, states, codes = np.indices(shape).reshape(3, -1)
+    windows = Windows(start, states[:, None], codes[:, None] - 1)
+    return task.score_windows(estimate, windows).reshape(shape)
+
+
+@kernel
+def _place(
+    table: FloatArray, emissions: IntArray, sources: IntArray, last: int, code: int
+) -> IntArray:
+    """Count, by state and the state before it, observations that make it stranger, as strange, all.
+
+    Parameters
+    ----------
+    table : (n, n, m + 1) scores by state before, state and symbol, a missing one first
+    emissions : (n, m + 1) counts, without the new step
+    sources : (n, n) by state and the state before it, above 0 where some member comes so
+    """
+    n, width = emissions.shape
+    placed = np.zeros((n, n, 3), dtype=np.int64)
+    for state in range(n):
+        emissions[state, code + 1] += 1
+        own = table[last, state, code + 1]
+        for u in range(n):
+            for k in range(width):
+                count = emissions[state, k]
+                if sources[state, u] and count:
+                    score = table[u, state, k]
+                    placed[state, u, 0] += count * (score > own)
+                    placed[state, u, 1] += count * (score == own)
+                    placed[state, u, 2] += count
+        emissions[state, code + 1] -= 1
+    return placed

@@ -1,0 +1,305 @@
+"""Ranks, p-values, confidence levels and membership in a set.
+
+A p-value is kept as the three whole numbers it is made of, and membership is decided by comparing
+whole numbers: ``(1 − 0.9) · 10`` is not ``1`` in floating point. `membership` serves listed sets,
+batches of windows, backtests and monitors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+
+
+class Rank(NamedTuple):
+    """Where a candidate stands among the windows it is compared with.
+
+    Attributes
+    ----------
+    greater : the weight of windows that are stranger than the candidate
+    equal : the weight of windows as strange as the candidate, itself included
+    total : the weight of all windows
+    randomised : whether its ties are broken at random even where no smoothing was asked for
+
+    Examples
+    --------
+    >>> Rank(greater=1, equal=2, total=10).p_value()
+    0.3
+    >>> Rank(greater=1, equal=2, total=10).p_value(uniform=0.5)
+    0.2
+    >>> Rank(1, 0, 10).exceeds(Fraction(1, 10)), Rank(1, 1, 10).exceeds(Fraction(1, 10))
+    (False, True)
+    """
+
+    greater: int
+    equal: int
+    total: int
+    randomised: bool = False
+
+    def p_value(self, uniform: float | None = None) -> float:
+        """Conservative p-value; with a uniform number that breaks ties, the smoothed one."""
+        if uniform is None:  # the quotient of two whole numbers is rounded correctly
+            return (self.greater + self.equal) / self.total
+        # The same number for the same shares, however large the weights are.
+        return self.greater / self.total + uniform * (self.equal / self.total)
+
+    def exceeds(self, alpha: Fraction, uniform: float | None = None) -> bool:
+        """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
+        if uniform is not None:
+            return self.p_value(uniform) > alpha
+        part = self.greater + self.equal
+        return part * alpha.denominator > alpha.numerator * self.total
+
+    def chance(self, alpha: Fraction) -> Fraction:
+        """Tell how probable it is, over the uniform, that the smoothed p-value exceeds alpha."""
+        if self.equal == 0:
+            return Fraction(int(self.exceeds(alpha)))
+        inside = (self.greater + self.equal - alpha * self.total) / Fraction(self.equal)
+        return min(max(inside, Fraction(0)), Fraction(1))
+
+
+def chances(ranks: list[Rank], confidence_level: Any, smoothing: bool) -> FloatArray:
+    """Return how probable it is, over the uniform if there is one, that each rank is in the set.
+
+    >>> chances([Rank(0, 1, 5), Rank(1, 1, 5)], 0.9, smoothing=True)
+    array([0.5, 1. ])
+    """
+    alpha = miscoverage(confidence_level)
+    seen: dict[Rank, float] = {}
+    for rank in ranks:
+        if rank not in seen:
+            random = smoothing or rank.randomised
+            seen[rank] = float(rank.chance(alpha) if random else rank.exceeds(alpha))
+    return np.array([seen[rank] for rank in ranks])
+
+
+def miscoverage(confidence_level: Any) -> Fraction:
+    """Turn a confidence level into ``alpha``, taking it as the decimal that was written.
+
+    >>> miscoverage(0.9)
+    Fraction(1, 10)
+    """
+    if isinstance(confidence_level, Mapping):
+        raise ValueError(
+            "confidence_level is a mapping from states to levels, which ConformalHMM takes, and "
+            "this does not; give one number, 0.9"
+        )
+    level = None
+    given = confidence_level[()] if isinstance(confidence_level, np.ndarray) else confidence_level
+    if isinstance(given, (Real, Decimal)) and not isinstance(given, bool):
+        with suppress(ValueError):  # not a number, or infinite
+            # Its text, not its bits: 0.9 is nine tenths, in single precision too.
+            level = _fraction(str(given))
+    if level is None or not 0 < level < 1:
+        raise ValueError(
+            f"confidence_level must be a number between 0 and 1, both excluded, "
+            f"got {confidence_level!r}; 0.9 asks for sets that hold the truth 9 times in 10"
+        )
+    return 1 - level
+
+
+@lru_cache(maxsize=64)
+def _fraction(written: str) -> Fraction:
+    return Fraction(written)
+
+
+def ranks(
+    reference: FloatArray, weights: npt.NDArray[Any], candidates: FloatArray, joins: bool
+) -> list[Rank]:
+    """Rank candidates among weighted reference scores, as `count_ranks` does.
+
+    >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
+    [Rank(greater=1, equal=2, total=4, randomised=False)]
+    """
+    greater, equal, total = count_ranks(reference, weights, candidates, joins)
+    pairs = zip(greater.tolist(), equal.tolist(), strict=True)
+    return [Rank(above, tied, total) for above, tied in pairs]
+
+
+def count_ranks(
+    reference: FloatArray, weights: npt.NDArray[Any], candidates: FloatArray, joins: bool
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    """Count the weight of reference scores above each candidate, tied with it, and of all.
+
+    Scores are rounded where they are produced (`definetti.scores.rounding`), so that ties are
+    equal numbers. Where the candidate *joins* the reference, it does so with weight one; else it
+    is in it already.
+
+    Parameters
+    ----------
+    reference : (R,) scores of the windows compared with, or (C, R) those under the model of each
+        candidate
+    weights : (R,) their weights, whole numbers
+    candidates : (C,) scores of the candidates, each ranked by itself
+
+    Examples
+    --------
+    >>> count_ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
+    (array([1]), array([2]), 4)
+    """
+    if not len(weights):
+        nothing = np.zeros(len(candidates), dtype=np.int64)
+        return nothing, nothing + 1, 1
+    own, total, reference = int(joins), int(weights.sum()), np.atleast_2d(reference)
+    if len(reference) == 1:
+        order = np.argsort(reference[0], kind="stable")
+        below = np.zeros(len(order) + 1, dtype=weights.dtype)
+        np.cumsum(weights[order], out=below[1:])
+        low, high = tied_ranges(reference[0][order], candidates)
+        greater, equal = total - below[high], below[high] - below[low]
+    else:
+        above = reference > candidates[:, None]
+        same = reference == candidates[:, None]
+        greater, equal = above @ weights, same @ weights
+    return greater, equal + own, total + own
+
+
+def tied_ranges(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
+    """Find, among sorted scores, where those equal to each candidate begin and end."""
+    low, high = (np.searchsorted(scores, candidates, side=side) for side in ("left", "right"))
+    return low, high
+
+
+Whole = npt.NDArray[Any]
+BoolArray = npt.NDArray[np.bool_]
+EXACT = 2**53  # from which on a quotient of machine numbers is rounded twice
+
+
+class Ranked(NamedTuple):
+    """The ranks of ``C`` candidates in each of ``B`` windows, as `Rank` has them.
+
+    Attributes
+    ----------
+    greater, equal, total : (B, C) whole numbers, those of Python where they are large
+    scores : (B, C) nonconformity scores
+    """
+
+    greater: Whole
+    equal: Whole
+    total: Whole
+    scores: FloatArray
+
+    @classmethod
+    def of_one(cls, ranks: Sequence[Rank], scores: FloatArray) -> Ranked:
+        """Return the ranks of one window."""
+        kind = np.int64 if all(one.total < EXACT for one in ranks) else object
+        greater, equal, total = (
+            np.array([[one[k] for one in ranks]], dtype=kind) for k in range(3)
+        )
+        return cls(greater, equal, total, np.asarray(scores)[None])
+
+
+def membership(
+    ranked: Ranked,
+    p_values: FloatArray,
+    alphas: npt.NDArray[np.object_],
+    uniforms: FloatArray | None = None,
+    *,
+    fill: bool,
+) -> tuple[BoolArray, BoolArray]:
+    """Return which candidates are in the prediction sets of windows: p-values that exceed alpha.
+
+    Parameters
+    ----------
+    p_values, uniforms : as `p_values_of` gives and takes them
+    alphas : fractions, of a shape that goes with the ranks
+    fill : whether a set that would be empty gets its most plausible candidate
+
+    Returns
+    -------
+    inside : (B, C) the members of each set
+    filled : (B,) whether the set would have been empty
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> ranked = Ranked.of_one([Rank(0, 1, 10), Rank(1, 1, 10)], np.array([0.3, 0.2]))
+    >>> tenth, half = (np.array([Fraction(1, k)], dtype=object) for k in (10, 2))
+    >>> membership(ranked, p_values_of(ranked), tenth, fill=True)
+    (array([[False,  True]]), array([False]))
+    >>> membership(ranked, p_values_of(ranked), half, fill=True)
+    (array([[False,  True]]), array([ True]))
+    """
+    inside = _exceed(ranked, p_values, alphas, uniforms)
+    filled = np.asarray(~inside.any(axis=1) & fill)
+    if filled.any():
+        inside[filled, most_plausible(p_values[filled], ranked.scores[filled])] = True
+    return inside, filled
+
+
+def p_values_of(ranked: Ranked, uniforms: FloatArray | None = None) -> FloatArray:
+    """Return p-values, smoothed where there are uniforms, as `Rank.p_value` does.
+
+    Examples
+    --------
+    >>> ranked = Ranked.of_one([Rank(1, 1, 10), Rank(2, 2, 10)], np.zeros(2))
+    >>> p_values_of(ranked), p_values_of(ranked, np.array([[0.5]]))
+    (array([[0.2, 0.4]]), array([[0.15, 0.3 ]]))
+    """
+    greater, equal, total = ranked[:3]
+    whole = np.asarray((greater + equal) / total, dtype=np.float64)
+    if uniforms is None:
+        return whole
+    parts = (np.asarray(part / total, dtype=np.float64) for part in (greater, equal))
+    above, ties = parts
+    return np.asarray(np.where(np.isnan(uniforms), whole, above + uniforms * ties))
+
+
+def most_plausible(p_values: FloatArray, scores: FloatArray) -> IntArray:
+    """Return the most plausible candidate of each window: of equals that of the smallest score."""
+    top = p_values == p_values.max(axis=1, keepdims=True)
+    least = np.where(top, scores, np.inf)
+    return np.asarray((top & (least == least.min(axis=1, keepdims=True))).argmax(axis=1))
+
+
+def _exceed(
+    ranked: Ranked,
+    p_values: FloatArray,
+    alphas: npt.NDArray[np.object_],
+    uniforms: FloatArray | None,
+) -> BoolArray:
+    rounded = alphas.astype(np.float64)
+    above = np.asarray(p_values > rounded)
+    # Rounding keeps the order; what comes out equal is decided in whole numbers.
+    places = np.nonzero(p_values == rounded)
+    if not len(places[0]):
+        return above
+    shape, unbroken = p_values.shape, np.full((1, 1), np.nan)
+    each = (*ranked[:3], alphas, unbroken if uniforms is None else uniforms)
+    rows = zip(*(np.broadcast_to(part, shape)[places].tolist() for part in each), strict=True)
+    known: dict[Any, bool] = {}
+    for row, column, key in zip(*(one.tolist() for one in places), rows, strict=True):
+        if key not in known:
+            greater, equal, total, alpha, uniform = key
+            broken = None if np.isnan(uniform) else uniform
+            known[key] = Rank(greater, equal, total).exceeds(alpha, broken)
+        above[row, column] = known[key]
+    return above
+
+
+def entry(p_values: npt.ArrayLike, levels: Sequence[float]) -> IntArray:
+    """Return from which level on each p-value exceeds alpha; ``len(levels)`` where it never does.
+
+    A p-value is a quotient of whole numbers, correctly rounded, and so is each alpha: what is
+    equal is equal, and not above.
+
+    >>> entry([0.5, 0.1, 0.0], [0.5, 0.9, 0.95])
+    array([1, 2, 3])
+    """
+    # The levels rise and the alphas fall: the first alpha that is less.
+    return np.asarray(len(levels) - np.searchsorted(_rising(tuple(levels)), np.asarray(p_values)))
+
+
+@lru_cache(maxsize=16)
+def _rising(levels: tuple[float, ...]) -> FloatArray:
+    return np.array([float(miscoverage(level)) for level in reversed(levels)])

@@ -1,0 +1,258 @@
+"""One step ahead under a model refitted on counts: how strange each is, and what is as strange."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.scores.rounding import rounded
+
+
+@kernel
+def share_row(counts: IntArray, prior: float, shares: FloatArray) -> None:
+    """Normalise counts, with a prior on each cell; nothing at all is uniform."""
+    columns, total = len(counts), 0.0
+    for j in range(columns):
+        total += counts[j] + prior
+    for j in range(columns):
+        shares[j] = (counts[j] + prior) / total if total > 0.0 else 1.0 / columns
+
+
+@kernel
+def estimate(
+    transitions: IntArray, emissions: IntArray, priors: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the shares of moves, (n, n), and of observations that are not missing, (n, m)."""
+    n, width = emissions.shape
+    moves, law = np.empty((n, n)), np.empty((n, width - 1))
+    for i in range(n):
+        share_row(transitions[i], priors[0], moves[i])
+        share_row(emissions[i, 1:], priors[1], law[i])
+    return moves, law
+
+
+@kernel
+def judge(
+    transitions: IntArray,
+    emissions: IntArray,
+    moves: FloatArray,
+    law: FloatArray,
+    last: int,
+    state: int,
+    code: int,
+    priors: tuple[float, float],
+    surprise: bool,
+    into: FloatArray,
+    seen: FloatArray,
+    whole: FloatArray,
+) -> None:
+    """Tell how strange steps to a state are, under counts that have the step to be judged.
+
+    Parameters
+    ----------
+    transitions, emissions : (n, n) and (n, m + 1) counts so far, missing observations first
+    moves, law : what `estimate` makes of them; all is as it was afterwards
+    last, state, code : the step to be judged
+    priors : what is added to the counts of each
+    surprise : whether the score of a whole step is minus a log-probability, else one minus it
+    into, seen, whole : (n,), (m + 1,), (n, m + 1) where the scores go, of the move by the state
+        before it, of the observation, and of the whole step
+    """
+    n, width = emissions.shape
+    transitions[last, state] += 1
+    emissions[state, code + 1] += 1
+    share_row(transitions[last], priors[0], moves[last])
+    share_row(emissions[state, 1:], priors[1], law[state])
+    into[:], seen[:], whole[:] = np.inf, np.inf, np.inf
+    seen[0] = 0.0
+    for k in range(1, width):
+        if law[state, k - 1] > 0.0:
+            seen[k] = rounded(-math.log(law[state, k - 1]))
+    for u in range(n):
+        if moves[u, state] <= 0.0:
+            continue
+        into[u] = rounded(-math.log(moves[u, state]))
+        whole[u, 0] = into[u] if surprise else rounded(1.0 - moves[u, state])
+        for k in range(1, width):
+            own = moves[u, state] * law[state, k - 1]
+            if own > 0.0:
+                total = 0.0
+                for j in range(n):
+                    total += moves[u, j] * law[j, k - 1]
+                share = own / total
+                whole[u, k] = rounded(-math.log(share) if surprise else 1.0 - share)
+    transitions[last, state] -= 1
+    emissions[state, code + 1] -= 1
+    share_row(transitions[last], priors[0], moves[last])
+    share_row(emissions[state, 1:], priors[1], law[state])
+
+
+@kernel
+def place_in_class(
+    transitions: IntArray,
+    emissions: IntArray,
+    sources: IntArray,
+    last: int,
+    state: int,
+    code: int,
+    priors: tuple[float, float],
+    surprise: bool,
+) -> IntArray:
+    """Compare a step with all that the members of its class end in.
+
+    Parameters
+    ----------
+    sources : (n,) above 0 where some member comes to the state from this one
+    transitions, emissions, last, state, code, priors, surprise : as in `judge`
+
+    Returns
+    -------
+    five rows: whether the move is stranger, and as strange, by the state before; the same two of
+    whole steps, counted by their observations; the same of observations alone, with their number,
+    three numbers in one row. One array for all, since each that leaves a kernel takes its time.
+    """
+    n, width = emissions.shape
+    moves, law = estimate(transitions, emissions, priors)
+    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
+    judge(
+        transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen, whole
+    )
+    found = np.zeros((5, max(n, 3)), dtype=np.int64)
+    _compare(emissions, sources, last, state, code, into, seen, whole, found)
+    return found
+
+
+@kernel
+def _compare(
+    emissions: IntArray,
+    sources: IntArray,
+    last: int,
+    state: int,
+    code: int,
+    into: FloatArray,
+    seen: FloatArray,
+    whole: FloatArray,
+    found: IntArray,
+) -> None:
+    """Count what is stranger and as strange, by scores of which those of no member become NaN."""
+    n, width = whole.shape
+    moved, stepped, observed = found[:2], found[2:4], found[4]
+    own = code + 1
+    for u in range(n):
+        if not sources[u] and u != last:
+            into[u], whole[u] = np.nan, np.nan
+    for k in range(width):
+        if not emissions[state, k] and k != own:
+            seen[k], whole[:, k] = np.nan, np.nan
+    symbol, move, step = seen[own], into[last], whole[last, own]
+    for k in range(width):
+        count = emissions[state, k] + (k == own)
+        observed[0] += count * (seen[k] > symbol)
+        observed[1] += count * (seen[k] == symbol)
+        observed[2] += count
+        for u in range(n):
+            stepped[0, u] += count * (whole[u, k] > step)
+            stepped[1, u] += count * (whole[u, k] == step)
+    for u in range(n):
+        moved[0, u] = into[u] > move
+        moved[1, u] = into[u] == move
+
+
+@kernel
+def place_all_in_class(
+    transitions: IntArray,
+    emissions: IntArray,
+    sources: IntArray,
+    last: int,
+    code: int,
+    priors: tuple[float, float],
+    surprise: bool,
+) -> tuple[IntArray, FloatArray]:
+    """Compare a step to each state with what the members of its class end in.
+
+    Parameters
+    ----------
+    sources : (n, n) above 0 where some member comes to the state in the column from that in the
+        row; that some come from `last` need not be said
+
+    Returns
+    -------
+    what `place_in_class` does, state by state, and how strange each whole step is, (n,)
+    """
+    n, width = emissions.shape
+    found, scores = np.zeros((n, 5, max(n, 3)), dtype=np.int64), np.empty(n)
+    moves, law = estimate(transitions, emissions, priors)
+    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
+    for state in range(n):
+        judge(
+            transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen,
+            whole,
+        )  # fmt: skip
+        scores[state] = whole[last, code + 1]
+        _compare(emissions, sources[:, state], last, state, code, into, seen, whole, found[state])
+    return found, scores
+
+
+@kernel
+def place_in_past(
+    transitions: IntArray,
+    emissions: IntArray,
+    steps: IntArray,
+    last: int,
+    code: int,
+    priors: tuple[float, float],
+    surprise: bool,
+) -> tuple[IntArray, FloatArray]:
+    """Compare a step to each state with the past steps to it: stranger, as strange, and all.
+
+    Parameters
+    ----------
+    steps : (n, n, m + 1) past steps by the state before, the state and the observation
+    transitions, emissions, last, code, priors, surprise : as in `judge`
+
+    Returns
+    -------
+    these numbers, (n, 3), and how strange each step is, (n,)
+    """
+    n, width = emissions.shape
+    placed, scores = np.zeros((n, 3), dtype=np.int64), np.empty(n)
+    moves, law = estimate(transitions, emissions, priors)
+    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
+    for state in range(n):
+        judge(
+            transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen,
+            whole,
+        )  # fmt: skip
+        scores[state] = whole[last, code + 1]
+        placed[state, 1] = placed[state, 2] = 1
+        for u in range(n):
+            for k in range(width):
+                count = steps[u, state, k]
+                placed[state, 0] += count * (whole[u, k] > scores[state])
+                placed[state, 1] += count * (whole[u, k] == scores[state])
+                placed[state, 2] += count
+    return placed, scores
+
+
+@kernel
+def count_step(
+    steps: IntArray, ring: IntArray, entered: IntArray, earlier: int, state: int, column: int
+) -> None:
+    """Count a step to a state; where the ring is full, its oldest step to the state goes out.
+
+    Parameters
+    ----------
+    steps, ring, entered : as in `definetti.engine.stream.Stream`; they are changed
+    earlier, state, column : the state before, the state, and the column of the observation
+    """
+    room = ring.shape[1]
+    if room:
+        place = entered[state] % room
+        if entered[state] >= room:
+            steps[ring[state, place, 0], state, ring[state, place, 1]] -= 1
+        ring[state, place, 0], ring[state, place, 1] = earlier, column
+    steps[earlier, state, column] += 1
+    entered[state] += 1

@@ -1,0 +1,552 @@
+"""Ranks one step ahead from counts, step after step, at a constant cost.
+
+Given the class of a sequence that ends in ``i``, the state before the end has the weights of
+Whittle's formula, and the last observation is any of those of ``i``, independently. With a model
+refitted on the counts, the smoothed ranks of successive steps among the members of their classes
+are independent and uniform for every hidden Markov model: what martingales are made of.
+"""
+
+from __future__ import annotations
+
+from operator import mul
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+from definetti.data.history import History, padded
+from definetti.engine.pvalues import Rank
+from definetti.engine.step_kernels import (
+    count_step,
+    place_all_in_class,
+    place_in_class,
+    place_in_past,
+)
+
+
+class Trees:
+    """How many trees there are, and the cofactors that tell it for the next step.
+
+    Attributes
+    ----------
+    root : the first state
+    number : how many trees are directed to it
+    cofactors : by state `u` and state `i`, how the number changes with the edges from `i` to `u`;
+        states that were not met, and the root, have none
+
+    Examples
+    --------
+    >>> trees = Trees(0, 3)
+    >>> for earlier, later in [(0, 1), (1, 1), (1, 0), (0, 1), (1, 2), (2, 1)]:
+    ...     trees.follow(earlier, later)
+    >>> trees.number
+    2
+    """
+
+    def __init__(self, root: int, n_states: int) -> None:
+        self.root = root
+        self.met = [False] * n_states
+        self.met[root] = True
+        self.number = 1
+        self.cofactors = [[0] * n_states for _ in range(n_states)]
+
+    @classmethod
+    def of(cls, root: int, transitions: IntArray) -> Trees:
+        """Return the trees of a sequence that has been, by its first state and its steps.
+
+        >>> import numpy as np
+        >>> Trees.of(0, np.array([[0, 2, 0], [1, 1, 1], [0, 1, 0]])).number
+        2
+        """
+        # In an order in which each state is met from one that was met before; then all others.
+        trees, left = cls(root, len(transitions)), transitions.tolist()
+        waiting = [root]
+        while waiting:
+            earlier = waiting.pop()
+            for later, count in enumerate(left[earlier]):
+                if count and not trees.met[later]:
+                    trees.follow(earlier, later)
+                    left[earlier][later] -= 1
+                    waiting.append(later)
+        for earlier, row in enumerate(left):
+            for later, count in enumerate(row):
+                if count:
+                    trees.follow(earlier, later, count)
+        return trees
+
+    def grow(self, n_states: int) -> None:
+        """Make room for more states."""
+        more = n_states - len(self.met)
+        if more > 0:
+            self.met += [False] * more
+            self.cofactors = [row + [0] * more for row in self.cofactors]
+            self.cofactors += [[0] * n_states for _ in range(more)]
+
+    def follow(self, earlier: int, later: int, times: int = 1) -> None:
+        """Take in a step, from a state that was met."""
+        if later == earlier or later == self.root:
+            return  # a loop is in no tree, and the root has no way out
+        cofactors = self.cofactors
+        if not self.met[later]:
+            # Its one way out, so far, is in every tree, and no way leads to it.
+            self.met[later] = True
+            cofactors[later] = cofactors[earlier].copy()
+            cofactors[later][later] = self.number
+            times -= 1
+            if not times:
+                return
+        old = self.number
+        pairs = zip(cofactors[later], cofactors[earlier], strict=True)
+        change = [times * (here - there) for here, there in pairs]
+        new = self.number = old + change[later]
+        for u, row in enumerate(cofactors):
+            if own := row[later]:
+                pairs = zip(row, change, strict=True)
+                cofactors[u] = [(new * one - own * other) // old for one, other in pairs]
+            elif new != old and any(row):
+                cofactors[u] = [new * one // old for one in row]
+
+    def ends(self, entries: list[int], last: int, state: int) -> list[int]:
+        """Tell how many members end in a step to `state` from each state, but for a factor.
+
+        Parameters
+        ----------
+        entries : how often each state came before `state`, the step from `last` included
+        last : the last state so far, from which the step to `state` is the new one
+        """
+        if state == self.root:
+            return entries
+        base = self.number - self.cofactors[last][state]
+        return [
+            count and count * (base + row[state])
+            for count, row in zip(entries, self.cofactors, strict=True)
+        ]
+
+
+PARTS = ("transitions", "observations", "whole window")
+ALONE = Rank(0, 1, 1)  # of a state met nowhere else in its segment: nothing speaks against it
+
+
+class Stream:
+    """A labelled sequence of symbols that goes on, as the counts that ranks depend on.
+
+    Parameters
+    ----------
+    n_states, n_symbols : int
+        How many there are; more may come up later, see `grow`.
+    priors : (float, float)
+        What is added to each count of transitions and of symbols.
+    surprise : bool, default True
+        Whether a whole step is judged by minus the log-probability of its state, else by one minus
+        the probability.
+    recent : int, optional
+        How many past steps to each state `past_ranks` compares with, at most: the latest. All if
+        left out.
+
+    Attributes
+    ----------
+    transitions : (n, n) steps within the present segment
+    pooled, emissions : (n, n), (n, m + 1) steps, and observations of each state with missing ones
+        first, in all segments
+    steps : (n, n, m + 1) the latest steps of the segment to each state, but the first
+    entered : (n,) how many steps to each state there were, but the first
+    ring : (n, r, 2) the steps in the table, by state, as the state before and the column of the
+        observation; step ``k`` to a state is at place ``k % r``. Empty where all are counted.
+    first, last : states of the present segment; -1 where it has none yet
+
+    Examples
+    --------
+    >>> stream = Stream(n_states=2, n_symbols=2)
+    >>> for state, code in [(0, 0), (0, 0), (1, 1), (0, 1), (0, 0)]:
+    ...     stream.learn(state, code)
+    >>> moved, seen, whole = stream.ranks(1, 0)
+    >>> moved.p_value(), seen.p_value(), whole.p_value(uniform=0.5)
+    (1.0, 1.0, 0.25)
+    """
+
+    def __init__(
+        self,
+        n_states: int,
+        n_symbols: int,
+        priors: tuple[float, float] = (0.5, 0.5),
+        surprise: bool = True,
+        recent: int | None = None,
+    ) -> None:
+        n, width = n_states, n_symbols + 1
+        self.recent = recent
+        self.priors = (float(priors[0]), float(priors[1]))
+        self.surprise = surprise
+        self.transitions: IntArray = np.zeros((n, n), dtype=np.int64)
+        self.pooled: IntArray = np.zeros((n, n), dtype=np.int64)
+        self.emissions: IntArray = np.zeros((n, width), dtype=np.int64)
+        self.steps: IntArray = np.zeros((n, n, width), dtype=np.int64)
+        self.entered: IntArray = np.zeros(n, dtype=np.int64)
+        self.ring: IntArray = np.zeros((n, 0, 2), dtype=np.int64)
+        self.first = self.last = -1
+        self._trees: Trees | None = None
+
+    @classmethod
+    def of(
+        cls,
+        history: History,
+        n_symbols: int,
+        priors: tuple[float, float] = (0.5, 0.5),
+        surprise: bool = True,
+        recent: int | None = None,
+    ) -> Stream:
+        """Return the counts of a history, and of the segments before it."""
+        n, pool = history.n_states, history.pool
+        made = cls(n, n_symbols, priors, surprise, recent)
+        made.transitions[:] = padded(history.transitions, n, n)
+        made.pooled[:] = padded(pool.transitions, n, n)
+        dealt = slice(int(pool.omits_first), None)
+        np.add.at(made.emissions, (pool.states[dealt], pool.observations[dealt] + 1), 1)
+        if len(history):
+            made.first, made.last = history.first, history.last
+            made._count_latest(history)
+        return made
+
+    def _count_latest(self, history: History) -> None:
+        """Count the latest steps of a history to each state."""
+        later = [history.visits(state)[1:] for state in range(self.n_states)]
+        self.entered[:] = list(map(len, later))
+        self.make_room()
+        room = self.ring.shape[1]
+        for state, times in enumerate(later):
+            latest = times if self.recent is None else times[-self.recent :]
+            before, codes = history.states[latest - 1], history.observations[latest] + 1
+            np.add.at(self.steps[:, state], (before, codes), 1)
+            if room:
+                places = np.arange(len(times) - len(latest), len(times)) % room
+                self.ring[state, places] = np.column_stack([before, codes])
+
+    @property
+    def n_states(self) -> int:
+        return len(self.pooled)
+
+    @property
+    def n_symbols(self) -> int:
+        return int(self.emissions.shape[1]) - 1
+
+    @property
+    def trees(self) -> Trees:
+        """The trees of the present segment, which follow from its counts."""
+        if self._trees is None:
+            self._trees = Trees.of(self.first, self.transitions)
+        return self._trees
+
+    def grow(self, n_states: int, n_symbols: int) -> None:
+        """Make room for states and symbols that came up; there are never fewer."""
+        if n_states > self.n_states or n_symbols > self.n_symbols:
+            n, width = max(n_states, self.n_states), max(n_symbols, self.n_symbols) + 1
+            self.transitions, self.pooled = (
+                padded(counts, n, n) for counts in (self.transitions, self.pooled)
+            )
+            self.emissions, self.steps = (
+                padded(self.emissions, n, width),
+                padded(self.steps, n, n, width),
+            )
+            self.entered, self.ring = padded(self.entered, n), padded(self.ring, n)
+            if self._trees is not None:
+                self._trees.grow(n)
+
+    def make_room(self, more: int = 0) -> None:
+        """Make room in the ring for the latest steps of the past, and for so many more."""
+        if self.recent is None:
+            return
+        room, needed = self.ring.shape[1], int(self.entered.max(initial=0)) + more
+        if room < min(needed, self.recent):  # doubling, up to where the oldest is taken out
+            room = min(max(needed, 2 * room), self.recent)
+            self.ring = padded(self.ring, self.n_states, room)
+
+    def learn(self, state: int, code: int) -> None:
+        """Let the sequence go on; the first step of a segment follows nothing."""
+        last = self.last
+        if last < 0:
+            self.first, self._trees = state, None
+        else:
+            trees = self.trees
+            if trees.met[state]:
+                self.make_room(1)
+                count_step(self.steps, self.ring, self.entered, last, state, code + 1)
+            trees.follow(last, state)
+            self.transitions[last, state] += 1
+            self.pooled[last, state] += 1
+        self.emissions[state, code + 1] += 1
+        self.last = state
+
+    def new_segment(self) -> None:
+        """Begin a new segment, after a gap of which nothing is known."""
+        self.transitions[:] = 0
+        self.steps[:] = self.entered[:] = 0
+        self.first = self.last = -1
+        self._trees = None
+
+    def ranks(self, state: int, code: int) -> tuple[Rank, Rank, Rank]:
+        """Rank a step among the members of its class: its move, its observation, all of it."""
+        self._check_begun()
+        if not self.trees.met[state]:
+            return ALONE, ALONE, ALONE
+        weights = self._ends(state)
+        sources = np.array([weight > 0 for weight in weights], dtype=np.int64)
+        found = place_in_class(
+            self.pooled,
+            self.emissions,
+            sources,
+            self.last,
+            state,
+            code,
+            self.priors,
+            self.surprise,
+        )
+        return _ranks(weights, found.tolist())
+
+    def visits(self, state: int) -> list[Rank]:
+        """Rank a step by whether it comes from each state, which is what is strange.
+
+        Where a state comes no more, the small p-values of its own are those that are missing.
+
+        >>> stream = Stream(n_states=2, n_symbols=0)
+        >>> for one in [0, 0, 1, 0, 0]:
+        ...     stream.learn(one, -1)
+        >>> [rank.p_value(uniform=0.5) for rank in stream.visits(0)]
+        [0.375, 0.625]
+        """
+        self._check_begun()
+        if not self.trees.met[state]:
+            return [ALONE] * self.n_states
+        weights = self._ends(state)
+        total = sum(weights)
+        return [
+            Rank(0, own, total) if u == self.last else Rank(own, total - own, total)
+            for u, own in enumerate(weights)
+        ]
+
+    def _ends(self, state: int) -> list[int]:
+        """Weigh the states that the last step, to a state that was met, may come from."""
+        entries = self.transitions[:, state].tolist()
+        entries[self.last] += 1
+        return self.trees.ends(entries, self.last, state)
+
+    def sources(self) -> list[list[int]]:
+        """Tell, by state, how many members of its class come to it from each state before.
+
+        None where the state was not met, and is compared with nothing.
+        """
+        self._check_begun()
+        met, nothing = self.trees.met, [0] * self.n_states
+        return [self._ends(state) if met[state] else nothing for state in range(self.n_states)]
+
+    def place_all(self, code: int) -> Placed:
+        """Compare a step to each state with the members of its class."""
+        self._check_begun()
+        trees, last, nothing = self.trees, self.last, [0] * self.n_states
+        sources, weights = self.transitions, []
+        for state, entries in enumerate(sources.T.tolist()):
+            entries[last] += 1
+            weighed = trees.ends(entries, last, state) if trees.met[state] else nothing
+            # Without the step there may be no tree.
+            if 0 in weighed and weighed.count(0) > entries.count(0):
+                sources = sources.copy() if sources is self.transitions else sources
+                sources[:, state] = [one > 0 for one in weighed]
+            weights.append(weighed)
+        found, scores = place_all_in_class(
+            self.pooled, self.emissions, sources, last, code, self.priors, self.surprise
+        )
+        return Placed(weights, found.tolist(), scores)
+
+    def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:
+        """Rank a step to each state among the latest past steps to it, as "spaced" blocks do."""
+        self._check_begun()
+        placed, scores = place_in_past(
+            self.pooled, self.emissions, self.steps, self.last, code, self.priors, self.surprise
+        )
+        return [Rank(*one) for one in placed.tolist()], scores
+
+    def _check_begun(self) -> None:
+        if self.last < 0:
+            raise ValueError("the segment has no state yet that a step could follow")
+
+
+class Placed(NamedTuple):
+    """A step to each state, compared with the members of its class.
+
+    Attributes
+    ----------
+    weights : by state, how many members come from each state before; none where a state is alone
+    found : by state, as `place_in_class` returns it
+    scores : how strange each step is, as a whole
+    """
+
+    weights: list[list[int]]
+    found: list[list[list[int]]]
+    scores: FloatArray
+
+    def wholes(self) -> list[Rank]:
+        """Rank the steps to all states as a whole."""
+        return [
+            Rank(
+                sum(map(mul, weights, found[2])),
+                sum(map(mul, weights, found[3])),
+                total * found[4][2],
+            )
+            if (total := sum(weights))
+            else ALONE
+            for weights, found in zip(self.weights, self.found, strict=True)
+        ]
+
+    def ranks(self, state: int) -> tuple[Rank, Rank, Rank]:
+        """Rank the step to a state, part by part."""
+        if not any(self.weights[state]):
+            return ALONE, ALONE, ALONE
+        return _ranks(self.weights[state], self.found[state])
+
+
+def _ranks(weights: list[int], found: list[list[int]]) -> tuple[Rank, Rank, Rank]:
+    total, (stranger, alike, every, *_) = sum(weights), found[4]
+    # Rows may be longer than there are states, by zeros.
+    moved, as_moved, stepped, as_stepped = (sum(map(mul, weights, row)) for row in found[:4])
+    return (
+        Rank(moved, as_moved, total),
+        Rank(stranger, alike, every),
+        Rank(stepped, as_stepped, total * every),
+    )
+
+
+@kernel
+def stream_p_values(
+    states: IntArray,
+    codes: IntArray,
+    n_states: int,
+    n_symbols: int,
+    uniforms: FloatArray,
+    priors: tuple[float, float],
+) -> FloatArray:
+    """Return the smoothed p-values of all steps of a sequence, for simulations.
+
+    Weights are floating-point numbers here, so that the p-values are those of `Stream.ranks` to
+    some twelve digits; no set is decided by them.
+
+    Parameters
+    ----------
+    states, codes : (T,) the sequence, -1 where an observation is missing
+    n_states, n_symbols : how many there are
+    uniforms : (T, 3) numbers that break the ties
+    priors : what is added to each count of transitions and of symbols
+
+    Returns
+    -------
+    (T, 3) p-values by part, in the order of `PARTS`; those of the first step are NaN
+    """
+    length = len(states)
+    found = np.full((length, 3), np.nan)
+    transitions = np.zeros((n_states, n_states), dtype=np.int64)
+    emissions = np.zeros((n_states, n_symbols + 1), dtype=np.int64)
+    met = np.zeros(n_states, dtype=np.bool_)
+    root, last = states[0], states[0]
+    met[root] = True
+    emissions[root, codes[0] + 1] += 1
+    for t in range(1, length):
+        state, code = states[t], codes[t]
+        if met[state]:
+            weights = _weights(transitions, met, root, last, state)
+            sources = (weights > 0.0).astype(np.int64)
+            placed = place_in_class(
+                transitions, emissions, sources, last, state, code, priors, True
+            )
+            total = weights.sum()
+            moved, whole = 0.0, 0.0
+            for u in range(n_states):
+                moved += weights[u] * (placed[0, u] + uniforms[t, 0] * placed[1, u])
+                whole += weights[u] * (placed[2, u] + uniforms[t, 2] * placed[3, u])
+            found[t, 0] = moved / total
+            found[t, 1] = (placed[4, 0] + uniforms[t, 1] * placed[4, 1]) / placed[4, 2]
+            found[t, 2] = whole / (total * placed[4, 2])
+        else:
+            found[t] = uniforms[t]
+        met[state] = True
+        transitions[last, state] += 1
+        emissions[state, code + 1] += 1
+        last = state
+    return found
+
+
+@kernel
+def visit_p_values(states: IntArray, n_states: int, uniforms: FloatArray) -> FloatArray:
+    """Return the smoothed p-values of all steps by whether they come from each state.
+
+    As `Stream.visits` has them, to some twelve digits, for simulations.
+
+    Parameters
+    ----------
+    states : (T,) the sequence
+    uniforms : (T, n) numbers that break the ties
+
+    Returns
+    -------
+    (T, n) p-values by state; those of the first step are NaN
+    """
+    found = np.full((len(states), n_states), np.nan)
+    transitions = np.zeros((n_states, n_states), dtype=np.int64)
+    met = np.zeros(n_states, dtype=np.bool_)
+    root, last = states[0], states[0]
+    met[root] = True
+    for t in range(1, len(states)):
+        state = states[t]
+        found[t] = uniforms[t]
+        if met[state]:
+            weights = _weights(transitions, met, root, last, state)
+            shares = weights / weights.sum()
+            for u in range(n_states):
+                below = 0.0 if u == last else shares[u]
+                width = shares[u] if u == last else 1.0 - shares[u]
+                found[t, u] = below + uniforms[t, u] * width
+        met[state] = True
+        transitions[last, state] += 1
+        last = state
+    return found
+
+
+@kernel
+def _weights(
+    transitions: IntArray, met: npt.NDArray[np.bool_], root: int, last: int, state: int
+) -> FloatArray:
+    """Weigh the states that may come before the end, as `Trees.ends` does, by one's own being 1."""
+    n = len(transitions)
+    weights = transitions[:, state].astype(np.float64)
+    weights[last] += 1.0
+    if state == root:
+        return weights
+    # The Laplacian of the reversed sequence without the root; states never met stand alone.
+    matrix = np.zeros((n, n + 1))
+    for v in range(n):
+        if not met[v] or v == root:
+            matrix[v, v] = 1.0
+            continue
+        for u in range(n):
+            if u != v:
+                matrix[v, v] += transitions[u, v]
+                if u != root:
+                    matrix[v, u] -= transitions[u, v]
+    matrix[state, n] = 1.0
+    for k in range(n):
+        pivot = k
+        for v in range(k + 1, n):
+            if abs(matrix[v, k]) > abs(matrix[pivot, k]):
+                pivot = v
+        if pivot != k:
+            for j in range(k, n + 1):
+                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
+        for v in range(n):
+            if v != k and matrix[v, k] != 0.0:
+                factor = matrix[v, k] / matrix[k, k]
+                for j in range(k, n + 1):
+                    matrix[v, j] -= factor * matrix[k, j]
+    for u in range(n):
+        share = 0.0 if u == root or not met[u] else matrix[u, n] / matrix[u, u]
+        base = 0.0 if last == root else matrix[last, n] / matrix[last, last]
+        trees = 1.0 - base + share
+        weights[u] *= trees if trees > 1e-12 else 0.0
+    return weights

@@ -1,0 +1,354 @@
+"""What is asked: all that a prediction depends on but the candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
+from definetti._system.seeding import tie_uniforms
+from definetti.data.digest import digest
+from definetti.data.encoded import EncodedHistory, New
+from definetti.data.history import Completion, History, Windows, restrict_history, windows_at
+from definetti.data.labels import MISSING
+from definetti.data.sound import ANY
+from definetti.engine.promise import Promise, promise_of, way_to_limits
+from definetti.engine.pvalues import Rank
+from definetti.models.base import Estimate, Model
+from definetti.models.estimates import EstimateList, Estimates
+from definetti.models.hmm import estimate_candidates
+from definetti.scores.base import Score, blamed
+from definetti.scores.rounding import round_scores
+from definetti.symmetry.base import Reference, Symmetry
+
+# Numbers that a score may work on at once, a row or a square of states for every step.
+ROOM = 2**23
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictionTask:
+    """All that a prediction depends on but the candidates.
+
+    Attributes
+    ----------
+    history, table, statistics : the labelled sequence, its observations by code, and their sums
+    observations : (h,) codes of the new observations
+    unseen : (h,) which of them are not there yet, and are to be left out of every window
+    labels : the labels of the states, those of the candidates included
+    n_resamples, entropy : how many rearrangements to draw where they are drawn, and from what seed
+    smoothing : whether ties are broken at random
+    lag : how many of the new steps are not asked about, because their labels never come
+    settled : whether the model was fixed because to refit it would take long, and not by the user
+    steps : how many steps, the last ones, are asked about
+    by_last_state : whether a candidate is compared with the past through its last state alone
+    """
+
+    history: History
+    table: Any
+    statistics: FloatArray
+    observations: IntArray
+    unseen: npt.NDArray[np.bool_]
+    labels: tuple[Hashable, ...]
+    model: Model
+    score: Score
+    symmetry: Symmetry
+    n_resamples: int
+    entropy: int
+    smoothing: bool = False
+    lag: int = 0
+    settled: bool = False
+
+    steps: int = field(init=False)
+    by_last_state: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Once and for all, the task being frozen: they are asked for at every turn.
+        object.__setattr__(self, "steps", len(self.observations) - self.lag)
+        fixed = self.model.fixed and self.symmetry.by_last_state
+        object.__setattr__(self, "by_last_state", fixed)
+
+    @classmethod
+    def about(cls, data: EncodedHistory, new: New, **how: Any) -> PredictionTask:
+        """Return a task about new observations that follow labelled data.
+
+        Parameters
+        ----------
+        how : all that does not follow from the data: the score, the symmetry and their settings
+        """
+        return cls(
+            history=data.history,
+            table=new.table,
+            statistics=data.statistics,
+            observations=new.codes,
+            unseen=new.unseen,
+            labels=data.alphabet.labels,
+            model=data.model,
+            **how,
+        )
+
+    @property
+    def setting(self) -> tuple[Hashable, ...]:
+        """All that the score of a window depends on under a fixed model, but the window.
+
+        A state that comes up for the first time may change a fixed model; a symbol does not.
+        """
+        steps = len(self.unseen), int(np.count_nonzero(self.unseen)), self.lag
+        return self.score.key, len(self.labels), *steps
+
+    def describe(self) -> str:
+        """Say of a set how it was made."""
+        within, number = "", self.history.segments
+        if self.symmetry.spans:
+            within = f" {self.symmetry.spans}"
+        elif number > 1:
+            within = f" within the last of {number} segments"
+            if self.symmetry.pools and self.history.pool is not self.history:
+                within += ", observations from all"
+        way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
+        if self.symmetry.recalls:
+            way += f", the future depending on {self.symmetry.recalls}"
+        if self.settled:
+            way += ", the model fixed on the first half"
+        return f"{way}{', smoothed' * self.smoothing}"
+
+    def way_to_limits(self) -> str:
+        """What is left to be done for limits by last state; nothing where there are any."""
+        return way_to_limits(self.symmetry, self.model.fixed)
+
+    def generator(self) -> np.random.Generator:
+        """Return the stream that rearrangements of this prediction are drawn from.
+
+        All candidates draw the same stream, so a p-value does not depend on who else is asked
+        about; each by itself compares with independent draws, which is all that validity needs.
+        Other data have another stream: one seed serves many histories.
+        """
+        place = (0, self.digest[1], len(self.history.pool), len(self.observations))
+        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
+
+    @property
+    def digest(self) -> tuple[int, int]:
+        """The largest power of two that the history reaches, and a number for so many rows."""
+        past = self.history.pool
+        done, key = past.digest
+        rows = 1 << max(len(past).bit_length() - 1, 0)
+        if done < rows <= len(past):
+            new = slice(done, rows)
+            emission = self.model.emission_
+            key = digest(emission, self.table, past.observations[new], past.states[new], key)
+            past.digest = rows, key
+        return past.digest
+
+    def uniform(self) -> float:
+        """Return the one uniform number that breaks the ties of this prediction.
+
+        It goes by the seed, the row at which the prediction is made and the rows before the last
+        power of two: the same however the history came in, and another for other data.
+        """
+        rows = np.array([len(self.history.pool)])
+        return float(tie_uniforms(self.entropy, self.digest[1], rows)[0])
+
+    def tie_breakers(self, ranks: list[Rank]) -> list[float | None]:
+        """Return the number that breaks the ties of each rank, if it is to: the same for all."""
+        ties = [self.smoothing or one.randomised for one in ranks]
+        uniform = self.uniform() if any(ties) else None
+        return [uniform if one else None for one in ties]
+
+    def complete(self, states: IntArray) -> Completion:
+        """Complete the history with one candidate: Step 1 of Algorithm 1."""
+        return Completion(self.history, states, self.observations, len(self.labels))
+
+    def complete_with(self, last: int) -> Completion:
+        """Complete the history with some candidate that has a given last state."""
+        return self.complete(np.full(len(self.observations), last))
+
+    def estimate(self, completion: Completion) -> Estimate:
+        """Estimate the model from a completed sequence: Step 2."""
+        model, times = self.model, None
+        if not (model.fixed or self.symmetry.learns_all):
+            times = self.symmetry.training_subset(completion)
+        if times is not None:
+            # Fixed on what it may learn from, it knows of nothing else, symbols included.
+            model = model.trained(restrict_history(completion, times), self.table, self.labels)
+        return model.estimate(completion, self.table, self.statistics, self.labels)
+
+    def estimates(self, completions: list[Completion], windows: Windows) -> Estimates:
+        """Estimate the models of candidates that share what they learn from: Step 2 for all.
+
+        Parameters
+        ----------
+        completions : the history completed with each of them
+        windows : what the models will be asked about, beside the candidates themselves
+        """
+        if self.model.fixed:
+            return EstimateList([self.estimate(completions[0])])
+        times = None if self.symmetry.learns_all else self.symmetry.training_subset(completions[0])
+        subset = None
+        if times is not None:
+            nothing = self.observations[:0]
+            past = completions[0]._replace(states=nothing, observations=nothing)
+            subset = restrict_history(past, times)
+        found = estimate_candidates(
+            self.model, subset, completions[0], np.array([one.states for one in completions]),
+            self.table, self.statistics, self.labels,
+            np.concatenate([windows.observations.ravel(), self.observations]),
+        )  # fmt: skip
+        if found is not None:
+            return found
+        # Candidates that add the same counts have the same estimate.
+        known: dict[tuple[int, ...], Estimate] = {}
+        each = []
+        for completion in completions:
+            key = completion.counts_key
+            if key not in known:
+                known[key] = self.estimate(completion)
+            each.append(known[key])
+        return EstimateList(each)
+
+    def rearrange(self, completion: Completion) -> Reference:
+        """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
+        found = self.symmetry.reference(completion, self.n_resamples, self.generator)
+        found.check(completion, len(self.table) if self.model.emission_.symbols else ANY)
+        return found
+
+    def orbit_of(self, last: int) -> tuple[int, ...]:
+        """Name what all candidates with a last state share."""
+        return self.symmetry.orbit(self.complete_with(last))
+
+    def past_ends(self, last: int) -> IntArray:
+        """Return the times at which the windows end that a last state is compared with."""
+        ends = self.rearrange(self.complete_with(last)).ends
+        assert ends is not None
+        return ends
+
+    def shared_rows(self) -> npt.NDArray[np.bool_]:
+        """Tell which labelled rows are the same in whatever order the windows of the past come.
+
+        They are those of the windows, all up to the first, and those of earlier segments; all
+        rows where there is no window to compare with.
+        """
+        past, steps = self.history, len(self.observations)
+        before = len(past.pool) - len(past)
+        rows = np.ones(len(past.pool), dtype=np.bool_)
+        ends = self.past_ends(past.last)
+        if len(ends):
+            rows[before + ends.min() - steps + 1 :] = False
+            rows[before + ends[:, None] - np.arange(steps)] = True
+        return rows
+
+    def windows(self, candidates: IntArray) -> Windows:
+        """Return candidates as windows: what is being judged."""
+        number = len(candidates)
+        observations = self.observations[None].repeat(number, axis=0)
+        # Steps that are not asked about have some state, which no score looks at.
+        states = np.pad(candidates, [(0, 0), (self.lag, 0)]) if self.lag else candidates
+        return Windows(np.full(number, self.history.last), states, observations)
+
+    def windows_of(self, reference: Reference) -> Windows:
+        """Return the windows of a reference, cut out of the history where they are named only."""
+        if reference.windows is not None:
+            return reference.windows
+        assert reference.ends is not None
+        return self.windows_ending(reference.ends)
+
+    def windows_ending(self, ends: IntArray) -> Windows:
+        """Return the windows of the history that end at given times."""
+        past, horizon = self.history, len(self.observations)
+        return windows_at(ends, past.states, past.observations, horizon)
+
+    def hide_unseen(self, windows: Windows) -> Windows:
+        """Leave out of all windows what the new ones do not have."""
+        if not self.unseen.any():
+            return windows
+        return windows._replace(observations=np.where(self.unseen, MISSING, windows.observations))
+
+    def windows_to_rank_among(self, reference: Reference) -> tuple[Windows, npt.NDArray[Any]]:
+        """Return the windows of a reference and their weights; of symbols, equal ones once."""
+        windows, weights = self.hide_unseen(self.windows_of(reference)), reference.weights
+        if reference.ends is None or self.model.fixed or not self.history.symbols:
+            return windows, weights
+        first, _, numbers = distinct_rows(np.column_stack(windows))
+        return Windows(*(part[first] for part in windows)), numbers
+
+    def score_windows(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        """Return the nonconformity scores of windows under one estimate."""
+        return evaluate(self.score, estimate, self.hide_unseen(windows))
+
+    def past_scores(self, estimate: Estimate, ends: IntArray) -> FloatArray:
+        """Return the scores of the windows of the history that end at given times.
+
+        Under a fixed model each window is scored once, and noted by the time at which it ends.
+        """
+        if not self.model.fixed:
+            return self.score_windows(estimate, self.windows_ending(ends))
+        notes = self.history.lasting.recall(self.setting, "scores", lambda: np.zeros(0))
+        if len(notes) < len(self.history):
+            room = np.full(2 * len(self.history) - len(notes), np.nan)
+            notes = np.concatenate([notes, room])
+            self.history.lasting.note(self.setting, "scores", notes)
+        new = ends[np.isnan(notes[ends])]
+        if len(new):
+            notes[new] = self.score_windows(estimate, self.windows_ending(new))
+        return np.asarray(notes[ends])
+
+    def promise(self, guarantee: str = "all") -> Promise:
+        """Tell what a set for this task promises; refuse it where that would not be exact."""
+        unseen, past = int(np.count_nonzero(self.unseen)), self.history
+        gaps = unseen > 0 and past.gaps and bool((past.observations != MISSING).any())
+        return promise_of(
+            self.symmetry, self.model.fixed, guarantee=guarantee, steps=len(self.unseen),
+            unseen=unseen, lag=self.lag, gaps=gaps,
+        )  # fmt: skip
+
+
+def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
+    """Score windows under one estimate, not too many at once, and round."""
+    models = np.zeros(len(windows.start), dtype=np.int64)
+    return evaluate_each(score, EstimateList([estimate]), models, windows)
+
+
+def evaluate_each(
+    score: Score, estimates: Estimates, models: IntArray, windows: Windows
+) -> FloatArray:
+    """Score windows, each under a model of its own, not too many at once, and round.
+
+    Parameters
+    ----------
+    models : (B,) the model of each window, best in rising order
+    """
+    number, steps = windows.states.shape
+    scores = np.empty(number)
+    squares = 2 if score.squares else 1
+    n_states = len(estimates.at(models[:0]).labels)
+    most = max(1, ROOM // (steps * n_states**squares))
+    for begin in range(0, number, most):
+        part = slice(begin, begin + most)
+        some = Windows(*(array[part] for array in windows))
+        scores[part] = _checked_scores(score(estimates.at(models[part]), some), some)
+    return scores
+
+
+def _checked_scores(found: Any, windows: Windows) -> FloatArray:
+    """Round scores; refuse what cannot be ranked."""
+    try:
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise blamed(error) from error
+    if values.shape != windows.start.shape:
+        raise ValueError(
+            f"score returned shape {values.shape} for {len(windows.start)} windows; "
+            f"return one number per window, shape {windows.start.shape}"
+        )
+    if np.isnan(values).any():
+        raise _blame_nan(values)
+    return round_scores(values)
+
+
+def _blame_nan(values: FloatArray) -> ValueError:
+    return ValueError(
+        f"score returned NaN for window {int(np.isnan(values).argmax())}; "
+        "return a number, or infinity for the strangest"
+    )

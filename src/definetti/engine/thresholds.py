@@ -1,0 +1,173 @@
+"""Thresholds on nonconformity scores that are equivalent to ranks.
+
+With a fixed model, and a reference that depends on the candidate through its last state alone, the
+scores that a candidate is ranked among are known beforehand: the set is a threshold for each last
+state. Whole sequences are calibrated in exchangeable units, each a sequence or all sequences of a
+group.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.labels import Alphabet, all_hashable, is_missing, listed
+from definetti.engine.pvalues import Rank
+from definetti.scores.rounding import lower_edge, round_scores, upper_edge
+
+
+def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> float:
+    """Return the largest score that a candidate may have and be in the set.
+
+    The threshold form of `definetti.engine.pvalues.ranks`, ties included.
+
+    Parameters
+    ----------
+    scores : (K − 1,) scores of the past, rounded, in rising order; the candidate joins them
+    alpha : one minus the confidence level
+    uniform : the number that breaks ties, if it is to
+
+    Returns
+    -------
+    the limit, the upper edge of what rounds to a score; infinite where there are too few scores
+    to leave anything out, −inf where nothing is in the set
+
+    Examples
+    --------
+    >>> round(limit(np.array([0.1, 0.2, 0.3, 0.4]), Fraction(2, 5)), 6)
+    0.3
+    >>> limit(np.array([0.1, 0.2, 0.3]), Fraction(1, 10))
+    inf
+    """
+    past = len(scores)
+    if Rank(0, 1, past + 1).exceeds(alpha, uniform):  # stranger than all
+        return np.inf
+    # As many scores as alpha leaves out lie above; only an unlucky uniform makes it fewer.
+    place = past - max(floor(alpha * (past + 1)), 1)
+    while place >= 0:
+        own = float(scores[place])
+        low, high = (int(np.searchsorted(scores, own, side=side)) for side in ("left", "right"))
+        if Rank(past - high, high - low + 1, past + 1).exceeds(alpha, uniform):
+            return upper_edge(own)
+        if Rank(past - low, 1, past + 1).exceeds(alpha, uniform):  # in the gap below
+            return lower_edge(own)
+        place = low - 1
+    return -np.inf
+
+
+def risk_limit(steps: FloatArray, blocks: int, horizon: int, alpha: Fraction) -> float:
+    """Return how strange a state may be to be in the set of its step.
+
+    Conformal risk control (Angelopoulos et al. 2022): of the ``K`` exchangeable blocks the new one
+    may have all its steps wrong, so that the others may have ``α K − 1`` blocks' worth wrong.
+
+    Parameters
+    ----------
+    steps : how strange each true state of the past was at its step, in rising order
+    blocks, horizon : the number of past blocks, ``K − 1``, and the steps that each has
+
+    Examples
+    --------
+    >>> steps = np.arange(40) / 40  # ten blocks of four steps
+    >>> round(risk_limit(steps, 10, 4, Fraction(1, 5)), 6)  # 0.2 · 11 − 1 blocks: four steps
+    0.875
+    >>> risk_limit(steps, 3, 4, Fraction(1, 5))
+    inf
+    """
+    wrong = floor(horizon * (alpha * (blocks + 1) - 1))
+    if wrong < 0:
+        return np.inf
+    return upper_edge(float(round_scores(steps)[len(steps) - 1 - wrong]))
+
+
+def blocks_needed(alpha: Fraction) -> int:
+    """Return how many past blocks it takes to leave anything out at a level.
+
+    >>> blocks_needed(Fraction(1, 10))
+    9
+    """
+    return -floor(-1 / alpha) - 1
+
+
+def read_groups(groups: Any, sequences: int) -> IntArray:
+    """Return the unit of each sequence, numbered in the order in which they appear.
+
+    >>> read_groups(["Ann", "Bob", "Ann"], 3)
+    array([0, 1, 0])
+    """
+    if groups is None:
+        return np.arange(sequences)
+    found = listed(groups, "groups")
+    if len(found) != sequences:
+        raise ValueError(
+            f"groups has {len(found)} labels for {sequences} sequences; give one per sequence, "
+            "not per step"
+        )
+    for row, label in enumerate(found):
+        if is_missing(label) or not all_hashable([label]):
+            raise ValueError(
+                f"groups[{row}] is {label!r}, which names no unit; use text or numbers"
+            )
+    return Alphabet(found).encode(found, "groups")
+
+
+def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fraction) -> float:
+    """Return how strange something may be, with what is stranger counted by its share of a unit.
+
+    The smallest limit for which the weight of all that is stranger, and one unit more for the new
+    one, is at most ``α`` of all units, the new one included. With the steps of sequences this is
+    conformal risk control (Angelopoulos et al. 2022); with one score a sequence it is the rank of
+    hierarchical conformal prediction (Dunn, Wasserman and Ramdas 2022; Lee, Barber and Willett
+    2023), for a new score is accepted if and only if it is at most the limit.
+
+    Parameters
+    ----------
+    strange : (R,) what was seen in the units that calibrate
+    shares : (R,) whole numbers: the weight of each is one over its number
+    units : how many units these are; the weights add up to it
+    alpha : one minus the confidence level
+
+    Returns
+    -------
+    the limit, the upper edge of what rounds to it; infinite where there are too few units
+
+    Examples
+    --------
+    >>> strange, shares = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 2, 2, 1])  # of 3 units
+    >>> round(weighted_limit(strange, shares, 3, Fraction(1, 2)), 6)
+    0.3
+    >>> weighted_limit(strange, shares, 3, Fraction(1, 5))
+    inf
+    """
+    spare = alpha * (units + 1) - 1
+    if spare < 0:
+        return np.inf
+    order = np.argsort(strange, kind="stable")
+    scores = round_scores(strange[order])
+    numbers, which = np.unique(shares[order], return_inverse=True)
+    tops = np.append(np.flatnonzero(np.diff(scores) > 0), len(scores) - 1)
+
+    def allowed(top: int) -> bool:
+        above = np.bincount(which[top + 1 :], minlength=len(numbers))
+        weights = map(Fraction, above.tolist(), numbers.tolist())
+        return sum(weights, Fraction(0)) <= spare
+
+    # The less there is above, the sooner it is allowed; above the last there is nothing.
+    score = scores[tops[bisect_left(tops.tolist(), True, key=allowed)]]
+    return upper_edge(float(score))
+
+
+def after_errors(steps: FloatArray, max_errors: int) -> float:
+    """Return how strange the strangest step is, after so many stranger ones; 0 if there is none.
+
+    >>> after_errors(np.array([0.1, 0.7, 0.4]), 1), after_errors(np.array([0.7]), 1)
+    (0.4, 0.0)
+    """
+    if max_errors >= len(steps):
+        return 0.0
+    return float(np.partition(steps, -1 - max_errors)[-1 - max_errors])

@@ -1,0 +1,377 @@
+"""The backtest: predict windows of a labelled history, each from all rows before it.
+
+Beside the estimator it evaluates what else a user could do with the same predictor, on the same
+windows, with the same training rows, calibration rows and filling of empty sets:
+
+- *classical*: split conformal prediction of rows as if they were exchangeable. The predictor gives
+  the probability of a state from the observation of its row.
+- *classical with previous state*: the same, with the previous state as a feature.
+- *repeat last state*: the last known state and no other.
+
+None of these has a guarantee for a Markov chain.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_limit, checked_number, checked_share
+from definetti.data.candidates import PER_WINDOW, is_long, powered
+from definetti.data.labels import check_pairs, count_rows, piece
+from definetti.data.timing import read_rows
+from definetti.evaluation import START, WINDOWS
+from definetti.evaluation.results import Evaluation
+from definetti.evaluation.rolling import (
+    JudgedLevels,
+    count_windows,
+    places_of,
+    rising_levels,
+    roll_segments,
+)
+from definetti.levels import ConfidenceLevel, read_levels
+
+if TYPE_CHECKING:
+    from definetti.conformal import ConformalHMM
+
+
+CLASSICAL, PREVIOUS, REPEAT = "classical", "classical with previous state", "repeat last state"
+HALF = 0.5  # of the rows, which rivals are trained on where the estimator is not
+
+
+def fit_rivals(
+    ours: ConformalHMM, observations: Any, states: Sequence[Any], lengths: Sequence[int] | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Fit classical conformal prediction with the predictor of a fitted estimator.
+
+    Parameters
+    ----------
+    ours : fitted on these rows
+    observations, states, lengths : the rows before the first window
+
+    Returns
+    -------
+    the rivals by their names; and notes on those that cannot be had
+    """
+    from definetti.baselines import Classical
+    from definetti.baselines.rowwise import Memoryless, PreviousState
+    from definetti.emissions.classifier import TrainedClassifier
+
+    def classical(model: Any, **more: Any) -> Any:
+        made = Classical(model, states=ours.states, random_state=0, **more)
+        made.fills = not ours.allow_empty
+        return made
+
+    notes, trained = [], ours
+    try:
+        if not ours.model_.fixed:
+            trained = classical(ours.model, train_size=HALF).fit(observations, states, lengths)
+        data = trained._data
+        training, model = data.training, data.model
+        cut = 0 if training is None else len(training.states)
+        models = {CLASSICAL: model, PREVIOUS: model}
+        try:
+            models[CLASSICAL] = Memoryless.of(model, training)
+        except TypeError:
+            del models[PREVIOUS]
+            notes.append(
+                f"{PREVIOUS} is left out: the predictor itself says what follows a state, and "
+                f"{CLASSICAL} takes it as it is"
+            )
+        emission = model.emission_
+        if PREVIOUS in models and isinstance(emission, TrainedClassifier) and training is not None:
+            try:
+                table, labels = data.table, tuple(model.states or ())
+                models[PREVIOUS] = PreviousState.trained_on(emission, training, table, labels)
+            except (TypeError, ValueError) as error:
+                del models[PREVIOUS]
+                notes.append(f"{PREVIOUS} is left out: {error}")
+        seen = None if observations is None else piece(observations, cut, len(states))
+        after = None if lengths is None else _lengths_after(cut, lengths)
+        fitted = {
+            name: classical(one).fit(seen, list(states[cut:]), after)
+            for name, one in models.items()
+        }
+    except ValueError as error:
+        return {}, [f"{CLASSICAL} prediction is left out: {error}"]
+    return fitted, notes
+
+
+def _lengths_after(cut: int, lengths: Sequence[int]) -> list[int]:
+    """Return the lengths of segments, or of their parts, after the first rows.
+
+    >>> _lengths_after(4, [3, 4, 2])
+    [3, 2]
+    """
+    ends = np.maximum(np.cumsum(lengths) - cut, 0)
+    return [one for one in np.diff(ends, prepend=0).tolist() if one]
+
+
+def repeat_last(
+    judged: JudgedLevels, states: Sequence[Any], lag: int, max_errors: int
+) -> JudgedLevels:
+    """Judge, on windows that were judged, the set of the last known state, repeated.
+
+    Parameters
+    ----------
+    judged : how other sets fared; its windows begin at rows of `states`
+    states : all labels
+    lag : how many steps come before those asked about
+    max_errors : how many steps may be wrong
+    """
+    windows, horizon, n = len(judged.covers), judged.horizon, len(judged.states)
+    never = len(judged.levels)
+    last = places_of([states[row - lag - 1] for row in judged.begins], judged.states)
+    first = np.full((windows * horizon, n), never)
+    first[np.arange(windows * horizon), last.repeat(horizon)] = 0
+    wrong = (judged.truth.reshape(windows, horizon) != last[:, None]).sum(axis=1)
+    return judged._replace(
+        first=first,
+        covers=np.where(wrong <= max_errors, 0, never),
+        p_values=np.full(windows, np.nan),
+        sizes=np.ones((windows, never)),
+        scaled_sizes=np.full((windows, never), float(n) ** -horizon),
+        step_p_values=None,
+        filled=np.zeros((windows, never), dtype=np.bool_),
+        filled_steps=None,
+    )
+
+
+OURS = "definetti"
+FEWEST = 1  # rows before the first window
+
+
+class Backtest(NamedTuple):
+    """What came of a backtest.
+
+    Attributes
+    ----------
+    begin : how many rows there are before the first window
+    horizon, observed : the steps of a window, and how many of them were observed when predicted
+    lag : how many of its first steps were not asked about
+    guarantee : what was promised
+    methods : how each method fared: "definetti" first, then, where they can be had, what else could
+        be done with the same predictor, as `definetti.evaluation.backtest` has it
+    guaranteed : by method, whether its level is guaranteed for every hidden Markov model
+    asked : the place of the estimator's own level among all levels
+    notes : what is to be said of it
+    predictor : the copy of the estimator that was fitted and judged
+    """
+
+    begin: int
+    horizon: int
+    observed: int
+    lag: int
+    guarantee: str
+    methods: dict[str, JudgedLevels]
+    asked: int
+    notes: list[str]
+    predictor: ConformalHMM
+    guaranteed: dict[str, bool]
+
+    @property
+    def windows(self) -> int:
+        """The number of windows."""
+        return len(self.methods[OURS].covers)
+
+    def evaluations(self, level: ConfidenceLevel | None = None) -> dict[str, Evaluation]:
+        """Return how the sets of each method fared at one of the levels: the predictor's own."""
+        place, levels = self.asked, self.methods[OURS].levels
+        if level is not None:
+            written = read_levels(level).written
+            if written not in levels:
+                raise ValueError(
+                    f"level {level!r} was not judged, only {', '.join(map(str, levels))}; give it "
+                    "to run_backtest(levels=[…])"
+                )
+            place = levels.index(written)
+        return {name: one.evaluation(place) for name, one in self.methods.items()}
+
+
+def find_begin(length: int, horizon: int, start: float = START) -> int | None:
+    """Return how many rows come before the first window; None where there is room for none.
+
+    >>> find_begin(100, 3), find_begin(100, 3, start=0.2), find_begin(100, 60)
+    (50, 20, None)
+    """
+    begin = max(int(start * length), FEWEST)
+    return begin if begin + horizon <= length else None
+
+
+def spread_windows(number: int, most: int) -> IntArray:
+    """Return the places of windows, at most so many, spread evenly from the first to the last.
+
+    >>> spread_windows(5, 3), spread_windows(2, 3), spread_windows(5, 1)
+    (array([0, 2, 4]), array([0, 1]), array([4]))
+    """
+    if most == 1:
+        return np.array([number - 1])
+    return np.unique(np.linspace(0, number - 1, min(number, most)).astype(np.int64))
+
+
+def run_backtest(
+    predictor: ConformalHMM,
+    observations: Any,
+    states: Sequence[Any],
+    horizon: int = 1,
+    *,
+    lag: int = 0,
+    observed: int | None = None,
+    levels: Sequence[ConfidenceLevel] | None = None,
+    start: float = START,
+    windows: int | None = None,
+    lengths: Sequence[int] | None = None,
+) -> Backtest:
+    """Predict windows of a labelled history, each from all rows before it, and judge.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM
+        Its settings; a copy of it is fitted, and beside it what else could be done with the same
+        predictor: `definetti.evaluation.backtest`.
+    observations, states : the labelled rows
+    horizon : int, default 1
+        The steps of a window.
+    lag : int, default 0
+        How many of its first steps not to ask about.
+    observed : int, optional
+        How many of them are observed when a window is predicted; all if left out.
+    levels : list of float, optional
+        Several levels, in any order; the predictor's own is judged beside them. The results have
+        them in rising order. A dict of levels by state is judged alone.
+    start : float, default 0.5
+        The share of the rows before the first window.
+    windows : int, optional
+        The most windows, spread evenly over the rows after that share. If left out, all there are
+        where they can be predicted in one pass, and else 500.
+    lengths : list of int, optional
+        The lengths of segments of the rows, where there are gaps between them; no window crosses
+        one.
+
+    Notes
+    -----
+    No window is told of states that come up later, unless the predictor declares them, or has
+    levels that name them.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(240, random_state=0)
+    >>> found = run_backtest(ConformalHMM(random_state=0), y, x)
+    >>> found.begin, found.windows
+    (120, 120)
+    >>> print(found.evaluations()["definetti"].verdict)
+    kept: 0.933 of 120 windows, promised 0.9
+    """
+    checked_number(horizon, "horizon")
+    checked_share(start, "start")
+    checked_limit(lag, "lag")
+    if windows is not None:
+        checked_number(windows, "windows")
+    if observed is not None:
+        checked_limit(observed, "observed")
+    rows = read_rows(observations, states, lengths)
+    observations, states, segments = rows.observations, rows.labels, rows.lengths.tolist()
+    if observations is not None:
+        check_pairs(count_rows(observations, "observations"), len(states))
+    begin = find_begin(len(states), horizon, start)
+    ahead = [] if begin is None else segments_after(begin, segments)
+    number = count_windows(ahead, horizon)
+    if begin is None or not number:
+        raise ValueError(
+            f"{len(states):,} labelled rows are too few for a window of {horizon:,} after a share "
+            f"of {start:g}; give more rows, or lower start or horizon"
+        )
+    if predictor.guarantee == "errors" and horizon <= predictor.max_errors:
+        raise ValueError(
+            f"max_errors={predictor.max_errors} promises nothing of windows of {horizon:,}; lower "
+            "it, or raise horizon"
+        )
+    ours = copy.deepcopy(predictor)
+    # The decimal that was written: a level in single precision is no other level.
+    level = read_levels(predictor.confidence_level).written
+    several = [] if levels is None else list(levels)
+    given = [read_levels(one).written for one in several if one != level]
+    levels = rising_levels([level, *given]) if given else [level]
+    asked, notes = levels.index(level), [rows.note] if rows.note else []
+    late = set(level) - {None, *states[:begin]} if isinstance(level, dict) else set()
+    if ours.states is None and late:
+        ours.states = list(dict.fromkeys([*states, *late]))
+        notes.append(
+            "all states are known from the first window on: a level names one that is late"
+        )
+    n_states = len({*states, *(ours.states or ())})
+    known = horizon if observed is None else min(observed, horizon)
+    past, rest = _split(observations, begin, len(states))
+    before = None if len(segments) == 1 else _segments_before(begin, segments)
+    places, every = spread_windows(number, windows or WINDOWS), windows is None
+    found: dict[str, JudgedLevels] = {}
+
+    def judge(way: Any) -> JudgedLevels:
+        judged = roll_segments(
+            way, rest, states[begin:], ahead, horizon, places, every, levels=levels, lag=lag,
+            observed=known, asked=asked, verbose=bool(predictor.verbose),
+            by_p_values=len(levels) > 1 and predictor.guarantee == "all",
+            filling=not ours.allow_empty,
+        )  # fmt: skip
+        return judged._replace(begins=judged.begins + begin)
+
+    found[OURS] = judge(ours.fit(past, states[:begin], before))
+    every = every and len(found[OURS].covers) == number  # all are judged by the same windows
+    rivals: dict[str, Any] = {}
+    if predictor.guarantee == "all" and not lag:  # what the classical way would like to promise
+        if isinstance(level, dict):
+            notes.append(f"{CLASSICAL} prediction is left out: it has one level for all states")
+        elif is_long(n_states, horizon, PER_WINDOW):
+            notes.append(
+                f"{CLASSICAL} prediction is left out: it lists {powered(n_states, horizon)} "
+                f"sequences for each window of {horizon:,}; shorten the horizon to see it"
+            )
+        else:
+            rivals, more = fit_rivals(ours, past, states[:begin], before)
+            notes += more
+    for name, way in rivals.items():
+        way.confidence_level = level
+        try:
+            found[name] = judge(way)
+        except ValueError as error:
+            notes.append(f"{name} prediction is left out: {error}")
+            continue
+        if len(found[name].covers) < len(found[OURS].covers):
+            notes.append(f"{name} prediction is judged by {len(found[name].covers)} of the windows")
+    found[REPEAT] = repeat_last(found[OURS], states, lag, predictor.max_errors)
+    guaranteed = {name: name == OURS and bool(ours.symmetry_.exact) for name in found}
+    return Backtest(
+        begin, horizon, known, lag, predictor.guarantee, found, asked, notes, ours, guaranteed
+    )
+
+
+def _segments_before(begin: int, lengths: Sequence[int]) -> list[int]:
+    """Return the lengths of segments, or of their parts, in the first rows.
+
+    >>> _segments_before(5, [3, 4, 2]), segments_after(5, [3, 4, 2])
+    ([3, 2], [2, 2])
+    """
+    ends = np.minimum(np.cumsum(lengths), begin)
+    return [one for one in np.diff(ends, prepend=0).tolist() if one]
+
+
+def segments_after(begin: int, lengths: Sequence[int]) -> list[int]:
+    """Return the lengths of segments after the first rows, the first going on with what was.
+
+    Where a segment ends with the first rows, that is one of no rows.
+    """
+    ends = np.maximum(np.cumsum(lengths) - begin, 0)
+    found = [one for one in np.diff(ends, prepend=0).tolist() if one]
+    return [0, *found] if begin in np.cumsum(lengths) and begin < sum(lengths) else found
+
+
+def _split(observations: Any, begin: int, end: int) -> tuple[Any, Any]:
+    if observations is None:
+        return None, None
+    return piece(observations, 0, begin), piece(observations, begin, end)

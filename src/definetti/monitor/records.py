@@ -1,0 +1,209 @@
+"""What a monitor reports: steps, alerts, coverage so far, and a log."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti.martingales import ConfidenceSequence
+from definetti.monitor.sets import AnySet
+
+
+class Alert(NamedTuple):
+    """An alarm that was raised.
+
+    Attributes
+    ----------
+    time : the step whose label raised it, counted as `Monitor.observe` does
+    part : what was found to have changed
+    log_statistic, log_threshold : what was reached, and what had to be
+    done : what was done about it
+    """
+
+    time: int
+    part: str
+    log_statistic: float
+    log_threshold: float
+    done: str
+
+
+class Step(NamedTuple):
+    """A step whose label has come in and was learned.
+
+    Attributes
+    ----------
+    time : when it was observed, counted from 0
+    state : its label
+    set : the set that was given for it; None where none was asked for
+    covered : whether that held the truth, before it was filled if it was empty; None where there
+        was nothing to judge
+    p_values : the smoothed p-value of each part; empty for the first step after a gap
+    alerts : the alarms that it raised
+    """
+
+    time: int
+    state: Hashable
+    set: AnySet | None
+    covered: bool | None
+    p_values: Mapping[str, float]
+    alerts: tuple[Alert, ...] = ()
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A step that was observed and has no label yet.
+
+    Attributes
+    ----------
+    time, observation, code : when, what, and what it is called
+    set, steps : the set that was given, and how many of the last steps it is about
+    uniforms : what breaks ties, part by part
+    issued : what the adaptive level called the set; None where none was in force
+    label, labelled : its label, once it has come before those of earlier steps
+    skipped : whether its label never comes
+    """
+
+    time: int
+    observation: Any
+    code: int
+    uniforms: tuple[float, ...]
+    set: AnySet | None = None
+    steps: int = 0
+    issued: int | None = None
+    label: Hashable = None
+    labelled: bool = False
+    skipped: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Whether its label may still come."""
+        return not (self.labelled or self.skipped)
+
+
+class Share(NamedTuple):
+    """How often, of how many sets, and between what bounds.
+
+    Attributes
+    ----------
+    held, judged : sets that held the truth, and all that were judged
+    low, high : the interval of a confidence sequence, which holds at all times together
+    """
+
+    held: int
+    judged: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """The share of sets that held the truth; NaN before the first."""
+        return self.held / self.judged if self.judged else float("nan")
+
+
+class Coverage:
+    """Sets judged by the truth, all together and by the true state.
+
+    Parameters
+    ----------
+    sequence : what makes the intervals
+
+    Examples
+    --------
+    >>> from definetti.martingales import NormalMixture
+    >>> coverage = Coverage(NormalMixture())
+    >>> for held in [True, True, False, True]:
+    ...     coverage.add("rain", held)
+    >>> coverage.overall.share, coverage.by_state["rain"].judged
+    (0.75, 4)
+    >>> coverage
+    Coverage: 0.750 of 4 sets held the truth, [0.000, 1.000] at all times
+    """
+
+    def __init__(self, sequence: ConfidenceSequence) -> None:
+        self.sequence = sequence
+        self.counts: dict[Hashable, list[int]] = {}  # held and judged, by state
+
+    def add(self, state: Hashable, held: bool) -> None:
+        """Judge one more set."""
+        counts = self.counts.setdefault(state, [0, 0])
+        counts[0] += held
+        counts[1] += 1
+
+    @property
+    def overall(self) -> Share:
+        held = sum(counts[0] for counts in self.counts.values())
+        return self._share(held, sum(counts[1] for counts in self.counts.values()))
+
+    @property
+    def by_state(self) -> Mapping[Hashable, Share]:
+        return {state: self._share(*counts) for state, counts in self.counts.items()}
+
+    def _share(self, held: int, judged: int) -> Share:
+        low, high = self.sequence.interval(held, judged)
+        return Share(held, judged, float(low), float(high))
+
+    def __repr__(self) -> str:
+        found = self.overall
+        return (
+            f"Coverage: {found.share:.3f} of {found.judged} sets held the truth, "
+            f"[{found.low:.3f}, {found.high:.3f}] at all times"
+        )
+
+
+class Log:
+    """Rows of numbers that grow at the end, at a cost that does not grow with them.
+
+    Parameters
+    ----------
+    width : int
+        How many numbers a row has.
+    keep : int, optional
+        How many of the last rows to keep; all if left out.
+
+    Attributes
+    ----------
+    dropped : how many rows are no longer there
+
+    Examples
+    --------
+    >>> log = Log(width=1, keep=2)
+    >>> for number in range(7):
+    ...     log.append([number])
+    >>> log.rows[:, 0], log.dropped
+    (array([5., 6.]), 5)
+    """
+
+    def __init__(self, width: int, keep: int | None = None) -> None:
+        self.keep = keep
+        self.dropped = 0
+        self._room = np.empty((16, width))
+        self._begin = self._end = 0
+
+    def __len__(self) -> int:
+        return self._end - self._begin
+
+    @property
+    def rows(self) -> FloatArray:
+        return self._room[self._begin : self._end]
+
+    def append(self, row: list[float]) -> None:
+        """Write down a row."""
+        if self._end == len(self._room):
+            # Twice the room that is needed, so that this happens seldom.
+            room = np.empty((2 * len(self) + 16, self._room.shape[1]))
+            room[: len(self)] = self.rows
+            self._begin, self._end, self._room = 0, len(self), room
+        self._room[self._end] = row
+        self._end += 1
+        if self.keep is not None and len(self) > self.keep:
+            self._begin += 1
+            self.dropped += 1
+
+    def restore(self, rows: FloatArray, dropped: int) -> None:
+        """Go on from rows that were saved."""
+        self._room, self._begin, self._end = rows.copy(), 0, len(rows)
+        self.dropped = dropped

@@ -1,0 +1,127 @@
+"""The set for the present: from counts where they tell, else as the estimator predicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from definetti.conformal import ConformalHMM
+from definetti.levels import Levels
+from definetti.monitor.sources import CountsSource, Follower, describe
+from definetti.sets import LatticeSet, PredictionSet, StepSets
+from definetti.sets.making import list_members, note_recent
+
+AnySet = PredictionSet | LatticeSet | StepSets
+UNKNOWN = (
+    "after a gap nothing is known of the state before: all states are in until one is labelled"
+)
+
+
+def count_set(
+    way: CountsSource, cp: ConformalHMM, code: int, levels: Levels, uniform: float, exact: bool
+) -> PredictionSet:
+    """Return the set that the estimator would predict one step ahead, from counts.
+
+    Parameters
+    ----------
+    way : the counts; its `sets` tell what of them
+    cp : the estimator, which need not know the last labels
+    code : what is observed
+    levels : what may be missed
+    uniform : what breaks ties, if they are broken
+    exact : whether the level is one that is promised
+    """
+    if way.sets == "class":
+        placed = way.place(code)
+        found, scores = placed.wholes(), placed.scores
+    else:
+        found, scores = way.stream.past_ranks(code)
+    labels = way.alphabet.labels
+    broken = [uniform if cp.smoothing else None] * len(labels)
+    alphas = levels.alphas(labels)
+    p_values, kept, filled = list_members(found, scores, broken, alphas, not cp.allow_empty)
+    return PredictionSet(
+        [(labels[k],) for k in kept],
+        p_values[kept],
+        labels,
+        1,
+        levels.written,
+        way.method,
+        exact,
+        p_values,
+        note=note_recent(cp.symmetry_, alphas, max(one.total - 1 for one in found)),
+        filled=filled,
+    )
+
+
+def ask_set(
+    follower: Follower, waiting: list[Any], levels: Levels, adapted: bool
+) -> tuple[AnySet, int]:
+    """Return the set that the estimator predicts, and how many of the last steps it is about.
+
+    Where some labels are late, the steps of these are left out if that is exact, else the set is
+    about all steps since the last label.
+
+    Parameters
+    ----------
+    waiting : the observations that have no label yet, the present one last
+    levels : what may be missed
+    adapted : whether that is any number, which a level is not
+    """
+    cp = follower.cp
+    new, plain = follower.stacked(waiting), cp._data.plain
+    by_last_state = cp._data.model.fixed and cp._remembering.by_last_state
+    lag = len(waiting) - 1 if by_last_state else 0
+    how: dict[str, Any] = {"horizon": len(waiting) if plain else None, "lag": lag}
+    if not adapted:
+        return cp.predict_set(new, levels.written, **how), len(waiting) - lag
+    every = cp.predict_p(new, **how)
+    if not isinstance(every, PredictionSet):
+        raise ValueError(
+            "on_alarm='adapt' needs sets that can be listed, and there are too many sequences; "
+            "label sooner, or raise max_candidates"
+        )
+    assert levels.other is not None
+    return cut_set(every, levels.other, bool(cp.allow_empty)), len(waiting) - lag
+
+
+def cut_set(every: PredictionSet, alpha: Fraction, allow_empty: bool) -> PredictionSet:
+    """Keep of all candidates those whose p-value is above alpha, which may be any number."""
+    number = int(np.count_nonzero(every.p_values > float(alpha)))
+    filled = not number and not allow_empty
+    number += filled
+    return replace(
+        every,
+        sequences=every.sequences[:number],
+        p_values=every.p_values[:number],
+        confidence_level=float(1 - alpha),
+        exact=False,
+        filled=filled,
+    )
+
+
+def last_states(found: AnySet) -> tuple[Hashable, ...]:
+    """Return the states that are possible at the last step."""
+    if isinstance(found, PredictionSet) and found.horizon == 1:
+        return tuple(one for (one,) in found.sequences)
+    return tuple(found.steps[-1])
+
+
+def noted_p_value(found: AnySet, truth: tuple[Hashable, ...]) -> float:
+    """Return the p-value that a listed set has noted; 0 of labels that it does not know."""
+    assert isinstance(found, PredictionSet)
+    try:
+        return found.p_value(truth)
+    except KeyError:
+        return 0.0
+
+
+def unknown_set(cp: ConformalHMM, labels: tuple[Hashable, ...]) -> PredictionSet:
+    """Return all states, where nothing is known of the state before."""
+    every: list[tuple[Hashable, ...]] = [(label,) for label in labels]
+    ones = np.ones(len(labels))
+    return PredictionSet(every, ones, labels, 1, None, describe(cp), True, ones, note=UNKNOWN)

@@ -1,0 +1,400 @@
+"""Where a monitor's p-values come from: counts of symbols, or the estimator itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti.conformal import ConformalHMM
+from definetti.data.history import Windows
+from definetti.data.labels import Alphabet, checked_states, is_missing
+from definetti.data.sound import require
+from definetti.engine.pvalues import Rank
+from definetti.engine.rank import find_priors, find_step_reference, find_step_score, rank_by_scores
+from definetti.engine.stream import PARTS, Placed, Stream
+from definetti.memory import Order
+from definetti.models.base import Estimate
+from definetti.scores import Emission, Score, Transition
+from definetti.symmetry import Full, Remembering
+
+VISITS = "visits"
+
+
+class Parts(NamedTuple):
+    """The parts of a step that are judged, each with a bet of its own.
+
+    Attributes
+    ----------
+    judged : some of `PARTS`
+    visited : the states that are bet on not to come any more, one by one
+
+    Examples
+    --------
+    >>> Parts(("transitions",), ("sun", "rain")).names
+    ('transitions', "visits to 'sun'", "visits to 'rain'")
+    """
+
+    judged: tuple[str, ...]
+    visited: tuple[Hashable, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return *self.judged, *(f"{VISITS} to {state!r}" for state in self.visited)
+
+
+def read_parts(parts: Any, cp: ConformalHMM) -> Parts:
+    """Read the names of parts; all but visits if there are none."""
+    plain = cp._data.plain
+    known = PARTS[:1] if plain else PARTS
+    if parts is None:
+        return Parts(known)
+    several = isinstance(parts, Iterable) and not isinstance(parts, str)
+    asked = tuple(parts) if several else (parts,)
+    wrong = [one for one in asked if one not in (*known, VISITS)]
+    if wrong or not asked or len(set(asked)) != len(asked):
+        of_chain = " of a plain chain" if plain else ""
+        raise ValueError(
+            f"parts must be some of {', '.join(map(repr, (*known, VISITS)))}{of_chain}, got "
+            f"{parts!r}; leave it out for all but {VISITS!r}"
+        )
+    visited = tuple(cp.states_) if VISITS in asked else ()
+    return Parts(tuple(one for one in known if one in asked), visited)
+
+
+class Follower:
+    """An estimator, and the labelled rows that it does not know yet.
+
+    Taking rows in one by one costs more than all at once, and where sets come from counts the
+    estimator is hardly ever asked.
+
+    Parameters
+    ----------
+    cp : a fitted estimator, which is the follower's own
+    forgets : whether rows are let go, so that the estimator stays as it is
+    """
+
+    def __init__(self, cp: ConformalHMM, forgets: bool) -> None:
+        self.forgets = forgets
+        self.missed = 0
+        self._cp = cp
+        self._rows: list[Any] = []
+        self._labels: list[Hashable] = []
+
+    @property
+    def known(self) -> ConformalHMM:
+        """The estimator as it is, which need not know the last labels."""
+        return self._cp
+
+    @property
+    def cp(self) -> ConformalHMM:
+        """The estimator, which knows all labels."""
+        if self.missed:
+            raise ValueError(
+                f"keep= was given, so that {self.missed} labelled rows are known by their counts "
+                "alone, which is not enough for this; leave keep out"
+            )
+        if self._labels:
+            self._cp.partial_fit(self.stacked(self._rows), self._labels)
+            self._rows, self._labels = [], []
+        return self._cp
+
+    def learn(self, observation: Any, label: Hashable) -> None:
+        """Let the sequence go on."""
+        if self.forgets:
+            self.missed += 1
+            return
+        self._rows.append(observation)
+        self._labels.append(label)
+
+    def new_segment(self) -> None:
+        """Begin a new segment."""
+        if not self.forgets:
+            self.cp.new_segment()
+
+    def stacked(self, rows: list[Any]) -> Any:
+        """Put observations together as an estimator reads them; None for a plain chain."""
+        return None if self._cp._data.plain else stack_rows(rows)
+
+
+def stack_rows(rows: list[Any]) -> Any:
+    """Put single observations into a list, and frames of one row into a frame."""
+    frames = [nw.from_native(row, eager_only=True, pass_through=True) for row in rows]
+    if rows and all(isinstance(frame, nw.DataFrame) for frame in frames):
+        return nw.concat(frames).to_native()
+    return rows
+
+
+MOST_STATES = 64  # the trees of a step are a square of them
+MOST_CELLS = 2**22  # previous state, state and symbol
+
+
+class Source(ABC):
+    """Ranks of the next step, part by part, each among the members of its class.
+
+    Parameters
+    ----------
+    parts : what is judged
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+    @abstractmethod
+    def code(self, observation: Any) -> int:
+        """Return what an observation is called; refuse one that is none."""
+
+    @abstractmethod
+    def check_label(self, label: Hashable) -> None:
+        """Refuse a label that cannot be one."""
+
+    @abstractmethod
+    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
+        """Rank the step to a state, part by part."""
+
+    @abstractmethod
+    def learn(self, label: Hashable, code: int) -> None:
+        """Let the sequence go on."""
+
+    @abstractmethod
+    def new_segment(self) -> None:
+        """Begin a new segment."""
+
+
+def check_plain(observation: Any) -> int:
+    """Return what is observed of a plain chain, nothing; refuse anything else."""
+    if observation is not None:
+        raise ValueError(
+            "observation was given, but the estimator was fitted with observations=None; "
+            "fit again with observations, or give none"
+        )
+    return -1
+
+
+def describe(cp: ConformalHMM) -> str:
+    """Say how sets are made."""
+    smoothed = ", smoothed" if cp.smoothing else ""
+    return f"{cp.score_.name} score, {cp.symmetry_.known_as} symmetry{smoothed}"
+
+
+def counts_tell(cp: ConformalHMM) -> bool:
+    """Tell whether counts are all that the ranks of the estimator's score depend on."""
+    data = cp._data
+    if cp.memory_ != Order(1) or not data.emission.symbols or not find_step_score(cp.score_):
+        return False
+    n, m = len(data.alphabet), len(data.table)
+    counted = find_priors(cp.model_, data.table) is not None
+    return counted and n <= MOST_STATES and n * n * (m + 1) <= MOST_CELLS
+
+
+class CountsSource(Source):
+    """Symbols, and a model refitted on counts: ranks are those of a table.
+
+    Attributes
+    ----------
+    stream : the counts
+    method : how sets are made, in words
+    sets : "class" or "past", what the estimator compares candidates with one step ahead, where
+        counts tell its sets, too; else nothing
+    """
+
+    def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
+        super().__init__(parts)
+        data, model = cp._data, cp.model_
+        self.method = describe(cp)
+        self._judged = [PARTS.index(name) for name in parts.judged]
+        self.alphabet: Alphabet = data.alphabet
+        self.closed, self.plain = data.closed, data.plain
+        self._rule, self._kinds, self._emission = data.rule, data.kinds, data.emission
+        self._table = data.table
+        self._codes = {one: k for k, one in enumerate(data.emission.symbols_of(data.table))}
+        self._model = model
+        self._symmetry = cp.symmetry_ if cp.guarantee == "all" else None
+        priors = find_priors(model, data.table)
+        assert priors is not None
+        surprise = find_step_score(cp.score_) == "surprise"
+        self._placed: tuple[int, Placed] | None = None  # of an observation, since the last label
+        recent = None if self._symmetry is None else self._symmetry.recent
+        self._take_up(Stream.of(data.history, len(self._codes), priors, surprise, recent))
+
+    def _take_up(self, stream: Stream) -> None:
+        self.stream = stream
+        self._see_sets()
+
+    def _see_sets(self) -> None:
+        """See whether counts tell the sets, too."""
+        size = self.stream.n_states, self.stream.n_symbols
+        self.sets = find_step_reference(self._symmetry, *size) if self._symmetry else ""
+
+    def _grow(self, n_states: int, n_symbols: int) -> None:
+        self.stream.grow(n_states, n_symbols)
+        self._placed = None
+        self._see_sets()
+
+    def code(self, observation: Any) -> int:
+        if self.plain:
+            return check_plain(observation)
+        try:
+            found = self._codes.get(observation)
+        except TypeError:  # unhashable: not one of the symbols
+            found = None
+        if found is not None:
+            return found
+        if is_missing(observation):
+            return -1
+        return self._new_symbol(observation)
+
+    def _new_symbol(self, observation: Any) -> int:
+        """Take in a new symbol; raise `CountsInsufficient` where counts are no longer enough."""
+        if self._kinds is not None:
+            found = self._rule.infer_types([observation])
+            assert found is not None  # what went by observations does so still
+            kinds = self._kinds.join(found)
+            if self._rule.choose(kinds).emission_ != self._emission:
+                raise CountsInsufficient
+            self._kinds = kinds
+        table, codes = self._emission.encode([observation], self._table, "observation")
+        n, m = self.stream.n_states, len(table)
+        if find_priors(self._model, table) is None or n * n * (m + 1) > MOST_CELLS:
+            raise CountsInsufficient
+        self._table = table
+        self._codes[observation] = int(codes[0])
+        self._grow(n, m)
+        return int(codes[0])
+
+    def check_label(self, label: Hashable) -> None:
+        if label in self.alphabet.codes:
+            return
+        checked_states([label], "state")
+        if self.closed:
+            self.alphabet.encode([label], "state")
+        self.alphabet.check_kind([label], "state")
+        if len(self.alphabet) == MOST_STATES:
+            raise CountsInsufficient
+        self.alphabet = self.alphabet.joined([label])
+        self._grow(len(self.alphabet), self.stream.n_symbols)
+
+    @property
+    def symbols(self) -> list[Hashable]:
+        """All symbols that were met, in the order of their codes."""
+        return list(self._codes)
+
+    def restore(self, labels: list[Hashable], symbols: list[Hashable], stream: Stream) -> None:
+        """Go on from counts that were saved, with the states and symbols that they are of."""
+        require(set(self.parts.visited) <= set(labels), "states whose visits are judged")
+        self.alphabet = Alphabet(labels)
+        self._take_up(stream)
+        if not self.plain:
+            # In the order in which they were met, one by one: the estimator, which knows labelled
+            # ones alone, may have met them in another.
+            table, codes = None, []
+            for symbol in symbols:
+                table, code = self._emission.encode([symbol], table, "symbols")
+                codes += code.tolist()
+            require(codes == list(range(len(symbols))), "symbols")
+            known = self._emission.symbols_of(self._table)
+            require(set(known) <= set(symbols), "symbols")
+            self._table = self._table if table is None else table
+            self._codes = dict(zip(symbols, codes, strict=True))
+
+    def place(self, code: int) -> Placed:
+        """Compare a step to each state with the members of its class; the last answer is kept."""
+        if self._placed is None or self._placed[0] != code:
+            self._placed = code, self.stream.place_all(code)
+        return self._placed[1]
+
+    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
+        state = self.alphabet.codes[label]
+        if self._placed is not None and self._placed[0] == code:
+            every = self._placed[1].ranks(state)
+        else:
+            every = self.stream.ranks(state, code)
+        judged = tuple([every[k] for k in self._judged])
+        if self.parts.visited:
+            visits = self.stream.visits(state)
+            judged += tuple([visits[self.alphabet.codes[one]] for one in self.parts.visited])
+        return judged
+
+    def learn(self, label: Hashable, code: int) -> None:
+        self.stream.learn(self.alphabet.codes[label], code)
+        self._placed = None
+
+    def new_segment(self) -> None:
+        self.stream.new_segment()
+        self._placed = None
+
+
+class CountsInsufficient(Exception):
+    """Counts are no longer all there is to know."""
+
+
+@dataclass(frozen=True)
+class PreviousStateScore(Score):
+    """A step is strange if it comes from a certain state."""
+
+    state: int
+
+    squares = False
+
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        return np.asarray(windows.start == self.state, dtype=np.float64)
+
+
+class GeneralSource(Source):
+    """Observations of any kind: the estimator ranks, by the whole class and with its own model.
+
+    Parameters
+    ----------
+    follower : the estimator
+    generator : where the rearrangements are drawn from
+    parts : what is judged
+    """
+
+    def __init__(self, follower: Follower, generator: np.random.Generator, parts: Parts) -> None:
+        super().__init__(parts)
+        self._follower, self._generator = follower, generator
+        cp = follower.cp
+        every = dict(zip(PARTS, (Transition(), Emission(), cp.score_), strict=True))
+        self._scores: list[Score] = [every[name] for name in parts.judged]
+        codes = cp._data.alphabet.codes
+        self._scores += [PreviousStateScore(codes[state]) for state in parts.visited]
+
+    def code(self, observation: Any) -> int:
+        data = self._follower.cp._data
+        if data.plain:
+            return check_plain(observation)
+        new = self._follower.stacked([observation])
+        data = data.choose_again(new, "observation")
+        data.emission.encode(new, data.table, "observation")  # or it is refused
+        return 0
+
+    def check_label(self, label: Hashable) -> None:
+        data = self._follower.cp._data
+        labels = checked_states([label], "state")
+        if data.closed:
+            data.alphabet.encode(labels, "state")
+        data.alphabet.check_kind(labels, "state")
+
+    def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
+        cp, symmetry = copy(self._follower.cp), Full()
+        inner = cp._remembering
+        cp._remembering = (
+            replace(inner, symmetry=symmetry) if isinstance(inner, Remembering) else symmetry
+        )
+        new = self._follower.stacked([observation])
+        task, codes = cp._ask_about(new, [label])
+        asked = replace(task, smoothing=True, entropy=int(self._generator.integers(2**63)))
+        # One set of draws for all: each p-value is exact by itself.
+        return tuple(rank_by_scores(asked, codes, self._scores))
+
+    def learn(self, label: Hashable, code: int) -> None:
+        """Nothing: the estimator learns."""
+
+    def new_segment(self) -> None:
+        """Nothing: the estimator is told."""

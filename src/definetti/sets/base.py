@@ -1,0 +1,228 @@
+"""What all prediction sets share: their text, steps, and coverage before filling."""
+
+from __future__ import annotations
+
+import html
+import math
+import reprlib
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from datetime import date, datetime
+from importlib.util import find_spec
+from typing import Any, Literal, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.labels import hashable, listed
+from definetti.engine.promise import LAST, each_time
+from definetti.levels.by_state import ConfidenceLevel, write_at_least
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+BoolArray = npt.NDArray[np.bool_]
+SHOWN = 10  # rows in a repr
+# Said of a set that would be empty, and has its most plausible sequence instead.
+FILLED = "nothing is plausible at this level; the most plausible is shown"
+
+
+def coded(sequence: Any, states: tuple[Hashable, ...], horizon: int) -> IntArray | None:
+    """Read a sequence of labels as codes; None for what is not one of a set's candidates.
+
+    At horizon 1 the bare label will do.
+
+    >>> coded(["sun", "rain"], ("sun", "rain"), 2), coded(["sun", "snow"], ("sun", "rain"), 2)
+    (array([0, 1]), None)
+    """
+    codes = {label: code for code, label in enumerate(states)}
+    try:
+        found = [codes[label] for label in listed(sequence, "sequence")]
+    except (KeyError, TypeError, ValueError):  # nothing that could be one
+        found = []
+    if len(found) == horizon:
+        return np.array(found, dtype=np.int64)
+    if horizon == 1 and hashable(sequence) and sequence in codes:
+        return np.array([codes[sequence]])
+    return None
+
+
+def one_type(labels: tuple[Hashable, ...]) -> bool:
+    """Tell whether a typed column has room for all labels."""
+    plain = (str, bytes, bool, int, float, date, datetime)
+    return len({type(x) for x in labels}) <= 1 and all(type(x) in plain for x in labels)
+
+
+def installed() -> Backend:
+    """Return the data frame library to use where none is asked for."""
+    names: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
+    for name in names:
+        if find_spec(name):
+            return name
+    raise ImportError("to_frame needs a data frame library; install pandas, polars or pyarrow")
+
+
+class Size(NamedTuple):
+    """Two numbers between which the number of members lies; equal where it is known.
+
+    >>> Size(3, 3), Size(10**20, 2 * 10**20)
+    (3, 1.0e+20 to 2.0e+20)
+    """
+
+    low: int
+    high: int
+
+    def __repr__(self) -> str:
+        low, high = map(_short, self)
+        return low if self.low == self.high else f"{low} to {high}"
+
+
+def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = LAST) -> str:
+    """Say what a set of sequences promises.
+
+    >>> promise(0.9, True)
+    'holding the truth with probability ≥ 0.9'
+    >>> promise(0.9, True, "present state")
+    'holding the truth with probability ≥ 0.9 each time it is in this state, counted by visits'
+    >>> promise(0.9, True, "present state, at any time")
+    'holding the truth with probability ≥ 0.9 given the present state, at any time'
+    >>> promise({"N1": 0.99, None: 0.8}, True)
+    'holding the truth with probability ≥ 0.99 where the last state is N1, ≥ 0.8 otherwise'
+    """
+    if confidence_level is None:
+        return f"all candidates{'' if exact else ', p-values NOT valid'}"
+    if exact:
+        level = write_at_least(confidence_level)
+        return f"holding the truth with probability {level}{each_time(given)}"
+    return f"level {write_at_least(confidence_level, '')} NOT guaranteed"
+
+
+def short(value: object) -> str:
+    """Write a value in a few words, however long it is.
+
+    >>> short(list(range(1000)))
+    '[0, 1, 2, 3, 4, 5, ...]'
+    """
+    return reprlib.repr(value)
+
+
+def _short(number: int) -> str:
+    """Write a whole number of any size in a few digits.
+
+    >>> _short(1234), _short(3 * 10**400)
+    ('1,234', '3.0e+400')
+    """
+    if number < 10**7:
+        return f"{number:,}"
+    power = int((number.bit_length() - 1) * math.log10(2))  # or one less than it is
+    power += number >= 10 ** (power + 1)
+    return f"{number // 10 ** (power - 1) / 10:.1f}e+{power}"
+
+
+class BaseStepwiseSet(ABC):
+    """A set that is shown as the states that are possible at each step.
+
+    Attributes
+    ----------
+    states : all labels there are
+    marginals : (horizon, number of states) probability of each state at each step by the model
+    method : how the set was made
+    note : what it does not say, if there is anything to be said of that
+    """
+
+    states: tuple[Hashable, ...]
+    marginals: FloatArray
+    method: str
+    note: str
+
+    @property
+    @abstractmethod
+    def nodes(self) -> BoolArray:
+        """Which states are possible at each step: ``(horizon, number of states)``."""
+
+    @property
+    @abstractmethod
+    def filled(self) -> bool:
+        """Whether something was let in that is not plausible, where there was nothing else."""
+
+    @abstractmethod
+    def _headline(self) -> str: ...
+
+    @abstractmethod
+    def _on_filling(self) -> str:
+        """Say what was let in where nothing is plausible."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BaseStepwiseSet) or type(self) is not type(other):
+            return NotImplemented
+        same = (self.states, self.method, self._headline()) == (
+            other.states, other.method, other._headline()
+        )  # fmt: skip
+        return same and all(
+            np.array_equal(*pair)
+            for pair in ((self.nodes, other.nodes), (self.marginals, other.marginals))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def steps(self) -> list[tuple[Hashable, ...]]:
+        """For each step, the states that are possible there."""
+        return [
+            tuple(label for label, there in zip(self.states, row, strict=True) if there)
+            for row in self.nodes.tolist()
+        ]
+
+    @property
+    def widths(self) -> IntArray:
+        """The number of states that are possible at each step."""
+        return np.asarray(self.nodes.sum(axis=1), dtype=np.int64)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return a data frame, one row a step and state: whether it is in, and how probable.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame; the first of these that is installed if left out.
+        """
+        backend = backend or installed()
+        horizon, n = self.nodes.shape
+        labels = list(self.states)
+        if backend != "pandas" and not one_type(self.states):
+            labels = [repr(label) for label in labels]
+        columns = {
+            "step": np.repeat(np.arange(1, horizon + 1), n),
+            "state": labels * horizon,
+            "in_set": self.nodes.ravel(),
+            "probability": self.marginals.ravel(),
+        }
+        return nw.from_dict(columns, backend=backend).to_native()
+
+    def __repr__(self) -> str:
+        rows = [
+            f"  step {k + 1}: {' | '.join(map(str, found)) or 'none'}"
+            for k, found in enumerate(self.steps[:SHOWN])
+        ]
+        if len(self.nodes) > SHOWN:
+            rows.append(f"  … {len(self.nodes) - SHOWN:,} more steps")
+        if self.filled:
+            rows.append(f"  {self._on_filling()}")
+        name = type(self).__name__
+        noted = [f"  {self.note}"] if self.note else []
+        return "\n".join([f"{name}: {self._headline()}", *noted, *rows, f"  ({self.method})"])
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            f"<tr><td>{k + 1}</td><td>{html.escape(' | '.join(map(str, found)))}</td></tr>"
+            for k, found in enumerate(self.steps[:SHOWN])
+        )
+        more = len(self.nodes) - SHOWN
+        noted = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return (
+            f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr><th>step</th><th>states</th>"
+            f"</tr></thead><tbody>{body}</tbody></table>"
+            + (f"<p>… {more:,} more steps</p>" if more > 0 else "")
+            + (f"<p>{html.escape(self._on_filling())}</p>" if self.filled else "")
+            + f"<p>{html.escape(self.method)}</p>"
+        )

@@ -1,0 +1,326 @@
+"""Prediction sets of many windows that follow one labelled history, ranked together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.candidates import all_candidates, check_listing
+from definetti.data.history import Windows
+from definetti.data.labels import check_length, checked_states, plain
+from definetti.engine.promise import LAST
+from definetti.engine.pvalues import Rank, Ranked, count_ranks, membership, p_values_of
+from definetti.engine.rank import rank
+from definetti.engine.task import PredictionTask
+from definetti.levels import ConfidenceLevel, Levels
+from definetti.models.base import Estimate
+from definetti.sets.base import Backend, installed, one_type, promise
+from definetti.sets.listed import PredictionSet
+from definetti.sets.making import past_by_state
+from definetti.symmetry.base import PRESENT
+
+if TYPE_CHECKING:
+    from definetti.conformal.estimator import ConformalHMM
+
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionSets:
+    """A set for each of ``B`` windows, with the p-values of all ``C`` candidates.
+
+    Attributes
+    ----------
+    p_values : (B, C) of all sequences of states, in the order of `candidates`; one step ahead a
+        column for each state
+    inside : (B, C) which of them are in the set
+    states, horizon, confidence_level, method, exact, given : as in `PredictionSet`
+    scores : (B, C) how strange each is
+    filled : (B,) whether nothing was plausible, so that the most plausible was let in alone
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> cp = ConformalHMM(train_size=0.5, random_state=0).fit(*weather(400, random_state=0))
+    >>> sets = cp.predict_sets([["hat"], ["umbrella"]], confidence_level=0.7)
+    >>> sets.p_values.shape, sets.sizes
+    ((2, 2), array([1, 1]))
+    >>> sets[1].sequences
+    [('rain',)]
+    >>> sets.to_frame("polars").rows()[0][:2]
+    (0, 'sun')
+    """
+
+    p_values: FloatArray
+    inside: BoolArray
+    states: tuple[Hashable, ...]
+    horizon: int
+    confidence_level: ConfidenceLevel
+    method: str
+    exact: bool
+    scores: FloatArray
+    filled: BoolArray
+    given: str = LAST
+
+    def __len__(self) -> int:
+        return len(self.p_values)
+
+    def __iter__(self) -> Iterator[PredictionSet]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, window: int) -> PredictionSet:
+        """Return the set of one window by itself."""
+        p, inside = self.p_values[window], self.inside[window]
+        order = np.lexsort((self.scores[window], -p))
+        kept = order[inside[order]]
+        return PredictionSet(
+            [tuple(self.states[code] for code in row) for row in self.candidates[kept].tolist()],
+            p[kept],
+            self.states,
+            self.horizon,
+            self.confidence_level,
+            self.method,
+            self.exact,
+            p,
+            self.given,
+            filled=bool(self.filled[window]),
+        )
+
+    @cached_property
+    def candidates(self) -> IntArray:
+        """All sequences of states, as codes: ``(C, horizon)``."""
+        return all_candidates(len(self.states), self.horizon)
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many sequences each set has: (B,)."""
+        return np.asarray(self.inside.sum(axis=1))
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where the members of each set begin among `members`, and where the last end: (B + 1,)."""
+        return np.concatenate([[0], self.sizes.cumsum()])
+
+    @property
+    def members(self) -> IntArray:
+        """The members of all sets, one set after the other, as codes: ``(M, horizon)``."""
+        return self.candidates[self.inside.nonzero()[1]]
+
+    @property
+    def nodes(self) -> BoolArray:
+        """Which states some member has at each step: ``(B, horizon, number of states)``."""
+        n, number = len(self.states), len(self)
+        steps = [self.inside.reshape(number, n**k, n, -1) for k in range(self.horizon)]
+        return np.stack([step.any(axis=(1, 3)) for step in steps], axis=1)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return a data frame, a row for each member: ``window``, its steps and ``p_value``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame; the first of these that is installed if left out.
+        """
+        backend = backend or installed()
+        windows, which = self.inside.nonzero()
+        names: list[Any] = list(self.states)
+        if backend != "pandas" and not one_type(self.states):
+            names = [repr(label) for label in names]  # as `PredictionSet.to_frame` has it
+        columns: dict[str, Any] = {"window": windows}
+        for step in range(self.horizon):
+            codes = self.candidates[which, step].tolist()
+            columns[f"step_{step + 1}"] = [names[code] for code in codes]
+        columns["p_value"] = self.p_values[windows, which]
+        return nw.from_dict(columns, backend=backend).to_native()
+
+    def __repr__(self) -> str:
+        mean = self.inside.sum() / max(len(self), 1)
+        return (
+            f"PredictionSets: {len(self):,} windows of {self.horizon:,} "
+            f"step{'s' * (self.horizon > 1)}, {mean:.2f} sequences each on average, each "
+            f"{promise(self.confidence_level, self.exact, self.given)}\n  ({self.method})"
+        )
+
+
+ROWS = 2**20  # candidates that are written out to be scored
+# Ranks, and what breaks their ties: None where they are not broken, NaN where some are not.
+Tied = tuple[Ranked, FloatArray | None]
+
+
+def read_windows(windows: Any) -> tuple[list[Any], Any]:
+    """Return windows one by one, and the observations of all of them one after the other.
+
+    Examples
+    --------
+    >>> read_windows([["hat", None], ["hat", "hat"]])
+    ([['hat', None], ['hat', 'hat']], ['hat', None, 'hat', 'hat'])
+    >>> read_windows(np.zeros((2, 3, 4)))[1].shape
+    (6, 4)
+    """
+    windows = plain(windows)
+    if isinstance(windows, np.ndarray) and windows.ndim >= 2 and len(windows):
+        return list(windows), windows.reshape(-1, *windows.shape[2:])
+    single = isinstance(windows, (str, bytes, dict)) or not np.iterable(windows)
+    each = [] if single else list(windows)
+    if not each or any(not isinstance(one, (list, tuple, np.ndarray)) for one in each):
+        raise TypeError(
+            "windows must be a list of windows, each a list or an array of observations, or an "
+            f"array of shape (windows, steps), got {type(windows).__name__}; for one step each "
+            "write [[first], [second]]"
+        )
+    if len(set(map(len, each))) > 1:
+        raise ValueError("windows have different lengths; ask about those of each length at once")
+    if isinstance(each[0], np.ndarray):
+        return each, np.concatenate(each)
+    return each, [observation for one in each for observation in one]
+
+
+def rank_by_state(task: PredictionTask, codes: IntArray, candidates: IntArray) -> Tied:
+    """Rank candidates of many windows that a fixed model compares with the same past.
+
+    Parameters
+    ----------
+    task : that of the first window, with a table that has the observations of all
+    codes : (B, h) the observations of all windows
+    candidates : (C, steps)
+    """
+    estimate = task.estimate(task.complete_with(0))
+    scores = _score(task, estimate, codes, candidates)
+    greater, equal, total = (np.empty(scores.shape, dtype=np.int64) for _ in range(3))
+    past = past_by_state(task, estimate)
+    for last in np.unique(candidates[:, -1]).tolist():
+        own, shape = candidates[:, -1] == last, (len(codes), -1)
+        weights = np.ones(len(past[last]), dtype=np.int64)
+        above, tied, number = count_ranks(past[last], weights, scores[:, own].ravel(), True)
+        greater[:, own], equal[:, own] = above.reshape(shape), tied.reshape(shape)
+        total[:, own] = number
+    uniforms = np.full((1, 1), task.uniform()) if task.smoothing else None
+    return Ranked(greater, equal, total, scores), uniforms
+
+
+def rank_each(
+    ask: Callable[[int], PredictionTask], number: int, codes: IntArray | None, candidates: IntArray
+) -> Tied:
+    """Rank candidates of many windows by themselves, those that are equal once.
+
+    Parameters
+    ----------
+    ask : from the place of a window to its task
+    codes : (B, h) where equal codes mean equal windows
+    """
+    first, places = np.arange(number), np.arange(number)
+    if codes is not None:
+        _, first, places = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    every: list[list[Rank]] = []
+    scores, broken = [], []
+    for window in first.tolist():
+        task = ask(window)
+        ranks, own = rank(task, candidates)
+        every.append(ranks)
+        scores.append(own)
+        ties = task.tie_breakers(ranks)
+        broken.append([np.nan if tie is None else tie for tie in ties])
+    back = places.reshape(-1)
+    greater, equal, total = (
+        np.array([[one[k] for one in row] for row in every], dtype=object)[back] for k in range(3)
+    )
+    return Ranked(greater, equal, total, np.array(scores)[back]), np.array(broken)[back]
+
+
+def sets_of(
+    task: PredictionTask,
+    ranked: Ranked,
+    uniforms: FloatArray | None,
+    candidates: IntArray,
+    levels: Levels,
+    allow_empty: bool,
+) -> PredictionSets:
+    """Return the sets of all windows at a level, as `listed_set` makes one."""
+    if task.symmetry.given == PRESENT:
+        levels = levels.at(task.labels[task.history.last])
+    alphas = np.array(levels.alphas(task.labels), dtype=object)[candidates[:, -1]]
+    p_values = p_values_of(ranked, uniforms)
+    inside, filled = membership(ranked, p_values, alphas[None], uniforms, fill=not allow_empty)
+    promised = task.promise()
+    return PredictionSets(
+        p_values,
+        inside,
+        task.labels,
+        task.steps,
+        levels.written,
+        task.describe(),
+        promised.exact,
+        ranked.scores,
+        filled,
+        promised.holds_given,
+    )
+
+
+def _score(
+    task: PredictionTask, estimate: Estimate, codes: IntArray, candidates: IntArray
+) -> FloatArray:
+    number, steps = len(candidates), codes.shape[1]
+    states = np.pad(candidates, [(0, 0), (task.lag, 0)])
+    scores = np.empty((len(codes), number))
+    most = max(1, ROWS // (number * steps))
+    for begin in range(0, len(codes), most):
+        part = codes[begin : begin + most]
+        windows = Windows(
+            np.full(len(part) * number, task.history.last),
+            np.tile(states, (len(part), 1)),
+            part.repeat(number, axis=0),
+        )
+        scores[begin : begin + most] = task.score_windows(estimate, windows).reshape(-1, number)
+    return scores
+
+
+def rank_many(
+    cp: ConformalHMM, windows: Any, candidates: Any, lag: int
+) -> tuple[PredictionTask, Tied, IntArray]:
+    """Rank candidates of many windows: with a task that stands for all, and the codes."""
+    if cp.guarantee != "all":
+        raise ValueError(
+            f"guarantee={cp.guarantee!r} has no p-values, and sets of one window at a time; "
+            "use guarantee='all', or predict_set"
+        )
+    each, every = read_windows(windows)
+    task = cp._task(each[0], None, lag, ranking=True)
+    one_law = cp._data.settled(every)  # for all windows
+    n_states, steps = len(task.labels), task.steps
+    check_listing(n_states, steps, cp.max_candidates, task.way_to_limits)
+    codes = all_candidates(n_states, steps)
+    if candidates is not None:
+        codes = _read_candidates(cp, candidates, steps)
+    seen = None
+    usable = one_law or not task.settled
+    if usable and (task.model.fixed or task.history.symbols):
+        new = cp._data_of(task).read_new(every, None)
+        seen = new.codes.reshape(len(each), -1)
+    if task.by_last_state and seen is not None:
+        asked = replace(task, table=new.table)
+        return task, rank_by_state(asked, seen, codes), codes
+    if not (task.history.symbols and one_law):
+        seen = None  # equal codes may mean different things
+
+    def ask(window: int) -> PredictionTask:
+        return cp._task(each[window], None, lag, ranking=True)
+
+    return task, rank_each(ask, len(each), seen, codes), codes
+
+
+def _read_candidates(cp: ConformalHMM, candidates: Any, steps: int) -> IntArray:
+    rows = [checked_states(one, "candidates") for one in candidates]
+    if not rows:
+        raise ValueError("candidates is empty; name some, or leave it out for all")
+    for row in rows:
+        check_length(row, steps)
+    return np.array([cp._data.alphabet.encode(row, "candidates") for row in rows])

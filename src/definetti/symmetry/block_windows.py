@@ -1,0 +1,439 @@
+"""Blocks of a completed sequence, and the windows that their orders end in, counted.
+
+Orders of blocks are too many to list, but what they end in is not: the last blocks that cover a
+window, chosen one after the other. Equal tails of blocks are counted once.
+"""
+
+from __future__ import annotations
+
+from math import perm
+from typing import NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import IntArray, distinct_numbers, distinct_rows
+from definetti._system.compiled import cut_pieces, kernel
+from definetti._system.drawing import FEW, draw_below
+from definetti.data.history import Completion, Windows, stacked
+
+
+class Blocks(NamedTuple):
+    """The completed sequence, and where it is cut.
+
+    Attributes
+    ----------
+    completion : the sequence
+    key : what the cuts in the history depend on
+    past : the cuts in the history, in order
+    new : the cuts in the candidate, the last of them at the end of the sequence
+    """
+
+    completion: Completion
+    key: tuple[int, ...]
+    past: IntArray
+    new: IntArray
+
+    @property
+    def number(self) -> int:
+        """How many blocks there are; the first cut only ends the prefix."""
+        return len(self.past) + len(self.new) - 1
+
+    def arranged(self, orders: IntArray, horizon: int) -> Windows:
+        """Return the windows of given arrangements: rows of block numbers, from the end."""
+        past, new = self.completion.history, self.completion
+        cuts = np.concatenate([self.past, self.new])
+        sequence = (past.states, past.observations, new.states, new.observations)
+        return Windows(*_arranged(orders, horizon, cuts, *sequence))
+
+    def drawn(self, rng: np.random.Generator, size: int, horizon: int) -> Windows:
+        """Return the windows of random arrangements."""
+        blocks = min(horizon, self.number)
+        return stacked(
+            self.arranged(_random_orders(rng, self.number, blocks, part.stop - part.start), horizon)
+            for part in cut_pieces(size, horizon * horizon)
+        )
+
+
+def cut_at_state(completion: Completion) -> Blocks:
+    """Cut after every visit to the last state."""
+    past, state = completion.history, completion.last
+    new = len(past) + np.flatnonzero(completion.states == state)
+    return Blocks(completion, (state,), past.visits(state), new)
+
+
+def cut_at_pair(completion: Completion, step: int = -1) -> Blocks:
+    """Cut after every occurrence of the pair of state and observation at a step of the window."""
+    past, new = completion.history, completion
+    if not past.symbols:
+        raise ValueError(
+            "symmetry cuts at pairs of state and observation, which occur again only where "
+            "observations are symbols; use symmetry='returns' or 'full' for vectors"
+        )
+    state, symbol = int(new.states[step]), int(new.observations[step])
+    visits = past.visits(state)
+    found = past.present.recall(
+        "pairs", (state, symbol), lambda: visits[past.observations[visits] == symbol]
+    )
+    here = (new.states == state) & (new.observations == symbol)
+    return Blocks(completion, (state, symbol), found, len(past) + np.flatnonzero(here))
+
+
+@kernel
+def _random_orders(rng: np.random.Generator, number: int, blocks: int, size: int) -> IntArray:
+    """Draw the last few of `number` blocks in random order, without replacement."""
+    orders = np.empty((size, blocks), dtype=np.int64)
+    # Which order has drawn a block last; a short one looks through what it drew instead.
+    mark = np.zeros(number if blocks > FEW else 0, dtype=np.int64)
+    for b in range(size):
+        for k in range(blocks):
+            fresh = False
+            while not fresh:
+                block = draw_below(rng, number)
+                if blocks > FEW:
+                    fresh = mark[block] <= b
+                else:
+                    fresh = True
+                    for j in range(k):
+                        fresh = fresh and orders[b, j] != block
+            if blocks > FEW:
+                mark[block] = b + 1
+            orders[b, k] = block
+    return orders
+
+
+@kernel
+def _arranged(
+    orders: IntArray,
+    horizon: int,
+    cuts: IntArray,
+    states: IntArray,
+    observations: IntArray,
+    new_states: IntArray,
+    new_observations: IntArray,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Read windows backwards through the blocks, and on into the prefix if they run out."""
+    size, length = len(orders), len(states)
+    start = np.empty(size, dtype=np.int64)
+    window = np.empty((size, horizon), dtype=np.int64)
+    codes = np.empty((size, horizon), dtype=np.int64)
+    for b in range(size):
+        used = 0
+        time, begin = -1, 0
+        for k in range(horizon, -1, -1):
+            if time < begin:  # on to the next block; the prefix begins the sequence
+                if used < orders.shape[1]:
+                    time, begin = cuts[orders[b, used] + 1], cuts[orders[b, used]] + 1
+                else:  # the prefix; or, for `start`, any block: all end in the same state
+                    time, begin = cuts[0], 0
+                used += 1
+            state = states[time] if time < length else new_states[time - length]
+            code = observations[time] if time < length else new_observations[time - length]
+            if k:
+                window[b, k - 1] = state
+                codes[b, k - 1] = code
+            else:
+                start[b] = state
+            time -= 1
+    return start, window, codes
+
+
+PAD = -2  # before the beginning of a block
+
+
+class Tails(NamedTuple):
+    """Distinct block ends, for windows of ``h`` steps.
+
+    Attributes
+    ----------
+    length : (D,) block length, ``h + 1`` if longer
+    states, observations : (D, h + 1) the elements, right-aligned, padded at the left
+    number : (D,) how many blocks end so
+    """
+
+    length: IntArray
+    states: IntArray
+    observations: IntArray
+    number: IntArray
+
+
+class Levels(NamedTuple):
+    """Tails grouped by what they put into the last ``r`` places, for each ``r = 1 … h``.
+
+    Attributes
+    ----------
+    group : (h + 1, D) the group of each tail
+    first : (h + 1, G) one tail of each group
+    weight : (h + 1, G) how many blocks are in each group
+    size : (h + 1,) how many groups there are
+    """
+
+    group: IntArray
+    first: IntArray
+    weight: IntArray
+    size: IntArray
+
+
+@kernel
+def cut_tails(
+    cuts: IntArray, states: IntArray, observations: IntArray, horizon: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return length, states and observations of the end of each block between cuts."""
+    size, width = len(cuts) - 1, horizon + 1
+    length = np.empty(size, dtype=np.int64)
+    tail = np.full((size, width), PAD, dtype=np.int64)
+    codes = np.full((size, width), PAD, dtype=np.int64)
+    for b in range(size):
+        length[b] = min(cuts[b + 1] - cuts[b], width)
+        for k in range(length[b]):
+            tail[b, horizon - k] = states[cuts[b + 1] - k]
+            if k < horizon:  # the state before the window counts, its observation does not
+                codes[b, horizon - k] = observations[cuts[b + 1] - k]
+    return length, tail, codes
+
+
+def distinct_tails(cuts: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Tails:
+    """Group the blocks of a history by their ends."""
+    length, tail, codes = cut_tails(cuts, states, observations, horizon)
+    first, _, count = distinct_rows(np.concatenate([tail, codes], axis=1))
+    return Tails(length[first], tail[first], codes[first], count)
+
+
+def levels(tails: Tails) -> Levels:
+    """Group tails by their last ``r`` elements and the state before, for each ``r``."""
+    size, width = tails.states.shape
+    group = np.zeros((width, size), dtype=np.int64)
+    first = np.zeros((width, size), dtype=np.int64)
+    weight = np.zeros((width, size), dtype=np.int64)
+    number = np.zeros(width, dtype=np.int64)
+    for r in range(1, width):
+        rows = np.concatenate(
+            [tails.states[:, width - 1 - r :], tails.observations[:, width - r :]], axis=1
+        )
+        index, inverse, _ = distinct_rows(rows)
+        number[r] = len(index)
+        group[r] = inverse
+        first[r, : len(index)] = index
+        np.add.at(weight[r], group[r], tails.number)
+    return Levels(group, first, weight, number)
+
+
+@kernel
+def _packed(
+    cuts: IntArray, states: IntArray, observations: IntArray, horizon: int, base: int
+) -> tuple[IntArray, ...]:
+    """Do as `distinct_tails` and `levels` do, with each tail written as one number."""
+    length, tail, codes = cut_tails(cuts, states, observations, horizon)
+    width = horizon + 1
+    numbers = np.zeros(len(length), dtype=np.int64)
+    for k in range(width):
+        numbers = (numbers * base + tail[:, k] - PAD) * base + codes[:, k] - PAD
+    chosen, _, count = distinct_numbers(numbers)
+    length, tail, codes = length[chosen], tail[chosen], codes[chosen]
+    size = len(chosen)
+    group = np.zeros((width, size), dtype=np.int64)
+    first = np.zeros((width, size), dtype=np.int64)
+    weight = np.zeros((width, size), dtype=np.int64)
+    number = np.zeros(width, dtype=np.int64)
+    ends = np.zeros(size, dtype=np.int64)
+    for r in range(1, width):
+        # `ends` writes the last r elements as one number; the state before comes on top.
+        ends = (ends * base + tail[:, width - r] - PAD) * base + codes[:, width - r] - PAD
+        index, inverse, _ = distinct_numbers(ends * base + tail[:, width - 1 - r] - PAD)
+        number[r] = len(index)
+        first[r, : len(index)] = index
+        for d in range(size):
+            group[r, d] = inverse[d]
+            weight[r, inverse[d]] += count[d]
+    return length, tail, codes, group, first, weight, number
+
+
+@kernel
+def walk(
+    length: IntArray,
+    states: IntArray,
+    observations: IntArray,
+    group: IntArray,
+    first: IntArray,
+    weight: IntArray,
+    size: IntArray,
+    prefix_states: IntArray,
+    prefix_observations: IntArray,
+    cut_state: int,
+    number: int,
+    limit: int,
+) -> tuple[int, IntArray, IntArray, IntArray, IntArray]:
+    """Visit every distinct window; the first number returned is −1 where there are too many."""
+    horizon = states.shape[1] - 1
+    drawn = min(horizon, number)
+    start = np.empty(limit, dtype=np.int64)
+    window = np.empty((limit, horizon), dtype=np.int64)
+    codes = np.empty((limit, horizon), dtype=np.int64)
+    ways = np.empty(limit, dtype=np.int64)
+    now_states = np.empty(horizon, dtype=np.int64)
+    now_codes = np.empty(horizon, dtype=np.int64)
+    used = np.empty(horizon + 1, dtype=np.int64)
+    left = np.empty(horizon + 1, dtype=np.int64)
+    following = np.zeros(horizon + 1, dtype=np.int64)
+    so_far = np.ones(horizon + 1, dtype=np.int64)
+    left[0] = horizon
+    found, depth = 0, 0
+    while depth >= 0:
+        r = left[depth]
+        if depth == number:  # all blocks are used: the prefix fills the rest
+            tail_states, tail_codes, reach, available = prefix_states, prefix_observations, r + 1, 1
+        else:
+            k = following[depth]
+            if k == size[r]:
+                depth -= 1
+                continue
+            following[depth] += 1
+            block = first[r, k]
+            available = weight[r, k]
+            for e in range(depth):
+                available -= group[r, used[e]] == k
+            if available <= 0:
+                continue
+            tail_states, tail_codes = states[block], observations[block]
+            reach = length[block]
+        for j in range(min(reach, r)):
+            now_states[r - 1 - j] = tail_states[horizon - j]
+            now_codes[r - 1 - j] = tail_codes[horizon - j]
+        if reach < r:
+            used[depth] = block
+            so_far[depth + 1] = so_far[depth] * available
+            left[depth + 1] = r - reach
+            following[depth + 1] = 0
+            depth += 1
+            continue
+        if found == limit:
+            return -1, start, window, codes, ways
+        # Before a block that just fills the window stands the cut that ends the one before.
+        start[found] = tail_states[horizon - r] if reach > r else cut_state
+        window[found] = now_states
+        codes[found] = now_codes
+        ways[found] = so_far[depth] * available
+        for e in range(depth + 1, drawn):  # orders of the blocks that the window does not reach
+            ways[found] *= number - e
+        found += 1
+        if depth == number:
+            depth -= 1
+    return found, start, window, codes, ways
+
+
+def count_windows(blocks: Blocks, horizon: int, limit: int) -> tuple[Windows, IntArray] | None:
+    """Return the distinct windows over all orders of the blocks, and their number of orders.
+
+    None where there are more than `limit`, or more orders than a machine number holds.
+    """
+    drawn = min(horizon, blocks.number)
+    if drawn > 20 or perm(blocks.number, drawn) >= 2**62:  # 21! is more
+        return None
+    history, new = blocks.completion.history, blocks.completion
+    found, start, window, codes, ways = _walked(
+        _past(blocks, horizon),
+        blocks.past,
+        blocks.new,
+        history.states,
+        history.observations,
+        new.states,
+        new.observations,
+        blocks.key[0],
+        horizon,
+        limit,
+    )
+    if found < 0:
+        return None
+    return Windows(start[:found], window[:found], codes[:found]), ways[:found]
+
+
+def _past(blocks: Blocks, horizon: int) -> tuple[IntArray, ...]:
+    """Return the tails of the blocks that end in the history, and their levels."""
+    history = blocks.completion.history
+
+    def make() -> tuple[IntArray, ...]:
+        cuts = blocks.past if len(blocks.past) else np.zeros(1, dtype=np.int64)
+        base = max(history.n_states, history.emissions.shape[1]) - PAD
+        if history.symbols and base ** (2 * (horizon + 1)) < 2**62:
+            return _packed(cuts, history.states, history.observations, horizon, base)
+        tails = distinct_tails(cuts, history.states, history.observations, horizon)
+        return (*tails[:3], *levels(tails))
+
+    return history.present.recall(("tails", horizon), blocks.key, make)
+
+
+@kernel
+def _walked(
+    tails: tuple[IntArray, ...],
+    past: IntArray,
+    new: IntArray,
+    states: IntArray,
+    observations: IntArray,
+    new_states: IntArray,
+    new_observations: IntArray,
+    cut_state: int,
+    horizon: int,
+    limit: int,
+) -> tuple[int, IntArray, IntArray, IntArray, IntArray]:
+    """Add the candidate's blocks to those of the history, and visit every distinct window."""
+    length = len(states)
+    # No tail of the candidate's blocks reaches further back.
+    offset = max(length - horizon, 0)
+    near_states = np.concatenate((states[offset:], new_states))
+    near_observations = np.concatenate((observations[offset:], new_observations))
+    cuts = np.concatenate((past[len(past) - 1 :], new)) if len(past) else new
+    added = cut_tails(cuts - offset, near_states, near_observations, horizon)
+    # What stays in place: all up to the first cut.
+    cut = past[0] if len(past) else new[0]
+    prefix_states = np.full(horizon + 1, PAD, dtype=np.int64)
+    prefix_observations = np.full(horizon + 1, PAD, dtype=np.int64)
+    for k in range(min(cut, horizon) + 1):
+        t = cut - k
+        prefix_states[horizon - k] = states[t] if t < length else new_states[t - length]
+        prefix_observations[horizon - k] = (
+            observations[t] if t < length else new_observations[t - length]
+        )
+    size, first, weight, number, group, all_states, codes = _joined(tails, added)
+    return walk(
+        size,
+        first,
+        weight,
+        number,
+        group,
+        all_states,
+        codes,
+        prefix_states,
+        prefix_observations,
+        cut_state,
+        len(past) + len(new) - 1,
+        limit,
+    )
+
+
+@kernel
+def _joined(
+    past: tuple[IntArray, ...], added: tuple[IntArray, ...]
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Add a candidate's blocks, each a group of its own: to merge equal ones gains nothing."""
+    length, states, observations, group, first, weight, size = past
+    new_length, new_states, new_observations = added
+    old, new, width = len(length), len(new_length), len(size)
+    both_group = np.empty((width, old + new), dtype=np.int64)
+    both_first = np.empty((width, old + new), dtype=np.int64)
+    both_weight = np.empty((width, old + new), dtype=np.int64)
+    for r in range(1, width):
+        both_group[r, :old] = group[r]
+        both_first[r, : size[r]] = first[r, : size[r]]
+        both_weight[r, : size[r]] = weight[r, : size[r]]
+        for k in range(new):
+            both_group[r, old + k] = size[r] + k
+            both_first[r, size[r] + k] = old + k
+            both_weight[r, size[r] + k] = 1
+    return (
+        np.concatenate((length, new_length)),
+        np.concatenate((states, new_states)),
+        np.concatenate((observations, new_observations)),
+        both_group,
+        both_first,
+        both_weight,
+        size + new,
+    )

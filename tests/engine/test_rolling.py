@@ -1,0 +1,73 @@
+"""Ranks along chains, beside naive loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from definetti.data.history import Completion, History
+from definetti.engine.pvalues import ranks
+from definetti.engine.rolling import latest_ends, rank_along_chains, rank_in_whole_past
+from definetti.symmetry import Departures, Spaced
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 5])
+@pytest.mark.parametrize("recent", [None, 1, 2, 5])
+@pytest.mark.parametrize("made", [Spaced, Departures])
+def test_a_chain_is_the_reference_of_its_time(made, recent, horizon):
+    symmetry = made(recent=recent)
+    tokens = np.random.default_rng(horizon).integers(0, 3, size=60)
+    chains = symmetry.chains(tokens, horizon)
+    for length in range(1, 60):
+        history = History(4)
+        history.append(tokens[:length], np.zeros(length, dtype=np.int64))
+        for last in range(4):
+            steps = np.full(horizon, last)
+            reference = symmetry.reference(Completion(history, steps, steps, 4), 0, None).ends
+            group = tokens[length - 1] if symmetry.given == "present state" else last
+            node = int(latest_ends(chains.groups, np.array([[group]]), np.array([length]))[0, 0])
+            ends = []
+            while node >= 0:
+                ends += [node] if chains.counted[node] else []
+                node = int(chains.parents[node])
+            assert ends[:recent] == reference.tolist()
+
+
+@pytest.mark.parametrize("most", [1, 3, 10**9])
+@pytest.mark.parametrize("seed", range(6))
+def test_ranks_along_chains_are_those_of_naive_walks(seed, most):
+    rng = np.random.default_rng(seed)
+    length, windows, width, members = 80, 25, 2, 6
+    grid = np.array([0.0, 2.0**-30, 2.0**-29, 0.5, 7.0, np.inf, -7.0, -1e6, 1e6, 1e6 + 0.5])
+    scores = rng.choice(grid, size=length)
+    parents = np.array([int(rng.integers(-1, t)) if t else -1 for t in range(length)])
+    counted = rng.random(length) < 0.8
+    latest = rng.integers(-1, length, size=(windows, width), dtype=np.int32)
+    own = rng.choice(grid, size=(windows, members))
+    greater, equal, total = rank_along_chains(parents, counted, scores, latest, own, most)
+    for w in range(windows):
+        for c in range(members):
+            node, found = int(latest[w, c % width]), []
+            while node >= 0:
+                found += [scores[node]] if counted[node] else []
+                node = int(parents[node])
+            found = found[:most]
+            weights = np.ones(len(found), dtype=np.int64)
+            (one,) = ranks(np.array(found), weights, own[w, c : c + 1], joins=True)
+            assert (greater[w, c], equal[w, c], total[w, c % width]) == one[:3]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ranks_in_the_whole_past_are_those_along_one_chain(seed):
+    rng = np.random.default_rng(seed)
+    grid = np.array([0.0, 2.0**-30, 0.5, 7.0, np.inf, -7.0])
+    past, begin = rng.choice(grid, size=90), int(rng.integers(0, 4))
+    ends = np.arange(90)
+    counted, parents = ends >= begin, np.where(ends > begin, ends - 1, -1)
+    latest = np.sort(rng.integers(begin - 1, 90, size=(40, 1)), axis=0).astype(np.int32)
+    latest[latest < begin] = -1
+    own = rng.choice(grid, size=(40, 5))
+    found = rank_in_whole_past(counted, past, latest, own)
+    expected = rank_along_chains(parents, counted, past, latest, own, 10**9)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
