@@ -6,9 +6,9 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check.advice import MIN_RUN_RATIO, memory_is_feasible
-from definetti.check.base import CannotTest, Effect, Statistic
+from definetti.check.messages import MIN_RUN_RATIO, memory_is_feasible
 from definetti.check.sample import Draws, Sample
+from definetti.check.statistic import CannotTest, Effect, Statistic
 from definetti.memory import Age
 
 FEW = 8  # states, up to which each is looked at by itself, too

@@ -6,10 +6,10 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import UNIT, add_up, hold_names, sum_cells
-from definetti.check.advice import MIN_BITS, below, memory_is_feasible
-from definetti.check.base import CannotTest, Effect, Statistic
+from definetti.check.likelihood import UNIT, add_up, hold_names, sum_cells
+from definetti.check.messages import MIN_BITS, below, memory_is_feasible
 from definetti.check.sample import Draws, Sample
+from definetti.check.statistic import CannotTest, Effect, Statistic
 from definetti.memory import Order as Memory
 
 

@@ -17,7 +17,7 @@ from definetti._system.checks import checked_prior
 from definetti._system.saved import Saved
 from definetti.adaptive import AdaptiveLevel
 from definetti.check import Diagnosis, Finding, Residuals
-from definetti.check.bands import Curve
+from definetti.check import Curve
 from definetti.conformal import ConformalHMM
 from definetti.conformal.sequences import ConformalSequences, Units
 from definetti.data.encoded import EncodedHistory, Trained

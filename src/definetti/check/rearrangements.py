@@ -1,27 +1,41 @@
-"""Uniform draws of whole sequences from the class of a labelled history.
+"""Uniform draws from all rearrangements of a labelled history, and statistics of the draws.
 
 All sequences with the same first state and the same transition counts are the Euler trails, from
 the first state to the last, of the graph of its transitions. By the BEST theorem a uniform trail is
 a uniform tree of last exits towards the last state, here drawn by Wilson's loop-erased walk, and a
 uniform order of every state's other exits. Observations are dealt anew within each state, as
-times: a draw is a path and a permutation of times. Each costs a pass over the sequence.
+times: a draw is a path and a permutation of times. Each costs a pass over the sequence. Segments
+with gaps between them are rearranged each by itself. A *node* is a state of a segment, so that one
+pass over the nodes does them all.
 
-Segments with gaps between them are rearranged each by itself. A *node* is a state of a segment,
-so that one pass over the nodes does them all.
+Where several sequences have one law, steps may also move from one sequence to another. Of two
+sequences that are in one state so many steps before their ends, what follows may be exchanged:
+first states, lengths and the likelihood stay. All such exchanges, at every distance from the end
+and among any number of sequences, are independent shuffles, one for each distance and state, so
+that one pass over the sequences is a uniform draw.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore]
 
-from definetti._system.arrays import CodeArray, IntArray, as_codes, distinct_numbers
+from definetti._system.arrays import CodeArray, FloatArray, IntArray, as_codes, distinct_numbers
+from definetti._system.checks import checked_jobs
 from definetti._system.compiled import kernel
 from definetti._system.drawing import draw_below
+from definetti.check.sample import Draws, Sample
 
 LONG = 2**12  # cards, from which on to seed a generator for one shuffle pays
 HALF, LOW = np.uint64(2**32), np.uint64(2**32 - 1)  # of the bits of a word
+STEPS, MOST = 2**19, 50  # the most steps, and draws, of a piece
+AT_ONCE = 2**16  # steps that are held in memory at once, if a draw has no more
+
+Drawer = Callable[[np.random.Generator, int], tuple[CodeArray, CodeArray, CodeArray]]
 
 
 class Graph(NamedTuple):
@@ -220,3 +234,148 @@ def draw_members(
             tokens[b, end - 1] = graph.token[u]
             times[b, end - 1] = shelf[tops[u] + to_shelf[u]]
     return tokens, edges, times
+
+
+class Tails(NamedTuple):
+    """Several sequences, laid out from their ends.
+
+    Attributes
+    ----------
+    tokens, edges, row : (T,) of the sequences, and which of them a time is in
+    ends : (S,) where each ends
+    order : (T,) times sorted by distance from the end, the largest first, then by state
+    groups : where those of one distance and state begin, and the last end
+    shelf, shelves : (T,) times sorted by state, and where those of a state begin
+    """
+
+    tokens: CodeArray
+    edges: CodeArray
+    row: CodeArray
+    ends: IntArray
+    order: CodeArray
+    groups: CodeArray
+    shelf: CodeArray
+    shelves: IntArray
+
+
+def tails_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Tails:
+    """Lay sequences out from their ends; parameters as of `graph_of`.
+
+    >>> tails_of(np.array([0, 1, 0]), np.array([0, -1, -1]), np.array([0, 2, 3])).order
+    array([0, 2, 1], dtype=int32)
+    """
+    length = len(tokens)
+    size = np.diff(begins)
+    row = as_codes(np.repeat(np.arange(len(size)), size), length)
+    ends = begins[1:].copy()
+    left = ends[row] - 1 - np.arange(length)
+    order = as_codes(np.lexsort((tokens, -left)), length)
+    changed = (np.diff(left[order]) != 0) | (np.diff(tokens[order]) != 0)
+    groups = np.concatenate([[0], np.flatnonzero(changed) + 1, [length]])
+    shelves = np.concatenate([[0], np.bincount(tokens).cumsum()])
+    shelf = as_codes(np.argsort(tokens, kind="stable"), length)
+    return Tails(
+        as_codes(tokens, length), as_codes(edges, length), row, ends, order,
+        as_codes(groups, length), shelf, shelves,
+    )  # fmt: skip
+
+
+@kernel
+def draw_tails(
+    rng: np.random.Generator, tails: Tails, size: int
+) -> tuple[CodeArray, CodeArray, CodeArray]:
+    """Draw rearrangements of all sequences together, in the form of `draw_members`."""
+    length = len(tails.tokens)
+    tokens = np.empty((size, length), dtype=tails.tokens.dtype)
+    edges = np.empty((size, length), dtype=tails.tokens.dtype)
+    times = np.empty((size, length), dtype=tails.tokens.dtype)
+    here = np.empty(len(tails.ends), dtype=np.int64)
+    for b in range(size):
+        slot = np.arange(len(tails.ends))  # which sequence has what each one was up to here
+        for g in range(len(tails.groups) - 1):
+            begin, end = tails.groups[g], tails.groups[g + 1]
+            for k in range(begin, end):
+                here[k - begin] = slot[tails.row[tails.order[k]]]
+            shuffle(rng, here, 0, end - begin)
+            for k in range(begin, end):
+                time = tails.order[k]
+                mine, new = tails.row[time], here[k - begin]
+                slot[mine] = new
+                at = tails.ends[new] - (tails.ends[mine] - time)
+                tokens[b, at] = tails.tokens[time]
+                edges[b, at] = tails.edges[time]
+        shelf, visits = tails.shelf.copy(), tails.shelves[:-1].copy()
+        for v in range(len(visits)):
+            shuffle(rng, shelf, tails.shelves[v], tails.shelves[v + 1])
+        for t in range(length):
+            v = tokens[b, t]
+            times[b, t] = shelf[visits[v]]
+            visits[v] += 1
+    return tokens, edges, times
+
+
+class Measure(Protocol):
+    """A statistic, or curves for a picture: a row of numbers for each draw."""
+
+    def measure(self, sample: Sample, draws: Draws) -> FloatArray: ...
+
+
+def drawer_of(sample: Sample, across: bool) -> Drawer:
+    """Return a function that draws rearrangements, within each sequence or across all.
+
+    >>> from definetti.check.sample import read_sample
+    >>> draw = drawer_of(read_sample(None, list("aab"), None, 1), across=False)
+    >>> draw(np.random.default_rng(0), 1)[0]
+    array([[0, 0, 1]], dtype=int32)
+    """
+    if across:
+        tails = tails_of(sample.tokens, sample.edges, sample.begins)
+        return lambda rng, size: draw_tails(rng, tails, size)
+    graph = graph_of(sample.tokens, sample.edges, sample.begins)
+    return lambda rng, size: draw_members(rng, graph, size)
+
+
+def draws_per_piece(sample: Sample) -> int:
+    """Return how many draws share a stream of random numbers."""
+    return min(MOST, max(1, STEPS // len(sample)))
+
+
+def measure_draws(
+    sample: Sample,
+    statistics: Sequence[Measure],
+    across: bool,
+    n_resamples: int,
+    entropy: int,
+    n_jobs: int | None,
+) -> Iterator[list[FloatArray]]:
+    """Yield the values of each statistic, for one piece of the draws after the other.
+
+    Every piece has a random stream of its own, so that values do not depend on the number of
+    threads.
+    """
+    draw = drawer_of(sample, across)
+    each = draws_per_piece(sample)
+
+    def measure(begin: int) -> list[FloatArray]:
+        rng = np.random.default_rng([entropy, int(across), begin])
+        size, few = min(each, n_resamples - begin), max(1, AT_ONCE // len(sample))
+        found = []
+        for k in range(0, size, few):
+            draws = Draws(*draw(rng, min(few, size - k)))
+            found.append([one.measure(sample, draws) for one in statistics])
+            del draws  # before there are others
+        return [np.concatenate(values) for values in zip(*found, strict=True)]
+
+    begins = range(0, n_resamples, each)
+    jobs = int(effective_n_jobs(checked_jobs(n_jobs, n_resamples)))
+    if jobs == 1:
+        yield from map(measure, begins)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(measure, begin) for begin in begins]
+        try:
+            for one in waiting:
+                yield one.result()
+        finally:
+            for one in waiting:
+                one.cancel()

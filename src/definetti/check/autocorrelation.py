@@ -1,4 +1,4 @@
-"""Whether observations linger, given the state."""
+"""Whether successive observations depend on each other, given the state."""
 
 from __future__ import annotations
 
@@ -6,24 +6,30 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import GONE, UNIT, add_up, hold_names, sum_cells
-from definetti.check.advice import MIN_BITS, MIN_CORRELATION, below, visits_suffice
-from definetti.check.base import Effect, Statistic
-from definetti.check.observed import Column
+from definetti.check.columns import Column
+from definetti.check.likelihood import GONE, UNIT, add_up, hold_names, sum_cells
+from definetti.check.messages import (
+    MIN_BITS,
+    MIN_CORRELATION,
+    below,
+    name_column,
+    need_columns,
+    visits_suffice,
+)
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import name_column, need_columns
+from definetti.check.statistic import Effect, Statistic
 from definetti.memory import Observation
 
 
-class Lingering(Statistic, name="lingering"):
-    """What an observation tells of the next one beyond the state, column by column.
+class Autocorrelation(Statistic, name="autocorrelation"):
+    """The dependence of an observation on the one before, given the state, column by column.
 
     Numbers: the correlation of successive scores, positive or negative. Symbols: the likelihood of
     each symbol given its state and the symbol before it, ``Σ n log n`` over such triples and
     less that over the first two.
     """
 
-    asks = "do observations linger, given the state?"
+    asks = "do successive observations depend on each other, given the state?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         return need_columns(sample)
