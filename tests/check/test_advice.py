@@ -14,7 +14,7 @@ from definetti.cli.checking import note_broken
 from definetti.memory import Age
 
 ROWS = 20_000
-EFFECTS = ("near row", "tells 0", "correlate", "where the chain says")
+EFFECTS = ("near row", "bits of information", "correlate", "where the chain says")
 
 
 def chain(stays, rng, length=ROWS):
@@ -305,7 +305,7 @@ def test_what_is_left_to_spaced_sets_is_no_empty_advice():
     found = check(None, few, tests=["order"], random_state=0)
     assert found.tests["order"].verdict.endswith(": take symmetry='spaced'.")
     left = found.beyond_spaced().tests["order"].verdict
-    assert left.endswith(" bits of the next.")
+    assert left.endswith(" bits of information about the next.")
 
 
 def test_material_failures_come_before_others():

@@ -12,7 +12,6 @@ from definetti.check.messages import (
     MIN_BITS,
     MIN_CORRELATION,
     below,
-    name_column,
     need_columns,
     visits_suffice,
 )
@@ -54,13 +53,17 @@ class Autocorrelation(Statistic, name="autocorrelation"):
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
-        which = name_column(column)
         if column.symbols is None:
             size = float(_correlate(column.scores[0][None], sample.edges[None])[0])
-            words = f"{which} and the one before correlate {size:.2f} given the state"
+            which = f"values of {column.called}" if column.name else "observations"
+            words = f"successive {which} correlate {size:.2f} given the state"
             return Effect(words, size, short_of=below(size, MIN_CORRELATION, "in correlation"))
         bits = float((values[0, part] - values[1:, part].mean()) / (2 * np.log(2) * len(sample)))
-        words = f"{which} before tells {max(bits, 0.0):.3f} bits of the next given the state"
+        which = f"value of {column.called}" if column.name else "observation"
+        words = (
+            f"the previous {which} adds {max(bits, 0.0):.3f} bits of information about the next "
+            "given the state"
+        )
         return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:

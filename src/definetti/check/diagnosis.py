@@ -253,8 +253,8 @@ def _drop_spaced(words: str) -> str:
 
     >>> _drop_spaced("take memory='age', or symmetry='spaced'.")
     "take memory='age'."
-    >>> _drop_spaced("The state before tells 0.1 bits of the next: take symmetry='spaced'.")
-    'The state before tells 0.1 bits of the next.'
+    >>> _drop_spaced("The previous state adds 0.1 bits: take symmetry='spaced'.")
+    'The previous state adds 0.1 bits.'
     """
     words = words.replace(", or symmetry='spaced'", "")
     words = words.replace(": take symmetry='spaced'.", ".")

@@ -43,7 +43,7 @@ class OneChain(Statistic, name="one_chain"):
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         steps = max(int((sample.edges >= 0).sum()), 1)
         bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * steps))
-        words = f"which sequence it is tells {max(bits, 0.0):.3f} bits of a step"
+        words = f"the sequence adds {max(bits, 0.0):.3f} bits of information about a step"
         return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
@@ -84,7 +84,7 @@ class OneEmission(Statistic, name="one_emission"):
             )
             return Effect(words, size, short_of=below(size, MIN_SHIFT, "standard deviations"))
         bits = excess / (2 * np.log(2))
-        words = f"which sequence it is tells {bits:.3f} bits of {which} given the state"
+        words = f"the sequence adds {bits:.3f} bits of information about {which} given the state"
         return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
