@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.progress import show_progress
+from definetti._system.terminal import show_progress
 from definetti.engine.filling import place_candidates
 from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state

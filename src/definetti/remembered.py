@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.progress import show_progress
+from definetti._system.terminal import show_progress
 from definetti.data.history import History
 from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import chances_by_state

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.emissions import Categorical
 from definetti.exceptions import SaveError
 from definetti.models import Model, Predictor

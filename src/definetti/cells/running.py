@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from definetti._system.checks import checked_jobs
-from definetti._system.progress import show_progress
-from definetti._system.stopping import block_interrupts
-from definetti._system.workers import end_with_parent
+from definetti._system.interrupts import block_interrupts, end_with_parent
+from definetti._system.terminal import show_progress
 from definetti.cells.cell import Cell
 from definetti.cells.store import Store
 

@@ -20,7 +20,7 @@ from definetti._system.checks import (
     checked_resamples,
     entropy_of,
 )
-from definetti._system.progress import show_progress
+from definetti._system.terminal import show_progress
 from definetti.check.attribution import find_explained, stand_out
 from definetti.check.diagnosis import Diagnosis, Finding
 from definetti.check.messages import describe_assumption, write_verdict

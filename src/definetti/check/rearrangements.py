@@ -27,7 +27,7 @@ from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore
 from definetti._system.arrays import CodeArray, FloatArray, IntArray, as_codes, distinct_numbers
 from definetti._system.checks import checked_jobs
 from definetti._system.compiled import kernel
-from definetti._system.drawing import draw_below
+from definetti._system.random import draw_below
 from definetti.check.sample import Draws, Sample
 
 LONG = 2**12  # cards, from which on to seed a generator for one shuffle pays

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.check.sample import Draws, Sample
 
 

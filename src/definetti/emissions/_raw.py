@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
-from definetti._system.saved import Saved
+from definetti._system.mixins import Saved
 from definetti.data.labels import MISSING, is_missing, listed
 from definetti.emissions._chunks import Chunks
 

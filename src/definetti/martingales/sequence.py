@@ -10,7 +10,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_number
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.martingales._checks import checked_share
 
 

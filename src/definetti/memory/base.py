@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.data.history import History
 
 

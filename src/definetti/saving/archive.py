@@ -24,9 +24,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from definetti._system.budget import Budget, claim_memory, count_memory
-from definetti._system.files import replace_file
-from definetti._system.nesting import measure_depth, structure
+from definetti._system.files import (
+    Budget,
+    claim_memory,
+    count_memory,
+    measure_depth,
+    replace_file,
+    structure,
+)
 from definetti.exceptions import LoadError, SaveError
 from definetti.saving.values import DIGITS, first_line
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from definetti._system.budget import claim_memory
+from definetti._system.files import claim_memory
 from definetti.exceptions import LoadError, SaveError
 from definetti.saving.archive import claim_text, read_json
 from definetti.saving.values import Form, from_bytes

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import sklearn
 
 import definetti
-from definetti._system.budget import count_memory
-from definetti._system.saved import Saved
+from definetti._system.files import count_memory
+from definetti._system.mixins import Saved
 from definetti.exceptions import LoadError, SaveError
 from definetti.saving.archive import DEEPEST, Archive, open_archive, write_archive
 from definetti.saving.estimators import Hmmlearn, ScikitLearn

@@ -6,7 +6,7 @@ from typing import Any
 
 import narwhals as nw
 
-from definetti._system.budget import claim_memory
+from definetti._system.files import claim_memory
 from definetti.exceptions import SaveError
 from definetti.saving.values import Form
 

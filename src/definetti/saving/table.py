@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from definetti._system.budget import claim_memory
 from definetti._system.checks import checked_prior
-from definetti._system.saved import Saved
+from definetti._system.files import claim_memory
+from definetti._system.mixins import Saved
 from definetti.adaptive import AdaptiveLevel
-from definetti.check import Diagnosis, Finding, Residuals
-from definetti.check import Curve
+from definetti.check import Curve, Diagnosis, Finding, Residuals
 from definetti.conformal import ConformalHMM
 from definetti.conformal.sequences import ConformalSequences, Units
 from definetti.data.encoded import EncodedHistory, Trained

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import narrowed
-from definetti._system.budget import claim_memory
+from definetti._system.files import claim_memory
 from definetti.exceptions import LoadError, SaveError
 
 PLAIN = (bool, int, float, str, type(None))

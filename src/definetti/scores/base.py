@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from definetti._system.arrays import FloatArray
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.data.history import Windows
 from definetti.models.base import Estimate
 from definetti.trellis.trellis import Trellis
