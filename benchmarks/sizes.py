@@ -9,7 +9,7 @@ from rich.console import Console
 
 from benchmarks.tables import make_table, show_table
 from definetti import HMM, ConformalHMM
-from definetti.evaluation.summary import exact_interval
+from definetti.evaluation.summarize import exact_interval
 from definetti.exceptions import NotExactWarning
 from definetti.oracle import oracle_size
 from definetti.simulate import sample

@@ -23,7 +23,7 @@ from definetti import HMM, ConformalHMM
 from definetti.contest.recordings import Recording, read_sleep, read_words
 from definetti.emissions import Gaussian, Words
 from definetti.evaluation.rolling import roll_levels
-from definetti.evaluation.summary import exact_interval
+from definetti.evaluation.summarize import exact_interval
 from definetti.memory import Age, Memory, Order
 from definetti.paper.series import read_series
 from studies.data import SLEEP, WORDS, missing

@@ -23,7 +23,7 @@ from definetti.emissions import Gaussian
 from definetti.engine.pvalues import miscoverage
 from definetti.engine.thresholds import blocks_needed
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.summary import exact_interval
+from definetti.evaluation.summarize import exact_interval
 from definetti.exceptions import FewBlocksWarning
 from definetti.models.hmm import HMM
 from definetti.sets import StepSets

@@ -19,7 +19,7 @@ from rich.console import Console
 from definetti import ConformalHMM
 from definetti.check import Diagnosis, check
 from definetti.evaluation.rolling import roll_levels
-from definetti.evaluation.summary import exact_interval
+from definetti.evaluation.summarize import exact_interval
 from definetti.memory import Age
 from studies.choices import RecordedKind, read
 from studies.data import missing

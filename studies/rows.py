@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti.engine.pvalues import miscoverage
-from definetti.evaluation.summary import exact_interval, find_worst_state, split_by_last_state
+from definetti.evaluation.summarize import exact_interval, find_worst_state, split_by_last_state
 from studies.rolling import Outcome, StudiedMethod
 
 LEVELS = (0.8, 0.9)

@@ -25,7 +25,7 @@ from scipy.stats import binom
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.engine.stream import PARTS, stream_p_values, visit_p_values
-from definetti.evaluation.summary import exact_interval
+from definetti.evaluation.summarize import exact_interval
 from definetti.martingales import CUSUM, Alarm, Martingale, ShiryaevRoberts, Ville
 from definetti.models.predictors import stationary
 

@@ -37,7 +37,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("task", QUESTIONS)
 def test_every_number_is_the_same(task, monkeypatch):
     calls = []
     real = Kernel.__call__

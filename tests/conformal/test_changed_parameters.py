@@ -37,7 +37,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("params", WRONG, ids=repr)
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("task", QUESTIONS)
 @pytest.mark.parametrize("train_size", [None, 0.5])
 def test_what_fit_refuses_is_refused_later_too(params, task, train_size):
     cp = ConformalHMM(train_size=train_size).fit(Y[:100], X[:100]).set_params(**params)

@@ -42,13 +42,13 @@ def check_refused(monkeypatch, cp, ask):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("task", QUESTIONS)
 def test_lengths_are_compared_first(monkeypatch, estimator, task):
     check_refused(monkeypatch, ESTIMATORS[estimator], QUESTIONS[task])
 
 
 @pytest.mark.parametrize("estimator", list(ESTIMATORS)[:3])
-@pytest.mark.parametrize("question", LATE)
+@pytest.mark.parametrize("task", LATE)
 def test_late_labels_too(monkeypatch, estimator, task):
     check_refused(monkeypatch, ESTIMATORS[estimator], LATE[task])
 

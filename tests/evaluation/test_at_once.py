@@ -113,8 +113,8 @@ def test_a_fixed_model(symmetry, score, seen, horizon, ties, levels):
 def test_pieces_make_no_difference(monkeypatch, seen, levels):
     cp = ConformalHMM(symmetry="spaced", train_size=13, smoothing=True, random_state=1)
     whole, _ = rolled(cp, OBSERVED[seen], STATES, 2, levels)
-    for name in ("along.CANDIDATES", "along.READ", "along.ROWS"):
-        monkeypatch.setattr(f"definetti.evaluation.{name}", 30)  # three windows, or a few steps
+    for name in ("CANDIDATES", "READ", "ROWS"):
+        monkeypatch.setattr(f"definetti.engine.rolling.{name}", 30)  # three windows, or a few steps
         check_same(*(roll_again(cp, seen, 2, levels), whole))
 
 

@@ -17,7 +17,7 @@ from definetti.engine.rank import PredictionTask
 from definetti.evaluation import START, WINDOWS
 from definetti.evaluation.backtest import find_begin, run_backtest
 from definetti.evaluation.rolling import roll_windows
-from definetti.evaluation.summary import find_worst_state, split_by_last_state
+from definetti.evaluation.summarize import find_worst_state, split_by_last_state
 from definetti.report import make_report
 from definetti.simulate import weather
 
@@ -187,7 +187,7 @@ def test_coverage_given_the_last_state():
 
 def test_no_two_classes_have_one_name():
     root = Path(__file__).resolve().parents[2]
-    ours = ["src/definetti/judging", "src/definetti/contest", "src/definetti/report", "studies"]
+    ours = ["src/definetti/evaluation", "src/definetti/contest", "src/definetti/report", "studies"]
     every = [
         (line.split()[1].rstrip(":").split("(")[0], path)
         for folder in ("src/definetti", "studies")

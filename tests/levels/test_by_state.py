@@ -20,7 +20,7 @@ from definetti.baselines import Baseline
 from definetti.cli.levels import read_confidence
 from definetti.cli.verify import MODELS as LAWS
 from definetti.evaluation.backtest import run_backtest
-from definetti.evaluation.summary import summary
+from definetti.evaluation.summarize import summary
 from definetti.exceptions import FewBlocksWarning
 from definetti.levels import read_levels
 from definetti.plots import plot_coverage, plot_set

@@ -14,7 +14,7 @@ from definetti.baselines import Classical
 from definetti.check import check
 from definetti.engine.pvalues import entry
 from definetti.evaluation.backtest import REPEAT, fit_rivals
-from definetti.evaluation.summary import summary
+from definetti.evaluation.summarize import summary
 from definetti.evaluation.verdict import mean_interval
 from definetti.report import make_report
 from definetti.report.report import embedded

@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from definetti import HMM, ConformalHMM
 from definetti.evaluation import backtest_series
-from definetti.evaluation.summary import exact_interval
+from definetti.evaluation.summarize import exact_interval
 from definetti.report import report_series
 from definetti.simulate import weather
 

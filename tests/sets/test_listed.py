@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM, Evaluation, PredictionSet
-from definetti.sets import listed
+from definetti.sets import base
 
 SEQUENCES = [("sun", "sun"), ("sun", "rain"), ("rain", "rain")]
 P_VALUES = np.array([0.8, 0.3, 0.15])
@@ -358,9 +358,9 @@ def test_to_frame_takes_what_is_installed(monkeypatch):
     def only(*installed):
         return lambda name: name in installed
 
-    monkeypatch.setattr(listed, "find_spec", only("polars"))
+    monkeypatch.setattr(base, "find_spec", only("polars"))
     assert type(made().to_frame()) is pl.DataFrame
-    monkeypatch.setattr(listed, "find_spec", only())
+    monkeypatch.setattr(base, "find_spec", only())
     with pytest.raises(ImportError, match="install pandas, polars or pyarrow"):
         made().to_frame()
 

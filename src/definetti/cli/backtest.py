@@ -167,7 +167,7 @@ def describe_level(
 
     from definetti.cli.levels import name_levels
     from definetti.evaluation.backtest import OURS
-    from definetti.evaluation.summary import summary
+    from definetti.evaluation.summarize import summary
 
     rows, asked = np.asarray(table.rows), test.horizon - test.lag
     found = {name: one._replace(begins=rows[one.begins]) for name, one in found.items()}

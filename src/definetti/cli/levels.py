@@ -87,7 +87,7 @@ def name_levels(
     confidence_level: float | dict[Any, float], states: Iterable[Hashable]
 ) -> float | dict[str, float]:
     """Write levels for JSON: a number, or each state's by its name."""
-    from definetti.evaluation.summary import names_of
+    from definetti.evaluation.summarize import names_of
 
     if not isinstance(confidence_level, dict):
         return confidence_level

@@ -9,7 +9,7 @@ import numpy as np
 
 from definetti.contest.contestants import Contestant
 from definetti.contest.worlds import Drawn, Recorded
-from definetti.evaluation.summary import exact_interval, find_worst_state, split_by_last_state
+from definetti.evaluation.summarize import exact_interval, find_worst_state, split_by_last_state
 from definetti.paper.methods import PROMISED
 from definetti.paper.shortfalls import mark_short
 

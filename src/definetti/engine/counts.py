@@ -80,34 +80,39 @@ def rank_steps(
 
 
 STEPS = 2**16  # windows that are ranked in one go: in between, Python hears Ctrl-C
+CELLS = 2**22  # scores that a table of steps may have
 
 
 def find_way(segment: Segment) -> str:
-    """Return what steps are compared with, "past" or "class"; nothing where counts do not tell."""
-    task = segment.task
-    if segment.horizon > 1 or task.model.fixed or not find_step_score(task.score):
-        return ""
-    if task.unseen.any() and not segment.data.plain:
+    """Return what steps are ranked among from counts, "past" or "class"; else nothing."""
+    task, n, symbols = segment.task, len(segment.names), len(segment.table)
+    if segment.horizon > 1 or (task.unseen.any() and not segment.data.plain):
         return ""  # what is not seen yet is left out of the past, too
+    way = find_step_reference(task.symmetry, n, symbols)
+    if task.model.fixed:
+        tabled = task.history.symbols and not task.lag and n * n * (symbols + 1) <= CELLS
+        return way if tabled and way == "class" else ""
     priors = find_priors(task.model, segment.table)
-    if priors is None or min(priors) < LEAST:
+    if priors is None or min(priors) < LEAST or not find_step_score(task.score):
         return ""
-    return find_step_reference(task.symmetry, len(segment.names), len(segment.table))
+    return way
 
 
 def rank_counted_windows(segment: Segment, way: str) -> Iterator[RankedWindows]:
     """Yield the ranks of all states at all windows, some windows at a time."""
-    task, history = segment.task, segment.task.history
-    priors = find_priors(task.model, segment.table)
-    assert priors is not None
-    symbols = _symbols(segment)
+    task, fixed = segment.task, segment.task.model.fixed
+    symbols = np.full(len(segment.begins), len(segment.table)) if fixed else _symbols(segment)
     surprise = find_step_score(task.score) == "surprise"
     recent = task.symmetry.recent if way == "past" else None
-    stream = Stream.of(history, int(symbols[0]), priors, surprise, recent)
+    priors = (0.0, 0.0) if fixed else find_priors(task.model, segment.table)
+    assert priors is not None
+    stream = Stream.of(task.history, int(symbols[0]), priors, surprise, recent)
     learned = segment.known
     for first, last in _pieces(segment, symbols):
         size = int(segment.sizes[first])
         stream.grow(size, int(symbols[first]))
+        if fixed:
+            stream.table = _score_steps(segment, size)
         rank = _rank_past if way == "past" else _rank_class
         ranks = rank(stream, segment, learned, first, last)
         learned = int(segment.lengths[last - 1])
@@ -162,47 +167,6 @@ def _rank_class(stream: Stream, segment: Segment, learned: int, first: int, last
     return greater, equal, total, scores
 
 
-CELLS = 2**22  # scores that a table may have
-
-
-def is_classed(segment: Segment) -> bool:
-    """Tell whether windows are ranked so: one step, symbols, and classes that are counted."""
-    task, n, symbols = segment.task, len(segment.names), len(segment.table)
-    ahead = task.unseen.any() and not segment.data.plain
-    if segment.horizon > 1 or ahead or task.lag:
-        return False
-    if not task.history.symbols or n * n * (symbols + 1) > CELLS:
-        return False
-    return find_step_reference(task.symmetry, n, symbols) == "class"
-
-
-def rank_classed_windows(segment: Segment) -> Iterator[RankedWindows]:
-    """Yield the ranks of all states at all windows, between states that come up."""
-    symbols, learned = len(segment.table), segment.known
-    stream = Stream.of(segment.task.history, symbols)
-    for first, last, size in segment.epochs():
-        stream.grow(size, symbols)
-        table = _score_steps(segment, size)
-        shape = last - first, size
-        greater, equal, total = (np.empty(shape, dtype=object) for _ in range(3))
-        scores = np.empty(shape)
-        for row, length in enumerate(segment.lengths[first:last].tolist()):
-            for time in range(learned, length):
-                stream.learn(int(segment.states[time]), int(segment.codes[time]))
-            learned, code = length, int(segment.codes[length])
-            weights = stream.sources()
-            sources = np.array([list(map(bool, one)) for one in weights], dtype=np.int64)
-            placed = _place(table, stream.emissions, sources, stream.last, code).tolist()
-            for state, (own, steps) in enumerate(zip(weights, placed, strict=True)):
-                each = np.array(steps, dtype=object).T @ np.array(own, dtype=object)
-                parts = each if any(own) else (0, 1, 1)  # nothing to compare it with
-                greater[row, state], equal[row, state], total[row, state] = parts
-            scores[row] = table[stream.last, :, code + 1]
-        yield RankedWindows(
-            first, last, size, all_candidates(size, 1), greater, equal, total, scores
-        )
-
-
 def _score_steps(segment: Segment, size: int) -> FloatArray:
     """Score each step, by the state before it, its state and its symbol, a missing one first."""
     task, nothing = segment.task, np.zeros(1, dtype=np.int64)
@@ -213,32 +177,3 @@ def _score_steps(segment: Segment, size: int) -> FloatArray:
     start, states, codes = np.indices(shape).reshape(3, -1)
     windows = Windows(start, states[:, None], codes[:, None] - 1)
     return task.score_windows(estimate, windows).reshape(shape)
-
-
-@kernel
-def _place(
-    table: FloatArray, emissions: IntArray, sources: IntArray, last: int, code: int
-) -> IntArray:
-    """Count, by state and the state before it, observations that make it stranger, as strange, all.
-
-    Parameters
-    ----------
-    table : (n, n, m + 1) scores by state before, state and symbol, a missing one first
-    emissions : (n, m + 1) counts, without the new step
-    sources : (n, n) by state and the state before it, above 0 where some member comes so
-    """
-    n, width = emissions.shape
-    placed = np.zeros((n, n, 3), dtype=np.int64)
-    for state in range(n):
-        emissions[state, code + 1] += 1
-        own = table[last, state, code + 1]
-        for u in range(n):
-            for k in range(width):
-                count = emissions[state, k]
-                if sources[state, u] and count:
-                    score = table[u, state, k]
-                    placed[state, u, 0] += count * (score > own)
-                    placed[state, u, 1] += count * (score == own)
-                    placed[state, u, 2] += count
-        emissions[state, code + 1] -= 1
-    return placed

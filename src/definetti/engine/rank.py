@@ -125,7 +125,7 @@ def _batch(task: PredictionTask, groups: Iterator[Group]) -> Iterator[list[Group
     fixed, n_states = task.model.fixed, len(task.labels)
     alike = fixed or task.symmetry.learns_all  # all candidates learn from the same rows
     batch: list[Group] = []
-    members = windows = 0  # of the batch
+    members = scored = 0  # candidates of the batch, and windows to score under their models
     for group in groups:
         size, steps = group.windows.states.shape
         most = len(group.members)
@@ -133,11 +133,11 @@ def _batch(task: PredictionTask, groups: Iterator[Group]) -> Iterator[list[Group
             most = max(1, ROOM // (n_states**2 + size * (steps * n_states + 1)))
         for begin in range(0, len(group.members), most):
             part = group._replace(members=group.members[begin : begin + most])
-            members, windows = members + len(part.members), windows + size
-            small = members * max(windows, n_states**2) <= TOGETHER
+            members, scored = members + len(part.members), scored + len(part.members) * size
+            small = max(scored, members * n_states**2) <= TOGETHER
             if batch and not (alike and small):
                 yield batch
-                batch, members, windows = [], len(part.members), size
+                batch, members, scored = [], len(part.members), len(part.members) * size
             batch.append(part)
     if batch:
         yield batch

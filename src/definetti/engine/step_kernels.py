@@ -197,6 +197,28 @@ def place_all_in_class(
 
 
 @kernel
+def place_fixed_in_class(
+    table: FloatArray, emissions: IntArray, sources: IntArray, last: int, code: int
+) -> tuple[IntArray, FloatArray]:
+    """Compare a step to each state as `place_all_in_class` does, by scores of a fixed model.
+
+    Only whole steps have scores here: those of moves and of observations are all equal.
+
+    Parameters
+    ----------
+    table : (n, n, m + 1) scores by state before, state and observation, a missing one first
+    """
+    n, width = emissions.shape
+    found, scores = np.zeros((n, 5, max(n, 3)), dtype=np.int64), np.empty(n)
+    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
+    for state in range(n):
+        into[:], seen[:], whole[:] = 0.0, 0.0, table[:, state]
+        scores[state] = whole[last, code + 1]
+        _compare(emissions, sources[:, state], last, state, code, into, seen, whole, found[state])
+    return found, scores
+
+
+@kernel
 def place_in_past(
     transitions: IntArray,
     emissions: IntArray,

@@ -21,6 +21,7 @@ from definetti.engine.pvalues import Rank
 from definetti.engine.step_kernels import (
     count_step,
     place_all_in_class,
+    place_fixed_in_class,
     place_in_class,
     place_in_past,
 )
@@ -155,6 +156,8 @@ class Stream:
     ring : (n, r, 2) the steps in the table, by state, as the state before and the column of the
         observation; step ``k`` to a state is at place ``k % r``. Empty where all are counted.
     first, last : states of the present segment; -1 where it has none yet
+    table : (n, n, m + 1) scores of steps under a fixed model, by the state before, the state and
+        the observation, a missing one first; None where the model is refitted on the counts
 
     Examples
     --------
@@ -185,6 +188,7 @@ class Stream:
         self.entered: IntArray = np.zeros(n, dtype=np.int64)
         self.ring: IntArray = np.zeros((n, 0, 2), dtype=np.int64)
         self.first = self.last = -1
+        self.table: FloatArray | None = None
         self._trees: Trees | None = None
 
     @classmethod
@@ -330,15 +334,6 @@ class Stream:
         entries[self.last] += 1
         return self.trees.ends(entries, self.last, state)
 
-    def sources(self) -> list[list[int]]:
-        """Tell, by state, how many members of its class come to it from each state before.
-
-        None where the state was not met, and is compared with nothing.
-        """
-        self._check_begun()
-        met, nothing = self.trees.met, [0] * self.n_states
-        return [self._ends(state) if met[state] else nothing for state in range(self.n_states)]
-
     def place_all(self, code: int) -> Placed:
         """Compare a step to each state with the members of its class."""
         self._check_begun()
@@ -352,9 +347,12 @@ class Stream:
                 sources = sources.copy() if sources is self.transitions else sources
                 sources[:, state] = [one > 0 for one in weighed]
             weights.append(weighed)
-        found, scores = place_all_in_class(
-            self.pooled, self.emissions, sources, last, code, self.priors, self.surprise
-        )
+        if self.table is not None:
+            found, scores = place_fixed_in_class(self.table, self.emissions, sources, last, code)
+        else:
+            found, scores = place_all_in_class(
+                self.pooled, self.emissions, sources, last, code, self.priors, self.surprise
+            )
         return Placed(weights, found.tolist(), scores)
 
     def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         SeriesWork,
         backtest_series,
     )
-    from definetti.evaluation.summary import exact_interval, summary
+    from definetti.evaluation.summarize import exact_interval, summary
 
 # Of every backtest: the share of the labelled rows before its first window, and the most windows.
 START, WINDOWS = 0.5, 500
@@ -28,9 +28,9 @@ _HOMES = {
     "SeriesWork": "series",
     "backtest_series": "series",
     "compare_predictors": "compare",
-    "exact_interval": "summary",
+    "exact_interval": "summarize",
     "run_backtest": "backtest",
-    "summary": "summary",
+    "summary": "summarize",
 }
 
 __all__ = [

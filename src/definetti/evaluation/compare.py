@@ -14,7 +14,7 @@ from definetti.data.labels import check_pairs, checked_states, count_rows, piece
 from definetti.data.splitting import training_length
 from definetti.data.timing import check_aligned
 from definetti.engine.pvalues import miscoverage
-from definetti.evaluation.summary import share
+from definetti.evaluation.summarize import share
 from definetti.sets.base import Backend, installed
 
 

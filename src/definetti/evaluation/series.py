@@ -29,7 +29,7 @@ from definetti.evaluation import START, WINDOWS
 from definetti.evaluation.backtest import find_begin, segments_after, spread_windows
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.rolling import count_windows, rising_levels, roll_segments
-from definetti.evaluation.summary import exact_interval
+from definetti.evaluation.summarize import exact_interval
 from definetti.evaluation.verdict import (
     FULL,
     SHARED_CALIBRATION,
@@ -353,7 +353,7 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         backend : str or module, optional
             "polars", "pandas" or "pyarrow"; the first of these that is installed if left out.
         """
-        from definetti.evaluation.summary import make_frame
+        from definetti.evaluation.summarize import make_frame
 
         return make_frame(self.to_dict(), backend)
 

@@ -17,7 +17,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import is_long
 from definetti.data.encoded import warn_of_gaps
 from definetti.data.labels import MISSING, piece
-from definetti.engine.counts import find_way, is_classed, rank_classed_windows, rank_counted_windows
+from definetti.engine.counts import find_way, rank_counted_windows
 from definetti.engine.pvalues import Ranked, entry, membership, most_plausible, p_values_of
 from definetti.engine.rolling import RankedWindows, find_ways, rank_fixed_windows
 from definetti.engine.segment import Segment
@@ -252,13 +252,11 @@ def roll_at_once(
 
 def rank_windows(segment: Segment) -> Iterator[RankedWindows] | None:
     """Rank all candidates of all windows; None where each window must be ranked by itself."""
-    if not segment.task.model.fixed:
-        way = find_way(segment)
-        return rank_counted_windows(segment, way) if way else None
-    ways = find_ways(segment)
+    ways = find_ways(segment) if segment.task.model.fixed else None
     if ways is not None:
         return rank_fixed_windows(segment, ways)
-    return rank_classed_windows(segment) if is_classed(segment) else None
+    way = find_way(segment)
+    return rank_counted_windows(segment, way) if way else None
 
 
 def _levels_fit(segment: Segment, levels: Sequence[Levels]) -> bool:

@@ -16,7 +16,7 @@ from definetti.data.splitting import training_length
 from definetti.data.timing import read_rows
 from definetti.engine.pvalues import entry
 from definetti.evaluation.rolling import entries_of_nodes, fill_entries
-from definetti.evaluation.summary import names_of
+from definetti.evaluation.summarize import names_of
 from definetti.exceptions import FewBlocksWarning
 from definetti.levels import ConfidenceLevel, read_levels
 from definetti.models.hmm import HMM, TrainedHMM, probabilities

@@ -14,7 +14,7 @@ from definetti._system.arrays import IntArray
 from definetti.data.labels import is_missing, listed
 from definetti.emissions._choice import kinds_of
 from definetti.emissions._kinds import kind
-from definetti.evaluation.summary import names_of
+from definetti.evaluation.summarize import names_of
 
 MOST_SYMBOLS = 20  # columns of a table that a person can look at
 MOST_COLUMNS = 12
