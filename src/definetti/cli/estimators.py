@@ -64,7 +64,8 @@ def make_estimator(
     )  # fmt: skip
     return ConformalHMM(
         find_model(settings, data),
-        score=settings.score, symmetry=settings.symmetry, memory=read_memory(settings.memory),
+        conformity_score=settings.score, symmetry=settings.symmetry,
+        memory=read_memory(settings.memory),
         confidence_level=read_confidence(settings.confidence[0], data.states),
         guarantee=settings.guarantee.value, max_errors=settings.max_errors,
         states=read_labels(settings.states, data.states),

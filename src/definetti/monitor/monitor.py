@@ -204,8 +204,8 @@ class Monitor(Locked, Saved):
         if self.keep is not None and (counted is None or not counted.sets):
             raise ValueError(
                 "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
-                "refitted HMM, symmetry='spaced', 'returns' or 'full', score='path', 'filter' or "
-                "'smoother', memory=1, guarantee='all'; leave it out"
+                "refitted HMM, symmetry='spaced', 'returns' or 'full', memory=1, guarantee='all', "
+                "conformity_score='path', 'filter' or 'smoother'; leave it out"
             )
         self._follower = Follower(cp, self.keep is not None)
         self._settings = cp

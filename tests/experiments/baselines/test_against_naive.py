@@ -395,7 +395,7 @@ def test_union_multi_step(several, score):
                 past = [1 - scored(start, seen, k, states[k]) for _, start, states, seen in kept]
                 p.append(counted(past, 1 - scored(x[-1], new, k, c[k])))
             expected[c] = min(h * min(p), Fraction(1))
-        cp = UnionMultiStep(given, score=score).fit(y, x, lengths)
+        cp = UnionMultiStep(given, conformity_score=score).fit(y, x, lengths)
         assert cp.exact == several
         check(cp, new, expected)
 

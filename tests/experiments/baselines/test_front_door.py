@@ -251,7 +251,10 @@ def test_only_an_ensemble_trains_without_a_split():
         (ShiftPermutations(block=1.5), "block must be a whole number ≥ 1, got 1.5"),
         (EnsembleSliding(n_models=0), "n_models must be a whole number ≥ 1, got 0"),
         (EnsembleSliding(piece=-1), "piece must be a whole number ≥ 1, got -1"),
-        (UnionMultiStep(score="path"), "score must be 'smoother' or 'filter', got 'path'"),
+        (
+            UnionMultiStep(conformity_score="path"),
+            "score must be 'smoother' or 'filter', got 'path'",
+        ),
         (UnionOverSequences(conditional=1), "conditional must be True or False, got 1"),
         (LikelihoodRatio(weight="old"), "weight must be 'recent' or a function .* got 'old'"),
         (Robust(radius=-1), "radius must be a finite number ≥ 0, got -1"),
@@ -260,7 +263,7 @@ def test_only_an_ensemble_trains_without_a_split():
         (NonExchangeable(decay=1.1), "decay must be a number above 0 and at most 1, got 1.1"),
         (Thinned(thinning=0), "thinning must be a whole number ≥ 1, got 0"),
         (Thinned(thinning="some"), "thinning must be 'auto' or a whole number ≥ 1, got 'some'"),
-        (Classical(score="best"), "score must be one of"),
+        (Classical(conformity_score="best"), "score must be one of"),
     ],
 )
 def test_parameters_of_their_own_are_checked_at_the_fit(cp, message):

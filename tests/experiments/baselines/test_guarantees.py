@@ -161,7 +161,7 @@ CLIMB = given_hmm([[0.2] * 5] * 5, [[0.5 - k / 10, 0.5 + k / 10] for k in range(
     "cp",
     [
         Classical(CLIMB),
-        Classical(CLIMB, score="filter"),
+        Classical(CLIMB, conformity_score="filter"),
         ShiftPermutations(CLIMB),
         EnsembleSliding(CLIMB),
         UnionOverSequences(CLIMB),
@@ -269,7 +269,7 @@ def test_a_union_bound_over_exchangeable_sequences(known, horizon, sequences, sc
     for x in product(range(2), repeat=known + horizon):
         steps = pairwise(x)
         every.append((x, F(1, 2) * prod(transition[a][b] for a, b in steps)))
-    cp = UnionMultiStep(PLAIN, score=score)
+    cp = UnionMultiStep(PLAIN, conformity_score=score)
     lengths = [known + horizon] * (sequences - 1) + [known]
     found = {}
     for chosen in product(every, repeat=sequences):
