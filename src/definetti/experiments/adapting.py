@@ -88,8 +88,6 @@ class AdaptiveInference(Adapting, name="adaptivelevel"):
     guaranteed of a single set; the set is everything where ``alpha <= 0``, empty where
     ``alpha >= 1``.
 
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
-
     Examples
     --------
     >>> from definetti.simulate import weather
