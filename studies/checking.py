@@ -29,7 +29,7 @@ DRAWS, MORE = 199, 999  # of tests by themselves; of all together, whose ranks n
 LENGTHS, STATES = (50, 200, 1_000), (2, 5, 10)
 POWER_LENGTHS = (50, 100, 200, 500, 1_000)
 TRUE, SURE = 1_000, 0.99  # chains that tell whether a level is held, and how surely
-FAILURES = ("order", "durations", "transitions", "drift", "lingering")
+FAILURES = ("order", "durations", "transitions", "drift", "autocorrelation")
 CHI_SQUARE = {"order": 0, "transitions": 1}  # which of the chi-square tests is for a failure
 OTHERS = ("chi-square", "PyDTMC")
 NAMED = [f"{test}, {what}" for test in OTHERS for what in ("order", "change")]
@@ -129,7 +129,7 @@ def plant(name: str, length: int, rng: np.random.Generator) -> tuple[FloatArray,
             stays = 0.95 if 2 * t < length else 0.7
         path[t] = path[t - 1] if uniform[t] < stays else 1 - path[t - 1]
         run = run + 1 if path[t] == path[t - 1] else 1
-        if name == "lingering":
+        if name == "autocorrelation":
             noise[t] += 0.3 * noise[t - 1]
     if name == "drift":
         noise += 0.5 * (2 * np.arange(length) >= length)

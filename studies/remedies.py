@@ -31,7 +31,7 @@ AFTER = "the rows after the change"
 REMEDIES: dict[str, tuple[str, dict[str, Any]]] = {
     "order": ("memory=2", {"memory": 2}),
     "durations": ("memory=Age(20)", {"memory": Age(20)}),
-    "lingering": ("symmetry='spaced'", {"symmetry": "spaced"}),
+    "autocorrelation": ("symmetry='spaced'", {"symmetry": "spaced"}),
     "transitions": (AFTER, {}),
     "drift": (AFTER, {}),
 }

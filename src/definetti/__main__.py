@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from definetti._system import stopping, terminal
+from definetti._system import interrupts, terminal
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 
@@ -12,15 +12,15 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 def main() -> None:
     """Run the command line; Ctrl-C is heard from here on, before anything large is loaded."""
     try:
-        stopping.listen_for_interrupts()
+        interrupts.listen_for_interrupts()
         terminal.guard_output()
         run()
     except KeyboardInterrupt:  # wherever it came, what follows on an error or an end included
-        stopping.end()
+        interrupts.end()
     except Exception:
-        if not stopping.is_stopping():
+        if not interrupts.is_stopping():
             raise
-        stopping.end()
+        interrupts.end()
 
 
 def run() -> None:
@@ -31,7 +31,7 @@ def run() -> None:
         app(prog_name="definetti")
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            stopping.end()
+            interrupts.end()
         if terminal.has_failed():  # whatever others made of it
             sys.exit(terminal.tell_failure())
         raise
@@ -40,7 +40,7 @@ def run() -> None:
             raise
         sys.exit(terminal.tell_failure())
     finally:
-        stopping.prepare_exit()
+        interrupts.prepare_exit()
 
 
 if __name__ == "__main__":

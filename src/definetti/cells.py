@@ -18,9 +18,8 @@ import numpy as np
 from definetti import __version__
 from definetti._system.checks import checked_jobs
 from definetti._system.files import replace_file
-from definetti._system.progress import show_progress
-from definetti._system.stopping import block_interrupts
-from definetti._system.workers import end_with_parent
+from definetti._system.interrupts import block_interrupts, end_with_parent
+from definetti._system.terminal import show_progress
 
 Settings = tuple[tuple[str, Any], ...]
 

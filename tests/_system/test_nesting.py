@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from definetti._system.nesting import measure_depth
+from definetti._system.files import measure_depth
 
 SIZE = 10_000_000
 HOSTILE = {
@@ -65,7 +65,7 @@ TOKENS = [
 def test_depth_equals_a_definition_by_character(monkeypatch):
     rng = np.random.default_rng(0)
     for piece in (1, 2, 3, 2**16):
-        monkeypatch.setattr("definetti._system.nesting.PIECE", piece)
+        monkeypatch.setattr("definetti._system.files.PIECE", piece)
         for turn in range(500):
             text = "".join(rng.choice(TOKENS, size=rng.integers(12))) + '"[[' * (turn % 2)
             assert measure_depth(text) == by_character(text), text
@@ -77,7 +77,7 @@ def test_ten_million_hostile_characters_are_measured(name):
     text, depth = HOSTILE[name]
     code = (
         "import sys\n"
-        "from definetti._system.nesting import measure_depth\n"
+        "from definetti._system.files import measure_depth\n"
         "text = sys.stdin.buffer.read().decode('utf-8', 'surrogatepass')\n"
         "print(measure_depth(text))"
     )

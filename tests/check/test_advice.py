@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from definetti.check import advice, check, check_quickly
-from definetti.check.base import Effect, Statistic
+from definetti.check import check, check_quickly, messages
+from definetti.check.messages import use_after
 from definetti.check.sample import read_sample
-from definetti.check.saying import use_after
+from definetti.check.statistic import Effect, Statistic
 from definetti.cli.checking import note_broken
 from definetti.memory import Age
 
 ROWS = 20_000
-EFFECTS = ("near row", "tells 0", "correlate", "where the chain says")
+EFFECTS = ("near row", "bits of information", "correlate", "where the chain says")
 
 
 def chain(stays, rng, length=ROWS):
@@ -113,8 +113,8 @@ def one_emission_of_symbols(size, rng):
         ("drift", drift_of_numbers_that_cancels, 0.15, 0.26, "use the rows after"),
         ("drift", drift_of_spread, 1.07, 1.15, "use the rows after"),
         ("drift", drift_of_symbols, 0.05, 0.12, "use the rows after"),
-        ("lingering", lingering_numbers, 0.07, 0.13, "memory='observation'"),
-        ("lingering", lingering_symbols, 0.03, 0.06, "memory='observation'"),
+        ("autocorrelation", lingering_numbers, 0.07, 0.13, "memory='observation'"),
+        ("autocorrelation", lingering_symbols, 0.03, 0.06, "memory='observation'"),
         ("one_chain", one_chain, 0.05, 0.13, "fit each sequence by itself"),
         ("one_emission", one_emission_of_numbers, 0.13, 0.26, "fit each sequence by itself"),
         ("one_emission", one_emission_of_symbols, 0.05, 0.13, "fit each sequence by itself"),
@@ -141,7 +141,8 @@ def test_every_statistic_has_a_minimum_effect():
     """The cases above go through all statistics that have a name."""
     own = {name for name, one in Statistic.named.items() if one.__module__.startswith("definetti.")}
     assert own == {
-        "order", "durations", "transitions", "drift", "lingering", "one_chain", "one_emission",
+        "order", "durations", "transitions", "drift", "autocorrelation", "one_chain",
+        "one_emission",
     }  # fmt: skip
 
 
@@ -277,7 +278,7 @@ def test_a_memory_needs_visits_of_its_tokens():
         remedy = partial(Statistic.named[name]().remedy, effect=effect)
         assert memory in remedy(read_sample(None, many, None, 1))
         assert remedy(read_sample(None, few, None, 1)) == "take symmetry='spaced'"
-    remedy = partial(Statistic.named["lingering"]().remedy, effect=effect)
+    remedy = partial(Statistic.named["autocorrelation"]().remedy, effect=effect)
     symbols = list("xxyy" * 12)
     assert "memory='observation'" in remedy(read_sample(symbols, list("ab" * 24), None, 1))
     assert "memory" not in remedy(read_sample(symbols[:36], list("ab" * 18), None, 1))
@@ -289,7 +290,7 @@ def test_a_memory_needs_visits_of_its_tokens():
 def test_a_memory_that_is_there_already_is_no_remedy():
     effect, states = Effect("", 1.0), list("aabb" * 50)
     symbols = list("xxyxy" * 40)
-    durations, lingering = Statistic.named["durations"](), Statistic.named["lingering"]()
+    durations, lingering = Statistic.named["durations"](), Statistic.named["autocorrelation"]()
     aged = read_sample(None, states, None, "age")
     assert durations.remedy(aged, effect) == "take symmetry='spaced'"
     assert durations.remedy(read_sample(None, states, None, Age(5)), effect) == (
@@ -304,7 +305,7 @@ def test_what_is_left_to_spaced_sets_is_no_empty_advice():
     found = check(None, few, tests=["order"], random_state=0)
     assert found.tests["order"].verdict.endswith(": take symmetry='spaced'.")
     left = found.beyond_spaced().tests["order"].verdict
-    assert left.endswith(" bits of the next.")
+    assert left.endswith(" bits of information about the next.")
 
 
 def test_material_failures_come_before_others():
@@ -320,6 +321,6 @@ def test_material_failures_come_before_others():
 
 
 def test_thresholds_are_those_of_the_documentation():
-    assert np.sqrt(advice.MIN_BITS * np.log(2) / 2) == pytest.approx(0.042, abs=5e-4)
-    assert advice.below(0.0499, advice.MIN_PROBABILITY_CHANGE, "in probability")
-    assert not advice.below(-0.05, advice.MIN_PROBABILITY_CHANGE, "in probability")
+    assert np.sqrt(messages.MIN_BITS * np.log(2) / 2) == pytest.approx(0.042, abs=5e-4)
+    assert messages.below(0.0499, messages.MIN_PROBABILITY_CHANGE, "in probability")
+    assert not messages.below(-0.05, messages.MIN_PROBABILITY_CHANGE, "in probability")

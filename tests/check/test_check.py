@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.check import check, check_quickly, quick
+from definetti.check import check, check_quickly, engine
 from definetti.simulate import weather
 
 
@@ -43,13 +43,13 @@ def planted(name, length=600):
         states = walk(length, lambda x: sticky(x, 0.95 if len(x) < length / 2 else 0.6))
     elif name == "drift":
         noise[length // 2 :] += 1
-    elif name == "lingering":
+    elif name == "autocorrelation":
         for t in range(1, length):
             noise[t] += 0.4 * noise[t - 1]
     return noise + states, states
 
 
-@pytest.mark.parametrize("name", ["order", "durations", "transitions", "drift", "lingering"])
+@pytest.mark.parametrize("name", ["order", "durations", "transitions", "drift", "autocorrelation"])
 def test_what_is_planted_is_found_and_named(name):
     found = check(*planted(name), random_state=0)
     assert found.rejected
@@ -72,8 +72,8 @@ def test_what_lingers_is_named_before_the_drift_that_it_makes(correlation):
             noise[t] += correlation * noise[t - 1]
         found = check(noise, walk(600, sticky, seed), n_resamples=199, random_state=seed)
         led.append(found.failures)
-        assert found.failures[0] == "lingering"
-        assert found.verdict.partition("). ")[2].startswith(found.tests["lingering"].verdict)
+        assert found.failures[0] == "autocorrelation"
+        assert found.verdict.partition("). ")[2].startswith(found.tests["autocorrelation"].verdict)
     assert any("drift" in one for one in led)
 
 
@@ -135,7 +135,7 @@ def test_the_seed_decides_and_threads_do_not():
 
 
 def test_kinds_of_observations_come_to_the_same():
-    observations, states = planted("lingering", 200)
+    observations, states = planted("autocorrelation", 200)
     rows = [{"a": y, "b": "hot" if y > 0 else "cold"} for y in observations]
     asked = {"n_resamples": 99, "random_state": 0}
     found = check(rows, states, **asked)
@@ -144,8 +144,8 @@ def test_kinds_of_observations_come_to_the_same():
     assert {one.part for one in found.tests.values()} & {"a", "b", "a level", "a spread"}
     numbers = check(observations[:, None], states, **asked)
     assert (
-        numbers.tests["lingering"].p_value
-        == check(observations, states, **asked).tests["lingering"].p_value
+        numbers.tests["autocorrelation"].p_value
+        == check(observations, states, **asked).tests["autocorrelation"].p_value
     )
 
 
@@ -206,7 +206,7 @@ def test_rows_are_those_of_the_whole_where_a_part_is_tested(monkeypatch):
     assert abs(whole - 300) < 20
     part = check(observations[200:], states[200:], rows_before=200, random_state=0)
     cp = ConformalHMM(train_size=200, random_state=0).fit(observations, states)
-    monkeypatch.setattr(quick, "WORK", 199 * 2 * 400)
+    monkeypatch.setattr(engine, "WORK", 199 * 2 * 400)
     for found in (part, cp.check(), check_quickly(observations, states, random_state=0)):
         assert abs(found.tests["drift"].row - whole) < 20
         assert f"use the rows after {found.tests['drift'].row}," in found.verdict
@@ -227,7 +227,7 @@ def test_rows_that_were_left_out_are_counted(monkeypatch):
     row = found.tests["drift"].row
     assert abs(row - 250) < 5
     assert f"near row {row} the observation" in found.tests["drift"].effect
-    monkeypatch.setattr(quick, "WORK", 199 * 2 * 400)
+    monkeypatch.setattr(engine, "WORK", 199 * 2 * 400)
     found = check_quickly(observations[kept], states[kept], rows_before=kept, random_state=0)
     assert abs(found.tests["drift"].row - 300) < 20
 
@@ -236,7 +236,7 @@ def test_too_few_draws_for_a_level_are_not_taken_for_a_verdict():
     twos, how = list("aabb" * 30), {"tests": ["order"], "random_state": 0}
     found = check(None, twos, n_resamples=9, **how)
     assert (found.p_value, found.least_p_value, found.rejected) == (0.1, 0.1, False)
-    assert "Nothing can be told at 0.05 by 9 rearrangements" in found.verdict
+    assert "No test can reject at 0.05 with 9 rearrangements" in found.verdict
     assert found.verdict.endswith("draw 19 or more.")
     assert check(None, twos, n_resamples=19, **how).rejected
     assert check(None, twos, n_resamples=9, stop_after=5, **how).least_p_value == 0.1
@@ -263,12 +263,12 @@ def test_an_estimator_checks_its_own_history():
         .assumption.endswith("the last 2 states alone")
     )
     frame = pd.DataFrame({"level": observations, "word": np.where(states, "a", "b")})
-    parts = ConformalHMM().fit(frame, states).check(n_resamples=99).tests["lingering"].part
+    parts = ConformalHMM().fit(frame, states).check(n_resamples=99).tests["autocorrelation"].part
     assert parts in ("level", "word")
     numbers = pd.DataFrame({"level": observations, "other": observations[::-1]})
     for how in ({}, {"train_size": 0.5}):
         found = ConformalHMM(**how).fit(numbers, states).check(n_resamples=99)
-        assert found.tests["lingering"].part in ("level", "other")
+        assert found.tests["autocorrelation"].part in ("level", "other")
     several = ConformalHMM(random_state=0).fit(observations, states, lengths=[150, 150])
     assert "one_emission" in several.check().failures
     with pytest.raises(ValueError, match="not fitted"):
@@ -278,14 +278,14 @@ def test_an_estimator_checks_its_own_history():
 def test_what_cannot_be_tested_is_said_and_the_rest_tested():
     rng = np.random.default_rng(0)
     found = check(rng.normal(size=50), ["a"] * 50, n_resamples=99)
-    assert set(found.tests) == {"lingering", "drift"}
+    assert set(found.tests) == {"autocorrelation", "drift"}
     assert found.untested["order"] == "all steps are in one state"
     assert "order: not tested, all steps are in one state" in repr(found)
     states = rng.choice(["a", "b"], 50)
     for empty in ([None] * 50, np.full(50, np.nan), None):
         found = check(empty, states, n_resamples=99)
         assert set(found.tests) == {"order", "transitions", "durations"}
-        assert set(found.untested) == {"lingering", "drift"}
+        assert set(found.untested) == {"autocorrelation", "drift"}
     found = check(pd.DataFrame({"x": 1, "y": rng.normal(size=50)}), states)
     assert found.untested == {"column x": "it has one value only"}
     dates = pd.DataFrame({"when": pd.date_range("2020", periods=50), "y": rng.normal(size=50)})
@@ -300,7 +300,7 @@ def test_what_cannot_be_tested_is_said_and_the_rest_tested():
         ({"states": ["a"] * 20}, "give a longer history, or observations"),
         ({"observations": [1, 2]}, "observations has 2 elements and states has 6"),
         ({"lengths": [2, 3]}, "lengths adds up to 5"),
-        ({"tests": ["ordre"]}, "tests must be one of 'drift'"),
+        ({"tests": ["ordre"]}, "tests must be one of 'autocorrelation'"),
         ({"tests": []}, "tests is empty"),
         ({"tests": ["order", "order"]}, "tests has 'order' twice"),
         ({"n_resamples": 0}, "n_resamples must be a whole number"),
@@ -349,7 +349,7 @@ def test_one_rearrangement_is_no_test_and_called_none(states, smoothing):
         assert not found.told
         assert not found.rejected
         assert not found.failures
-        assert found.verdict.startswith("Nothing could be tested: no rearrangement of these")
+        assert found.verdict.startswith("Nothing could be tested: all rearrangements of these")
         assert "row 0" not in repr(found)
     assert smoothing or found.p_value == 1
     mixed = check([1.5, 2.5, 0.5, 4.5], list("aaab"), random_state=0)

@@ -9,8 +9,7 @@ from scipy.stats import chi2
 from tests.check.classes import as_sample, columns_signature, members_of, signature
 from tests.products import covering
 
-from definetti.check._engine import LONG, _shuffle_long, shuffle
-from definetti.check.drawing import drawer_of
+from definetti.check.rearrangements import LONG, _shuffle_long, drawer_of, shuffle
 from definetti.check.sample import read_sample
 from definetti.memory import Age
 

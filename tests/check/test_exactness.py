@@ -9,8 +9,7 @@ from tests.check.classes import all_classes, as_draws, as_sample, columns_signat
 from tests.check.test_draws import of_order_two, up_to_two, with_age, with_observation
 
 from definetti.check import CannotTest, Statistic
-from definetti.check.judging import judge_all
-from definetti.check.ranking import Strangeness, judge_rows, stop_early, strangest
+from definetti.check.p_values import Extremeness, combine_tests, most_extreme, rank_rows, stop_early
 from definetti.memory import Age
 
 LEVELS = [Fraction(1, 20), Fraction(1, 10), Fraction(1, 7), Fraction(1, 3), Fraction(1, 2)]
@@ -49,7 +48,7 @@ def measured(members, lengths, memory, across):
             yield name, parts, statistic().measure(sample, draws)
 
 
-def assert_exact(found: Strangeness):
+def assert_exact(found: Extremeness):
     """The conservative p-value's size is at most the level, the smoothed one's the level."""
     ranks = [found.rank(*own) for own in zip(*found, strict=True)]
     size = len(ranks)
@@ -83,14 +82,14 @@ def test_p_values_have_their_size_on_every_class(model, across):
     for members in classes_of(chosen, columns_signature if across else signature):
         together = []
         for name, _, values in measured(members, *chosen[2:], across):
-            together.append(judge_rows(values))
+            together.append(rank_rows(values))
             assert_exact(together[-1])
             seen.add(name)
         if together:
-            assert_exact(strangest(together))
+            assert_exact(most_extreme(together))
     wanted = {name for name, one in Statistic.named.items() if one.across == across}
     if chosen[1] == [None]:
-        wanted -= {"lingering", "drift", "one_emission"}
+        wanted -= {"autocorrelation", "drift", "one_emission"}
     assert seen == wanted
 
 
@@ -112,7 +111,7 @@ def test_the_verdict_is_the_smallest_adjusted_p_value():
     rng = np.random.default_rng(0)
     family = {"one": rng.integers(0, 9, (50, 2)).astype(float), "other": rng.normal(size=(50, 1))}
     for uniform in (None, 0.3):
-        p_value, judged = judge_all([family], uniform)
+        p_value, judged = combine_tests([family], uniform)
         assert p_value == min(one.adjusted for one in judged.values())
         assert all(one.adjusted >= one.p_value - 1e-12 for one in judged.values())
 
@@ -128,12 +127,12 @@ def test_whichever_row_is_the_sample_p_values_keep_their_level(across):
     for k in range(rows):
         order = [k, *(j for j in range(rows) if j != k)]
         families = [{name: v[order] for name, v in one.items()} for one in (first, second) if one]
-        p_value, judged = judge_all(families, None)
+        p_value, judged = combine_tests(families, None)
         found["verdict"].append(p_value)
         for name in ("one", "two"):
             found[name].append(judged[name].p_value)
         uniforms = (np.arange(steps) + 0.5) / steps
-        found["smoothed"] += [judge_all(families, u)[1]["one"].p_value for u in uniforms]
+        found["smoothed"] += [combine_tests(families, u)[1]["one"].p_value for u in uniforms]
     for level in (k / (2 * rows) for k in range(1, 2 * rows + 1)):
         for name in ("one", "two", "verdict"):
             assert np.mean(np.array(found[name]) <= level + 1e-12) <= level + 1e-12, name

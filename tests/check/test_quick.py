@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from definetti.check import CannotTest, check, check_quickly
-from definetti.check import quick as module
+from definetti.check import engine as module
 from definetti.simulate import weather
 
 Y, X = weather(400, random_state=2)

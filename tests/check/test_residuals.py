@@ -5,10 +5,15 @@ import pytest
 from scipy.special import ndtri
 
 from definetti.check import check, residuals
-from definetti.check._places import correlate_lags, order_statistics, place_among_earlier
-from definetti.check.bands import draw_bands
-from definetti.check.drawing import drawer_of
-from definetti.check.residuals import _list_series, find_residuals
+from definetti.check.rearrangements import drawer_of
+from definetti.check.residuals import (
+    _list_series,
+    correlate_lags,
+    draw_bands,
+    find_residuals,
+    order_statistics,
+    place_among_earlier,
+)
 from definetti.check.sample import Draws, read_sample
 from definetti.simulate import weather
 

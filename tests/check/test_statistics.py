@@ -9,17 +9,17 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from definetti.check import (
+    Autocorrelation,
     Draws,
     Drift,
     Durations,
-    Lingering,
     OneChain,
     OneEmission,
     Order,
     Transitions,
-    _cells,
+    likelihood,
 )
-from definetti.check.drawing import drawer_of
+from definetti.check.rearrangements import drawer_of
 from definetti.check.sample import read_sample
 
 LENGTHS = [25, 1, 34]
@@ -112,9 +112,9 @@ def test_durations(drawn):
         agree(value, [*logs, *-logs])
 
 
-def test_lingering(drawn):
+def test_autocorrelation(drawn):
     sample, draws, rows = drawn
-    for row, value in zip(rows, Lingering().measure(sample, draws)[:, 0], strict=True):
+    for row, value in zip(rows, Autocorrelation().measure(sample, draws)[:, 0], strict=True):
         near = [
             pair for one in row for pair in pairwise(one) if None not in (pair[0][1], pair[1][1])
         ]
@@ -176,7 +176,9 @@ def test_one_law(drawn):
 
 def test_many_cells_are_sorted_and_come_to_the_same(drawn, monkeypatch):
     sample, draws, _ = drawn
-    tabled = [one().measure(sample, draws) for one in (Order, Lingering, OneChain, OneEmission)]
-    monkeypatch.setattr(_cells, "ROOM", 0)
-    for one, values in zip((Order, Lingering, OneChain, OneEmission), tabled, strict=True):
+    tabled = [
+        one().measure(sample, draws) for one in (Order, Autocorrelation, OneChain, OneEmission)
+    ]
+    monkeypatch.setattr(likelihood, "ROOM", 0)
+    for one, values in zip((Order, Autocorrelation, OneChain, OneEmission), tabled, strict=True):
         assert (one().measure(sample, draws) == values).all()

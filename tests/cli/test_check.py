@@ -74,7 +74,7 @@ def test_effects_that_are_not_significant_are_not_printed(folder, ask_all):
     })  # fmt: skip
     for done in found.values():
         assert done.out.count("not significant") == 5
-        for words in ("near row", "tells 0", "correlate", "where the chain says"):
+        for words in ("near row", "bits of information", "correlate", "where the chain says"):
             assert words not in done.out
     assert "No evidence against the assumption that" in found["table"].out
 

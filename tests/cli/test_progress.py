@@ -6,7 +6,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import pytest
 
 from definetti import ConformalHMM
-from definetti._system import progress
+from definetti._system import terminal
 from definetti.experiments import ClassConditional
 from definetti.simulate import weather
 
@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """All work is long, however fast the machine; a bar is shown when complete, and once."""
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(terminal, "PATIENCE", -1.0)
     monkeypatch.setenv("TERM", "dumb")
 
 
@@ -58,7 +58,7 @@ def test_baselines_show_one_too():
 
 
 def test_short_work_shows_none(monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", float("inf"))
+    monkeypatch.setattr(terminal, "PATIENCE", float("inf"))
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
     assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1))[0] == ""
 

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from definetti.__main__ import main
-from definetti._system import stopping
+from definetti._system import interrupts
 from definetti.cli.mistakes import report_mistakes
 from definetti.cli.writing import write_whole
 from definetti.simulate import weather
@@ -86,12 +86,12 @@ def test_who_worked_for_it_ends_with_it(history, start):
     assert process.stdout.readline() == "ready\n", process.communicate()
     # Whoever still works has standard output open; the limit is far from five minutes.
     _, err = process.communicate(timeout=150)
-    assert (process.returncode, err) == (stopping.CODE, f"{stopping.MESSAGE}\n")
+    assert (process.returncode, err) == (interrupts.CODE, f"{interrupts.MESSAGE}\n")
 
 
 def test_what_was_stopped_has_no_more_to_say(monkeypatch, capsys):
     """Tasks that were cancelled warn of it, when they are forgotten: within, or at the very end."""
-    monkeypatch.setattr(stopping, "_state", {"asked": True, "writing": 0})
+    monkeypatch.setattr(interrupts, "_state", {"asked": True, "writing": 0})
 
     @report_mistakes()
     def stopped():
@@ -101,22 +101,22 @@ def test_what_was_stopped_has_no_more_to_say(monkeypatch, capsys):
     with pytest.raises(typer.Exit):
         stopped()
     with warnings.catch_warnings():
-        stopping.prepare_exit()
+        interrupts.prepare_exit()
         warnings.warn("3 tasks have been cancelled", UserWarning, stacklevel=1)
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_what_writes_is_never_left_at_once(monkeypatch):
     left = []
-    monkeypatch.setattr(stopping, "leave", lambda: left.append(True))
-    monkeypatch.setattr(stopping, "is_loading", lambda frame: True)
-    monkeypatch.setattr(stopping, "_state", {"asked": False, "writing": 0})
-    with stopping.mark_writing(), pytest.raises(KeyboardInterrupt):
-        stopping._handle_interrupt(signal.SIGINT, None)
+    monkeypatch.setattr(interrupts, "leave", lambda: left.append(True))
+    monkeypatch.setattr(interrupts, "is_loading", lambda frame: True)
+    monkeypatch.setattr(interrupts, "_state", {"asked": False, "writing": 0})
+    with interrupts.mark_writing(), pytest.raises(KeyboardInterrupt):
+        interrupts._handle_interrupt(signal.SIGINT, None)
     assert left == []
     with pytest.raises(KeyboardInterrupt):
-        stopping._handle_interrupt(signal.SIGINT, None)
-    assert (left, stopping.is_stopping()) == ([True], True)
+        interrupts._handle_interrupt(signal.SIGINT, None)
+    assert (left, interrupts.is_stopping()) == ([True], True)
 
 
 def test_where_it_is_ignored_it_stays_so(monkeypatch):

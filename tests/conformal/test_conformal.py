@@ -23,7 +23,7 @@ from sklearn.base import clone
 from tests.products import covering
 
 from definetti import HMM, ConformalHMM
-from definetti._system import progress
+from definetti._system import terminal
 from definetti.emissions import Gaussian
 from definetti.engine.pvalues import miscoverage
 from definetti.exceptions import GapWarning, NotExactWarning
@@ -1083,7 +1083,7 @@ class Terminal(io.StringIO):
 
 
 def test_a_quick_prediction_shows_no_progress(monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", float("inf"))
+    monkeypatch.setattr(terminal, "PATIENCE", float("inf"))
     shown = Terminal()
     with redirect_stderr(shown):
         fitted(verbose=True).predict_set(NEW)
@@ -1091,7 +1091,7 @@ def test_a_quick_prediction_shows_no_progress(monkeypatch):
 
 
 def test_a_long_prediction_shows_progress_where_asked(monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(terminal, "PATIENCE", -1.0)
     for verbose in (True, False):
         shown = Terminal()
         with redirect_stderr(shown):

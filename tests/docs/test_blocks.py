@@ -36,7 +36,7 @@ import typer
 from tests.cli import forked
 
 import definetti
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.cli import app
 from definetti.scores import Score
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from definetti._system.seeding import tie_uniforms
+from definetti._system.random import tie_uniforms
 from definetti.engine.pvalues import Rank, Ranked, membership, p_values_of
 
 

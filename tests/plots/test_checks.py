@@ -96,7 +96,7 @@ def test_what_is_not_there_is_refused_with_a_remedy(found):
         found.plot("sky")
     with pytest.raises(ValueError, match="picture must be one of quantiles"):
         plot_residuals(found, "qq")
-    with pytest.raises(ValueError, match="test must be one of drift"):
+    with pytest.raises(ValueError, match="test must be one of autocorrelation, drift"):
         plot_statistic(found, "ordre")
     bare = check(None, list("aabab" * 9), n_resamples=19, pictures=False, random_state=0)
     assert len(bare.plot().axes) == len(bare.tests)

@@ -17,7 +17,7 @@ from definetti.evaluation.backtest import REPEAT, fit_rivals
 from definetti.evaluation.summarize import summary
 from definetti.evaluation.verdict import mean_interval
 from definetti.report import make_report
-from definetti.report.page import embedded
+from definetti.report.report import embedded
 from definetti.simulate import weather
 
 Y, X = weather(163, random_state=4)
@@ -258,7 +258,7 @@ def test_a_warning_is_told_and_written_down():
 
 def test_the_page_is_one_file_and_text_stays_text(tmp_path):
     hostile = '</script><script>alert("x")</script>'
-    states = [hostile, "@@plotly.js@@"] * 20
+    states = [hostile, "{{ plotly }}"] * 20
     made = make_report(
         ConformalHMM(random_state=0), None, states, horizon=1, windows=5, title=hostile
     )

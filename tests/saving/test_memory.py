@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from tests.saving.test_broken_files import npy, repacked
 
 from definetti import HMM, ConformalHMM, ConformalSequences, Monitor, load
-from definetti._system.budget import count_memory
+from definetti._system.files import count_memory
 from definetti.adaptive import AdaptiveLevel
 from definetti.emissions import Gaussian, Words
 from definetti.exceptions import SaveError

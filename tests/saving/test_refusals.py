@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.emissions import Categorical
 from definetti.exceptions import SaveError
 from definetti.models import Model, Predictor
@@ -143,8 +143,7 @@ def test_all_that_is_ours_and_has_a_name_is_in_the_table():
     """A contract whose fulfilments may be part of an estimator, and is not listed, is a mistake."""
     from definetti.baselines import Baseline
     from definetti.check import Statistic
-    from definetti.saving.kinds import find_by_type
-    from definetti.saving.table import CONTRACTS
+    from definetti.saving.table import BY_TYPE, CONTRACTS
     from definetti.series import Promise
 
     # Estimators of others, and tests, which nobody saves; and what a parameter has the name of.
@@ -154,6 +153,6 @@ def test_all_that_is_ours_and_has_a_name_is_in_the_table():
     for contract in CONTRACTS:
         for name, made in contract.named.items():
             if made.__module__.startswith("definetti."):
-                assert find_by_type(made) is not None, name
+                assert made in BY_TYPE, name
     assert issubclass(Symmetry, Named)
     assert isinstance(HMM(), Model)

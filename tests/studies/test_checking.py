@@ -39,4 +39,4 @@ def test_all_rows_are_there(
     checking.main(["--repetitions", "1"])
     said = capsys.readouterr().out
     assert said.count("sticky") == said.count("rare") == 9
-    assert all(name in said for name in ("durations", "lingering", "drift"))
+    assert all(name in said for name in ("durations", "autocorrelation", "drift"))

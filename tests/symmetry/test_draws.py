@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti._system.drawing import draw_below
+from definetti._system.random import draw_below
 from definetti.data.history import Completion, History
 from definetti.symmetry.block_windows import _random_orders
 from definetti.symmetry.full import draw_windows, exits_of

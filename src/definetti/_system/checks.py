@@ -1,4 +1,4 @@
-"""Parameters checked whenever they are used, with errors that name the remedy."""
+"""Parameters checked whenever they are used, with errors and warnings that name the remedy."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ import numpy as np
 if TYPE_CHECKING:
     from definetti._system.arrays import FloatArray
 
+import sys
+import warnings
+from pathlib import Path
+
 SHAPES = "{} must be (n,), transition (n, n) and emission (n, m)"
 MOST_RESAMPLES = 10**6  # draws, of which each costs a pass over the rows
+PACKAGE = str(Path(__file__).parent.parent)
 
 
 def shown(value: Any) -> str:
@@ -149,7 +154,7 @@ def checked_choice(value: Any, contract: Any, name: str, others: str = "") -> An
 
     Parameters
     ----------
-    contract : a class with a registry, see `definetti._system.registry`
+    contract : a class with a registry, see `definetti._system.mixins`
     others : what else the parameter may be, in words, for the error
     """
     if isinstance(value, contract):
@@ -204,3 +209,20 @@ def checked_prior(value: Any, name: str = "prior") -> None:
             number = float(value)
     if not 0.0 <= number < np.inf:
         raise ValueError(f"{name} must be a finite number ≥ 0, got {value!r}; try 0.5")
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn of what was asked for, naming the first line outside of the package that led here.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as heard:
+    ...     warnings.simplefilter("always")
+    ...     warn_caller("blocks are few", UserWarning)
+    >>> str(heard[0].message)
+    'blocks are few'
+    """
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth + 1)

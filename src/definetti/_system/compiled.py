@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from definetti._system.signals import hold_signals
+from definetti._system.interrupts import hold_signals
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -1,25 +1,33 @@
-"""Files that are there whole or not at all."""
+"""Files that are written whole or not at all, and that are read within limits of memory."""
 
 from __future__ import annotations
 
 import errno
+import math
 import os
 import secrets
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
 from types import FrameType
 from typing import Any
 
-from definetti._system.stopping import mark_writing
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.interrupts import mark_writing
+from definetti.exceptions import LoadError
 
 # What ends a process without further ado; Ctrl-C is an exception, and needs no more than `finally`.
 ENDS = [
     signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if name in signal.Signals.__members__
 ]
+PIECE = 2**16  # characters that are looked at together
+QUOTE = ord('"')
 
 
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
@@ -97,3 +105,91 @@ def remove_if_ended(part: Path) -> Iterator[None]:
     finally:
         for end in taken:
             signal.signal(end, signal.SIG_DFL)
+
+
+class Budget:
+    """Memory that was claimed so far, and the most that may be.
+
+    Attributes
+    ----------
+    claimed, limit : numbers of bytes
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.claimed, self.limit = 0, limit
+
+
+_current: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def count_memory(limit: float = math.inf) -> Iterator[Budget]:
+    """Count what `claim_memory` is called with, and refuse more than a limit."""
+    budget = Budget(limit)
+    token = _current.set(budget)
+    try:
+        yield budget
+    finally:
+        _current.reset(token)
+
+
+def claim_memory(size: int) -> None:
+    """Count memory that reading a file is about to allocate; raise LoadError beyond the limit.
+
+    The same is counted while a file is written, so that no file is written that cannot be read.
+    Outside of both it has no effect.
+
+    Examples
+    --------
+    >>> with count_memory(limit=1000):
+    ...     claim_memory(900)
+    ...     claim_memory(200)
+    Traceback (most recent call last):
+    definetti.exceptions.LoadError: takes more than 1,000 bytes of memory, which its size does...
+    """
+    budget = _current.get()
+    if budget is None:
+        return
+    budget.claimed += size
+    if budget.claimed > budget.limit:
+        raise LoadError(
+            f"takes more than {int(budget.limit):,} bytes of memory, which its size does not "
+            "warrant"
+        )
+
+
+def structure(text: str) -> Iterator[npt.NDArray[np.uint8]]:
+    r"""Yield the UTF-8 bytes of JSON that lie outside strings, in pieces.
+
+    Up to the first character that is not JSON, strings are those that a parser finds. The work and
+    the memory are proportional to the length of the text, whatever it is.
+
+    >>> [bytes(piece) for piece in structure(r'{"a[\"": ["é"]}')]
+    [b'{: []}']
+    """
+    if "\\" in text:  # pairs of backslashes first: what is left escapes the next character
+        text = text.replace("\\\\", "").replace('\\"', "")
+    inside = False
+    for begin in range(0, len(text), PIECE):
+        piece = text[begin : begin + PIECE].encode("utf-8", "surrogatepass")
+        signs = np.frombuffer(piece, dtype=np.uint8)
+        quotes = signs == QUOTE
+        in_string = np.logical_xor.accumulate(quotes) ^ inside  # the quote that opens included
+        inside = bool(in_string[-1])
+        yield signs[~(in_string | quotes)]
+
+
+def measure_depth(text: str) -> int:
+    """Return how many brackets of JSON text are open at most, those inside strings not counted.
+
+    >>> measure_depth('{"seen": [1, [2]], "note": "[[[["}')
+    3
+    """
+    depth = deepest = 0
+    for signs in structure(text):
+        opens = (signs == ord("[")) | (signs == ord("{"))
+        closes = (signs == ord("]")) | (signs == ord("}"))
+        depths = depth + np.cumsum(opens.astype(np.int64) - closes)
+        if len(depths):
+            depth, deepest = int(depths[-1]), max(deepest, int(depths.max()))
+    return deepest

@@ -1,4 +1,4 @@
-"""Standard output and error that take whatever is written to them, and remember if they do not."""
+"""Standard output and error that take any character, and a progress bar."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import codecs
 import errno
 import io
 import sys
-from typing import Any
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 # What a terminal that knows ASCII alone is to show in place of our own signs.
 SIGNS = {"≥": ">=", "≤": "<=", "…": "...", "–": "-", "—": "-", "−": "-", "×": "x", "·": "."}
 LEGIBLE = "definetti.legible"
 BROKEN = 2  # exit code where standard output could not be written
 _failed: list[OSError] = []
+Item = TypeVar("Item")
+PATIENCE = 2.0  # seconds before the bar appears
 
 
 def guard_output() -> None:
@@ -71,3 +75,31 @@ def _spell_out(error: UnicodeError) -> tuple[str | bytes, int]:
 
 def _write_code(letter: str) -> str:
     return letter.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def show_progress(items: Iterable[Item], total: int, what: str, verbose: bool) -> Iterator[Item]:
+    """Yield items; if `verbose`, show a bar once two seconds have passed, to who can see it."""
+    if not verbose:
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    # A file or a pipe keeps what was said, colours forced upon it or not.
+    if not (console.is_jupyter or (console.is_terminal and console.file.isatty())):
+        yield from items
+        return
+    began = time.monotonic()
+    bar = Progress(console=console)
+    task = bar.add_task(what, total=total)
+    try:
+        for done, item in enumerate(items):
+            if not bar.live.is_started and time.monotonic() - began > PATIENCE:
+                bar.start()
+            bar.update(task, completed=done)
+            yield item
+        bar.update(task, completed=total)
+    finally:
+        if bar.live.is_started:
+            bar.stop()

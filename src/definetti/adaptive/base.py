@@ -9,8 +9,7 @@ from numbers import Real
 from typing import Any
 
 from definetti._system.checks import check_scalar
-from definetti._system.registry import Named
-from definetti._system.saved import Saved
+from definetti._system.mixins import Named, Saved
 from definetti.engine.pvalues import miscoverage
 
 Number = Fraction | float

@@ -11,7 +11,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.conformal.base import BaseHistoryConformal
 from definetti.data.candidates import all_candidates, is_long, powered
 from definetti.data.encoded import EncodedHistory

@@ -1,4 +1,4 @@
-"""What a check found, for a person and for a program."""
+"""The report of a check: what each test found, and one verdict."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Finding:
 
     Attributes
     ----------
-    statistic : of the sample, large where the assumption fails; of the part that is the strangest
+    statistic : of the sample, large where the assumption fails; of its most extreme part
     p_value : exact, of this test alone
     adjusted_p_value : so that the chance that any is below a level is at most the level
     effect : what was found, in words; "not significant" where the adjusted p-value is above alpha
     size : the number in them, of the sample itself whatever the p-value
-    row : how many rows come before the place in task, where there is one
-    part : which part is the strangest: the name of a column, say
-    asks : the task that was put
+    row : how many rows come before the place of a change, where the test looks for one
+    part : the most extreme part: the name of a column, say
+    asks : the question that the test answers
     verdict : in words; with a remedy where the effect is material and one is feasible
-    told : whether rearrangements differ in it at all; if not it says nothing, whatever is true
+    told : whether rearrangements differ in the statistic; if not, the test cannot reject
     stands_out : by how many standard deviations of rearrangements it is above them
-    follows : the name of a failure from which this one follows, where that can be told
+    follows : the name of the failure that explains this one, where one does
     material : whether it fails by at least the minimum effect, so that its verdict has advice
     drawn : the same statistic of each rearrangement
     """
@@ -58,7 +58,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Whether a labelled history is what it is taken to be.
+    """The result of a check: exact p-values, and a verdict in words.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Diagnosis:
     tests : what each test found, by its name
     untested : what could not be tested, and why
     assumption : what was tested, in words
-    alpha : the level at which words are chosen
+    alpha : the level of the verdict
     n_steps, n_resamples : how long the history is, and how many rearrangements were drawn at most
     residuals : forecast pseudo-residuals of the next state and of the first five columns, by name,
         with bands from the same draws; empty with ``pictures=False``
@@ -86,20 +86,20 @@ class Diagnosis:
 
     @property
     def rejected(self) -> bool:
-        """Whether the assumption is clearly broken, at the level `alpha`."""
+        """Whether the assumption is rejected at the level `alpha`."""
         return self.p_value <= self.alpha and self.told
 
     @property
     def told(self) -> bool:
-        """Whether any test could tell anything: whether rearrangements differ."""
+        """Whether rearrangements differ in any test: if not, no test can reject."""
         return any(one.told for one in self.tests.values())
 
     @property
     def failures(self) -> tuple[str, ...]:
         """The names of the tests that fail at the level `alpha`, all taken together.
 
-        The most telling comes first: material effects before others, then what stands out the
-        most, but after what it follows from.
+        Material effects come first, then those that stand out the most, each after the failure
+        that explains it.
         """
         failing = {
             name: one
@@ -123,14 +123,13 @@ class Diagnosis:
         """In words, with remedies where the assumption fails."""
         if not self.told:
             return (
-                f"Nothing could be tested: no rearrangement of these {self.n_steps:,} steps looks "
-                f"different to any test, whatever they depend on (p = {self.p_value:.3g}). A "
-                "longer history may tell."
+                f"Nothing could be tested: all rearrangements of these {self.n_steps:,} steps look "
+                f"the same to every test (p = {self.p_value:.3g}). Try a longer history."
             )
         if self.least_p_value > self.alpha:
             enough = ceil(round(self.least_p_value * (self.n_resamples + 1)) / self.alpha - 1e-9)
             return (
-                f"Nothing can be told at {self.alpha:g} by {self.n_resamples:,} rearrangements, "
+                f"No test can reject at {self.alpha:g} with {self.n_resamples:,} rearrangements, "
                 f"whose smallest p-value is {self.least_p_value:.3g} (p = {self.p_value:.3g}): "
                 f"draw {enough - 1:,} or more."
             )
@@ -150,7 +149,7 @@ class Diagnosis:
         )
 
     def beyond_spaced(self) -> Diagnosis:
-        """Return it with the remedies that are left to who has ``symmetry="spaced"`` already."""
+        """Return a copy without the remedy ``symmetry="spaced"``, for whoever uses it already."""
         left = {
             name: replace(one, verdict=_drop_spaced(one.verdict))
             for name, one in self.tests.items()
@@ -180,7 +179,7 @@ class Diagnosis:
         return nw.from_dict(columns, backend=backend or installed()).to_native()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it but for what pictures are made of, as plain data."""
+        """Return everything but the data of pictures, as plain data."""
         return {
             "p_value": self.p_value, "rejected": self.rejected, "failures": list(self.failures),
             "verdict": self.verdict, "alpha": self.alpha, "rows": self.n_steps,
@@ -250,12 +249,12 @@ class Diagnosis:
 
 
 def _drop_spaced(words: str) -> str:
-    """Leave out of a remedy what is done.
+    """Remove ``symmetry="spaced"`` from a remedy.
 
     >>> _drop_spaced("take memory='age', or symmetry='spaced'.")
     "take memory='age'."
-    >>> _drop_spaced("The state before tells 0.1 bits of the next: take symmetry='spaced'.")
-    'The state before tells 0.1 bits of the next.'
+    >>> _drop_spaced("The previous state adds 0.1 bits: take symmetry='spaced'.")
+    'The previous state adds 0.1 bits.'
     """
     words = words.replace(", or symmetry='spaced'", "")
     words = words.replace(": take symmetry='spaced'.", ".")

@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
-from definetti.check._cells import UNIT
-from definetti.check._splits import split_cells, split_scores
-from definetti.check.advice import MIN_BITS, MIN_SHIFT, MIN_SPREAD_CHANGE, below
-from definetti.check.base import Effect, Statistic
-from definetti.check.observed import ONE, Column
+from definetti.check.columns import ONE, Column
+from definetti.check.likelihood import UNIT, split_cells, split_scores
+from definetti.check.messages import (
+    MIN_BITS,
+    MIN_SHIFT,
+    MIN_SPREAD_CHANGE,
+    below,
+    find_segment,
+    name_column,
+    name_place,
+    need_columns,
+    use_after,
+)
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import find_segment, name_column, name_place, need_columns, use_after
+from definetti.check.statistic import Effect, Statistic
 
 
 class Drift(Statistic, name="drift"):

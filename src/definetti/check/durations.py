@@ -6,9 +6,9 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check.advice import MIN_RUN_RATIO, memory_is_feasible
-from definetti.check.base import CannotTest, Effect, Statistic
+from definetti.check.messages import MIN_RUN_RATIO, memory_is_feasible
 from definetti.check.sample import Draws, Sample
+from definetti.check.statistic import CannotTest, Effect, Statistic
 from definetti.memory import Age
 
 FEW = 8  # states, up to which each is looked at by itself, too
@@ -58,17 +58,21 @@ class Durations(Statistic, name="durations"):
 
 @kernel
 def _square_runs(tokens: CodeArray, heads: IntArray, begins: IntArray, few: int) -> IntArray:
-    """Sum squares of run lengths, over all runs and over those of each of the first few states."""
+    """Sum squares of run lengths, over all runs and, if there are few states, over those of each.
+
+    A square is a sum of odd numbers, ``1 + 3 + …``: one for each step of the run.
+    """
     sums = np.zeros((len(tokens), 1 + few), dtype=np.int64)
+    each = np.zeros(max(few, 1), dtype=np.int64)
     for b in range(len(tokens)):
+        each[:] = 0
         for s in range(len(begins) - 1):
-            begin, state = begins[s], heads[tokens[b, begins[s]]]
-            for t in range(begins[s] + 1, begins[s + 1] + 1):
-                after = heads[tokens[b, t]] if t < begins[s + 1] else -1
-                if after != state:
-                    square = (t - begin) * (t - begin)
-                    sums[b, 0] += square
-                    if state < few:
-                        sums[b, 1 + state] += square
-                    begin, state = t, after
+            last, odd = -1, 0
+            for t in range(begins[s], begins[s + 1]):
+                state = heads[np.uint64(tokens[b, t])]
+                odd = odd + 2 if state == last else 1
+                last = state
+                each[np.uint64(state if few else 0)] += odd
+        sums[b, 0] = each.sum()
+        sums[b, 1:] = each[:few]
     return sums

@@ -6,12 +6,20 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import UNIT, name_by_segment, sum_cells
-from definetti.check.advice import MIN_BITS, MIN_SHIFT, below, rows_needed, sequences_suffice
-from definetti.check.base import CannotTest, Effect, Statistic
-from definetti.check.observed import ONE, Column
+from definetti.check.columns import ONE, Column
+from definetti.check.likelihood import UNIT, name_by_segment, sum_cells
+from definetti.check.messages import (
+    MIN_BITS,
+    MIN_SHIFT,
+    below,
+    name_column,
+    need_columns,
+    need_moves,
+    rows_needed,
+    sequences_suffice,
+)
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import name_column, need_columns, need_moves
+from definetti.check.statistic import CannotTest, Effect, Statistic
 
 
 class OneChain(Statistic, name="one_chain"):
@@ -28,12 +36,14 @@ class OneChain(Statistic, name="one_chain"):
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         told = _sum_by_segment(sample, draws.edges, np.arange(len(sample.sources)))
         told = told - _sum_by_segment(sample, draws.edges, sample.sources)
-        return (2 * (told - _known(sample.edges, sample)) / UNIT)[:, None]
+        moves, leaves = sample.moves
+        known = int(sample.table[moves].sum() - sample.table[leaves].sum())
+        return (2 * (told - known) / UNIT)[:, None]
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         steps = max(int((sample.edges >= 0).sum()), 1)
         bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * steps))
-        words = f"which sequence it is tells {max(bits, 0.0):.3f} bits of a step"
+        words = f"the sequence adds {max(bits, 0.0):.3f} bits of information about a step"
         return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
@@ -74,7 +84,7 @@ class OneEmission(Statistic, name="one_emission"):
             )
             return Effect(words, size, short_of=below(size, MIN_SHIFT, "standard deviations"))
         bits = excess / (2 * np.log(2))
-        words = f"which sequence it is tells {bits:.3f} bits of {which} given the state"
+        words = f"the sequence adds {bits:.3f} bits of information about {which} given the state"
         return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
@@ -98,13 +108,6 @@ def _sum_by_segment(sample: Sample, names: CodeArray, cells: CodeArray) -> IntAr
     """Add up ``n log n`` over the counts of cells in each segment, in units."""
     room = sample.segments * (int(cells.max()) + 1)
     return sum_cells(name_by_segment(names, cells, sample.begins), room, sample.table)
-
-
-def _known(edges: CodeArray, sample: Sample) -> int:
-    """Return the log-likelihood of transitions that all have in common, in units."""
-    moves = np.bincount(edges[edges >= 0], minlength=len(sample.sources))
-    leaves = np.bincount(sample.sources, moves, len(sample.rows)).astype(np.int64)
-    return int(sample.table[moves].sum() - sample.table[leaves].sum())
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Whether the state before the present one still tells something."""
+"""Whether the next state also depends on the state before the present one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import UNIT, add_up, hold_names, sum_cells
-from definetti.check.advice import MIN_BITS, below, memory_is_feasible
-from definetti.check.base import CannotTest, Effect, Statistic
+from definetti.check.likelihood import UNIT, add_up, hold_names, sum_cells
+from definetti.check.messages import MIN_BITS, below, memory_is_feasible
 from definetti.check.sample import Draws, Sample
+from definetti.check.statistic import CannotTest, Effect, Statistic
 from definetti.memory import Order as Memory
 
 
@@ -20,7 +20,7 @@ class Order(Statistic, name="order"):
     more. Reported as twice the likelihood ratio.
     """
 
-    asks = "does the state before the present one tell something?"
+    asks = "does the next state also depend on the one before the present?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         if len(sample.rows) < 2:
@@ -47,8 +47,8 @@ class Order(Statistic, name="order"):
         triples = max(int(np.maximum(np.diff(sample.begins) - 2, 0).sum()), 1)
         bits = float((values[0, 0] - values[1:, 0].mean()) / (2 * np.log(2) * triples))
         more = isinstance(sample.memory, Memory) and sample.memory.k > 1
-        which = f"the state before {sample.memory.assumption}" if more else "the state before"
-        words = f"{which} tells {max(bits, 0.0):.3f} bits of the next"
+        which = f"the state before {sample.memory.assumption}" if more else "the previous state"
+        words = f"{which} adds {max(bits, 0.0):.3f} bits of information about the next"
         return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:

@@ -1,34 +1,34 @@
-"""Forecast pseudo-residuals: where each step lies among what was seen before it.
+"""Forecast pseudo-residuals: the place of each step among those before it, with bands.
 
 The state that follows is placed among those that followed the present one before; an observation
 among those of its own state before. With ties broken by a coin of each step, such a place is
 uniform, and as a normal deviate it is the forecast pseudo-residual of Zucchini, MacDonald &
-Langrock (2016), of a law that is not assumed but was learned from the rows before. The coins
-were there before all: whatever they are, what is said of rearrangements holds for residuals.
+Langrock (2016), of a law that is not assumed but was learned from the rows before.
+
+The bands come from the same curves of rearrangements. The observed curve and those of draws are
+exchangeable under the assumption, whatever the coins are, so that ranks alone give bands that are
+valid at every length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtri
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray, as_codes, distinct_rows
-from definetti.check._cells import deal
-from definetti.check._places import (
-    correlate_lags,
-    count_bins,
-    order_statistics,
-    place_among_earlier,
-)
-from definetti.check.bands import Curve, draw_bands
-from definetti.check.drawing import measure_draws
-from definetti.check.observed import rank_labels
+from definetti._system.compiled import kernel
+from definetti.check.columns import rank_labels
+from definetti.check.likelihood import deal
+from definetti.check.rearrangements import measure_draws
 from definetti.check.sample import Draws, Sample
 
+LEVEL = 0.95
 DRAWN, FEWEST = 199, 39  # draws that make bands
 WORK = 10**8  # steps that are placed for pictures, in all draws together
 COLUMNS = 5  # that have residuals; the first ones
@@ -36,6 +36,68 @@ FINE = 2**10  # cells of a group at most
 QUANTILES, BINS, LAGS = 49, 20, 20
 SMALLEST = 1e-12
 NEXT = "next state"
+
+
+class Curve(NamedTuple):
+    """A curve with its bands, low and high.
+
+    Attributes
+    ----------
+    at : (K,) where it was looked at
+    observed : (K,) of the sample
+    pointwise : (2, K) at each point by itself, 95 in 100 true models are inside, or more
+    simultaneous : (2, K) 95 in 100 true models, or more, are inside at all points together
+    """
+
+    at: FloatArray
+    observed: FloatArray
+    pointwise: FloatArray
+    simultaneous: FloatArray
+
+    @property
+    def outside(self) -> npt.NDArray[np.bool_]:
+        """(K,) whether the observed curve is beyond the simultaneous band."""
+        low, high = self.simultaneous
+        return np.asarray((self.observed < low) | (self.observed > high))
+
+
+def draw_bands(at: FloatArray, curves: FloatArray, level: float = LEVEL) -> Curve:
+    """Return the observed curve with its bands.
+
+    Pointwise: the order statistics beyond which a share of the curves lies, half on each side.
+    Simultaneous: from the middle as far to both sides as the pointwise spread is there, times the
+    one number that leaves no more than the share outside anywhere (Myllymäki et al. 2017).
+
+    Parameters
+    ----------
+    at : (K,) where curves were looked at
+    curves : (1 + M, K) the observed one first
+
+    Examples
+    --------
+    >>> curves = np.random.default_rng(0).normal(size=(200, 3))
+    >>> curve = draw_bands(np.arange(3.0), curves)
+    >>> low, high = curve.simultaneous
+    >>> int(((curves < low) | (curves > high)).any(axis=1).sum())
+    10
+    """
+    number = len(curves)
+    share = 1 - level
+    ordered = np.sort(curves, axis=0)
+    k = floor(share * number / 2 + 1e-9)
+    low, high = ordered[k], ordered[number - 1 - k]
+    middle = np.median(ordered, axis=0)
+    off = curves - middle
+    # Where curves hardly differ to one side, one that does is far beyond all others there.
+    below, above = np.maximum(middle - low, 1e-12), np.maximum(high - middle, 1e-12)
+    far = np.where(off < 0, -off / below, off / above).max(axis=1)
+    times = np.sort(far)[number - 1 - floor(share * number + 1e-9)] * (1 + 1e-12)
+    return Curve(
+        at,
+        curves[0],
+        np.stack([low, high]),
+        np.stack([middle - times * below, middle + times * above]),
+    )
 
 
 class Residuals(NamedTuple):
@@ -120,8 +182,10 @@ class Series:
         at, part = np.divmod(self.shares * (self.size - 1), 1)
         low = at.astype(np.int64)
         high = np.minimum(low + 1, self.size - 1)
-        low_places, high_places = order_statistics(places, low), order_statistics(places, high)
-        quantiles = low_places * (1 - part) + high_places * part
+        ranks = np.unique([low, high])
+        ordered = order_statistics(places, ranks)
+        quantiles = ordered[:, np.searchsorted(ranks, low)] * (1 - part)
+        quantiles += ordered[:, np.searchsorted(ranks, high)] * part
         return np.concatenate(
             [
                 ndtri(quantiles),
@@ -196,3 +260,127 @@ def _merge_many(groups: CodeArray, names: IntArray) -> tuple[CodeArray, IntArray
 
 def _lags(sample: Sample) -> int:
     return int(min(LAGS, max(1, np.diff(sample.begins).max() // 4)))
+
+
+@kernel
+def place_among_earlier(cells: CodeArray, begins: CodeArray, coins: FloatArray) -> FloatArray:
+    """Place each cell of a row among those of its group before it, ties by a coin.
+
+    Parameters
+    ----------
+    cells : (B, T) whole numbers in order, group after group; −1 for nothing
+    begins : (C,) the first cell of each cell's group
+    coins : (T,) between 0 and 1, of the steps of every row
+
+    Returns
+    -------
+    (B, T) between 0 and 1, NaN for nothing
+    """
+    rows, length = cells.shape
+    found = np.full((rows, length), np.nan)
+    room = len(begins)
+    ends = np.empty(room, dtype=begins.dtype)
+    for c in range(room - 1, -1, -1):
+        ends[c] = ends[c + 1] if c + 1 < room and begins[c + 1] == begins[c] else c + 1
+    for b in range(rows):
+        tree = np.zeros(room, dtype=begins.dtype)  # of each group, sums over cells (Fenwick 1994)
+        same = np.zeros(room, dtype=begins.dtype)
+        total = np.zeros(room, dtype=begins.dtype)
+        for t in range(length):
+            c = cells[b, t]
+            if c < 0:
+                continue
+            g = begins[c]
+            less, j = 0, c - g
+            while j > 0:
+                less += tree[g + j - 1]
+                j -= j & -j
+            found[b, t] = (less + coins[t] * (same[c] + 1)) / (total[g] + 1)
+            same[c] += 1
+            total[g] += 1
+            j, wide = c - g + 1, ends[c] - g
+            while j <= wide:
+                tree[g + j - 1] += 1
+                j += j & -j
+    return found
+
+
+@kernel
+def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatArray:
+    """Return the autocorrelation of each row at lags 1, 2, …, within segments.
+
+    Parameters
+    ----------
+    residuals : (B, T) numbers, NaN for nothing
+    begins : (S + 1,) where segments begin, and the last ends
+    """
+    found = np.zeros((len(residuals), lags))
+    off = np.empty(residuals.shape[1])
+    for b in range(len(residuals)):
+        mean, spread, size = 0.0, 0.0, 0
+        for one in residuals[b]:
+            if not np.isnan(one):
+                mean += one
+                size += 1
+        mean /= max(size, 1)
+        for t in range(len(off)):
+            off[t] = 0.0 if np.isnan(residuals[b, t]) else residuals[b, t] - mean
+            spread += off[t] * off[t]
+        if spread <= 0:
+            continue
+        total = np.zeros(lags)
+        for s in range(len(begins) - 1):
+            for t in range(begins[s], begins[s + 1]):  # all lags in one pass
+                later = off[t + 1 : min(t + 1 + lags, begins[s + 1])]
+                for k in range(len(later)):
+                    total[k] += off[t] * later[k]
+        found[b] = total / spread
+    return found
+
+
+@kernel
+def count_bins(places: FloatArray, bins: int) -> IntArray:
+    """Count the places of each row, between 0 and 1, in bins of equal width; NaN is left out."""
+    counts = np.zeros((len(places), bins), dtype=np.int64)
+    for b in range(len(places)):
+        for place in places[b]:
+            if not np.isnan(place):
+                counts[b, min(int(place * bins), bins - 1)] += 1
+    return counts
+
+
+@kernel
+def order_statistics(places: FloatArray, ranks: IntArray) -> FloatArray:
+    """Return the values of some ranks, from 0, among the places of each row; NaN is left out.
+
+    Two passes and no sorting, but of the few places that share a narrow bin with one of them.
+    """
+    rows, length = places.shape
+    bins = max(1, length // 8)
+    found = np.empty((rows, len(ranks)))
+    for b in range(rows):
+        begins = np.zeros(bins + 1, dtype=np.int64)
+        for place in places[b]:
+            if not np.isnan(place):
+                begins[min(int(place * bins), bins - 1) + 1] += 1
+        begins = np.cumsum(begins)
+        filled, size = np.full(bins, -1, dtype=np.int64), 0  # where the places of a bin are kept
+        own = np.searchsorted(begins, ranks, side="right") - 1
+        for one in own:
+            if filled[one] < 0:
+                filled[one] = size
+                size += begins[one + 1] - begins[one]
+        kept = np.empty(size)
+        for place in places[b]:
+            if not np.isnan(place):
+                one = min(int(place * bins), bins - 1)
+                if filled[one] >= 0:
+                    kept[filled[one]] = place
+                    filled[one] += 1
+        for k in range(len(ranks)):
+            one = own[k]
+            first = filled[one] - (begins[one + 1] - begins[one])
+            if k == 0 or own[k - 1] != one:
+                kept[first : filled[one]].sort()
+            found[b, k] = kept[first + ranks[k] - begins[one]]
+    return found

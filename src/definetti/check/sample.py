@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import CodeArray, IntArray, as_codes, distinct_numbers, distinct_rows
-from definetti.check._cells import deal, entropy_table
-from definetti.check.observed import Column, name_identifier, read_observations
+from definetti.check.columns import Column, name_identifier, read_observations
+from definetti.check.likelihood import deal, entropy_table
 from definetti.data.history import History
 from definetti.data.labels import MISSING, Alphabet, checked_states, readable
 from definetti.data.splitting import read_lengths

@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.check._cells import UNIT
-from definetti.check._splits import split_cells
-from definetti.check.advice import MIN_PROBABILITY_CHANGE, below
-from definetti.check.base import Effect, Statistic
+from definetti.check.likelihood import UNIT, split_cells
+from definetti.check.messages import (
+    MIN_PROBABILITY_CHANGE,
+    below,
+    find_segment,
+    name_place,
+    need_moves,
+    use_after,
+)
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import find_segment, name_place, need_moves, use_after
+from definetti.check.statistic import Effect, Statistic
 
 
 class Transitions(Statistic, name="transitions"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from definetti._system.stopping import is_stopping
+from definetti._system.interrupts import is_stopping
 from definetti.cli.printing import tell
 
 PATIENCE = 10  # seconds that a scheduler has to answer

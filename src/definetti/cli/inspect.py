@@ -28,7 +28,7 @@ def inspect(
     """
     with report_mistakes():
         from definetti.cli.saved import check_there
-        from definetti.saving.files import read_manifest
+        from definetti.saving import read_manifest
 
         check_there(model)
         found = read_manifest(model)

@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from definetti._system import stopping, terminal
+from definetti._system import interrupts, terminal
 from definetti.cli.fields import take_first_line
 from definetti.cli.printing import tell
 from definetti.cli.room import is_out_of_memory
@@ -60,7 +60,7 @@ def report_mistakes() -> Iterator[None]:
         except KeyboardInterrupt:
             raise tell_stopped() from None
         except MISTAKES as error:
-            if stopping.is_stopping():
+            if interrupts.is_stopping():
                 raise tell_stopped() from None
             if terminal.has_failed():
                 raise typer.Exit(terminal.BROKEN) from None  # and `main` says why
@@ -68,7 +68,7 @@ def report_mistakes() -> Iterator[None]:
                 raise  # whoever read our output has gone, and wants no message
             raise tell_mistake(error) from None
         finally:
-            if not stopping.is_stopping():  # whoever has stopped wants no notes, least of all
+            if not interrupts.is_stopping():  # whoever has stopped wants no notes, least of all
                 heard.tell()  # those of what was stopped: of tasks that were cancelled
 
 
@@ -116,8 +116,8 @@ def _write_option(found: re.Match[str]) -> str:
 
 def tell_stopped() -> typer.Exit:
     """Tell of Ctrl-C; raise what is returned."""
-    tell(stopping.MESSAGE)
-    return typer.Exit(stopping.CODE)
+    tell(interrupts.MESSAGE)
+    return typer.Exit(interrupts.CODE)
 
 
 class CollectedWarnings:

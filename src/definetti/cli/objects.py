@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from definetti._system.nesting import measure_depth
+from definetti._system.files import measure_depth
 from definetti.cli.fields import BadTable, check_names, take_first_line
 
 if TYPE_CHECKING:

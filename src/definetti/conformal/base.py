@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
 from definetti._system.estimator import Estimator
-from definetti._system.locking import Locked
+from definetti._system.mixins import Locked
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import check_length, checked_states, piece, readable
 from definetti.data.sound import require

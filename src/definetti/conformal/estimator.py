@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.caller import warn_caller
 from definetti._system.checks import (
     checked_flag,
     checked_guarantee,
@@ -20,8 +19,9 @@ from definetti._system.checks import (
     checked_resamples,
     is_auto,
     shown,
+    warn_caller,
 )
-from definetti._system.saved import Saved
+from definetti._system.mixins import Saved
 from definetti.conformal._series import SERIES, each_series, fit_series, settle
 from definetti.conformal.base import BaseHistoryConformal
 from definetti.data.candidates import (

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.caller import warn_caller
-from definetti._system.checks import checked_flag, checked_guarantee
-from definetti._system.saved import Saved
+from definetti._system.checks import checked_flag, checked_guarantee, warn_caller
+from definetti._system.mixins import Saved
 from definetti.conformal.base import BaseConformal
 from definetti.data.labels import (
     MISSING,

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, narrowed, widened
-from definetti._system.caller import warn_caller
-from definetti._system.checks import checked_number
-from definetti._system.saved import Saved
+from definetti._system.checks import checked_number, warn_caller
+from definetti._system.mixins import Saved
 from definetti.data.history import History, Windows, padded, stacked, windows_at
 from definetti.data.labels import (
     MISSING,

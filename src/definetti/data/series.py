@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
-from definetti._system.caller import warn_caller
+from definetti._system.checks import warn_caller
 from definetti.data.labels import (
     Alphabet,
     check_pairs,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.caller import warn_caller
+from definetti._system.checks import warn_caller
 from definetti.data.labels import check_pairs, checked_states, count_rows, readable
 from definetti.data.sound import require
 from definetti.data.splitting import read_lengths

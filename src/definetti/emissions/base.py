@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.data.history import padded
 from definetti.data.labels import MISSING
 

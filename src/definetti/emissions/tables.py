@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.saved import Saved
+from definetti._system.mixins import Saved
 from definetti.data.labels import MISSING, is_missing, listed
 from definetti.emissions.base import Emission
 from definetti.emissions.reading import Vectors, read

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
-from definetti._system.saved import Saved
+from definetti._system.mixins import Saved
 from definetti.data.labels import Alphabet, is_missing, listed
 from definetti.emissions.categorical import (
     Categorical,

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti._system.progress import show_progress
+from definetti._system.terminal import show_progress
 from definetti.data.history import Completion, History, Windows, stacked
 from definetti.emissions import Categorical, Text
 from definetti.engine.pvalues import Rank, Ranked, ranks

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.seeding import tie_uniforms
+from definetti._system.random import tie_uniforms
 from definetti.data.digest import digest
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import MISSING, piece

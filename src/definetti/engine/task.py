@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
-from definetti._system.seeding import tie_uniforms
+from definetti._system.random import tie_uniforms
 from definetti.data.digest import digest
 from definetti.data.encoded import EncodedHistory, New
 from definetti.data.history import Completion, History, Windows, restrict_history, windows_at

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 
-from definetti._system.progress import show_progress
+from definetti._system.terminal import show_progress
 from definetti.data.labels import check_pairs, checked_states, count_rows, piece, readable
 from definetti.data.splitting import training_length
 from definetti.data.timing import check_aligned

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.progress import show_progress
+from definetti._system.terminal import show_progress
 from definetti.data.labels import piece
 from definetti.engine.pvalues import entry, miscoverage
 from definetti.evaluation.results import Evaluation

@@ -14,9 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.caller import warn_caller
-from definetti._system.checks import checked_jobs, checked_limit, checked_number, checked_share
-from definetti._system.progress import show_progress
+from definetti._system.checks import (
+    checked_jobs,
+    checked_limit,
+    checked_number,
+    checked_share,
+    warn_caller,
+)
+from definetti._system.terminal import show_progress
 from definetti.data.labels import checked_states, piece
 from definetti.data.series import SeriesRows, drop_unlabelled, read_series, sort_rows
 from definetti.data.timing import CUT, check_aligned, read_index

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import check_scalar, checked_number
-from definetti._system.registry import Named
-from definetti._system.saved import Saved
+from definetti._system.mixins import Named, Saved
 from definetti.martingales.base import checked_share
 
 

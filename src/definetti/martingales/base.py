@@ -13,8 +13,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import check_scalar
 from definetti._system.compiled import cut_pieces
-from definetti._system.registry import Named
-from definetti._system.saved import Saved
+from definetti._system.mixins import Named, Saved
 
 # What p = 0 counts as: half a step of the uniform numbers that break ties. The capital is then
 # finite, and no more than what any smaller p-value would have made of it.

@@ -12,7 +12,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import check_scalar, checked_number
 from definetti._system.compiled import kernel
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.martingales.base import checked_share
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.data.history import Completion, History
 
 

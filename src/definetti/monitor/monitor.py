@@ -15,11 +15,9 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray
-from definetti._system.caller import warn_caller
-from definetti._system.checks import checked_choice, checked_number, entropy_of
-from definetti._system.locking import Locked
-from definetti._system.saved import Saved
-from definetti._system.signals import hold_signals
+from definetti._system.checks import checked_choice, checked_number, entropy_of, warn_caller
+from definetti._system.interrupts import hold_signals
+from definetti._system.mixins import Locked, Saved
 from definetti.adaptive import AdaptiveLevel
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import hashable, is_missing, listed, plain_label

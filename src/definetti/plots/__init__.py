@@ -1,8 +1,7 @@
-"""Pictures where pictures say more: into ``ax=``, or a figure of many."""
+"""Pictures of sets, evaluations, checks and monitors, drawn into ``ax=`` or a new figure."""
 
 from definetti.plots.checks import plot_check, plot_residuals, plot_statistic
-from definetti.plots.comparisons import plot_compare
-from definetti.plots.evaluations import plot_backtest, plot_coverage, plot_sizes
+from definetti.plots.evaluations import plot_backtest, plot_compare, plot_coverage, plot_sizes
 from definetti.plots.monitors import plot_monitor
 from definetti.plots.sets import plot_set
 

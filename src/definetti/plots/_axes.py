@@ -1,4 +1,4 @@
-"""What all pictures share: axes, and states as rows."""
+"""What all pictures share: axes, states as rows, and names drawn as they are."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.plots._names import escape_name
 
 MOST_LABELS = 24  # states that have room for a name each
+# Drawn as nothing: matplotlib leaves out of a legend what begins with an underscore.
+NOTHING = "\N{ZERO WIDTH SPACE}"
 
 
 def take_axes(ax: Any, width: float, height: float) -> Any:
@@ -87,3 +88,15 @@ def draw_truth(ax: Any, codes: Any, inside: Any, first: float = 1) -> None:
             label="not in the set",
             zorder=4,
         )
+
+
+def escape_name(name: object) -> str:
+    r"""Write a name so that matplotlib draws it letter by letter.
+
+    Between two dollar signs it would read a formula, which not every name is.
+
+    >>> print(escape_name("a$b$c"))
+    a\$b\$c
+    """
+    text = str(name).replace("$", r"\$")
+    return NOTHING + text if text.startswith("_") else text

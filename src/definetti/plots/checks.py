@@ -7,8 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from definetti.check import Curve, Diagnosis, Finding, Residuals
-from definetti.plots._axes import take_axes, take_pyplot
-from definetti.plots._names import escape_name
+from definetti.plots._axes import escape_name, take_axes, take_pyplot
 
 Picture = Literal["quantiles", "histogram", "autocorrelation"]
 PICTURES: tuple[Picture, ...] = ("quantiles", "histogram", "autocorrelation")

@@ -1,4 +1,4 @@
-"""Sets judged by the truth, over time."""
+"""Evaluated sets over time, and predictors side by side."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ import numpy as np
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.summarize import share
 from definetti.levels.by_state import write_at_least
-from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
+from definetti.plots._axes import (
+    draw_cells,
+    draw_legend_below,
+    draw_rows,
+    draw_truth,
+    escape_name,
+    take_axes,
+)
 
 MOST_CELLS = 1_500  # steps that can be told apart in one picture
 CELLS_AN_INCH = 140
+ROOM = 6.0  # inches
 
 
 def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
@@ -117,3 +125,30 @@ def _write_level(evaluation: Evaluation) -> str:
     if level is None:
         return ""
     return f" at {write_at_least(level, '') if isinstance(level, Mapping) else f'{level:g}'}"
+
+
+def plot_compare(comparison: Any, ax: Any = None) -> Any:
+    """Draw coverage, with its interval, against scaled size.
+
+    Parameters
+    ----------
+    comparison : Comparison, what `compare_predictors` returns
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    the axes
+    """
+    ax = take_axes(ax, 6, 4)
+    for marker, row in zip("os^Dv<>pPX*hd" * len(comparison.rows), comparison.rows, strict=False):
+        error = [[row.coverage - row.low], [row.high - row.coverage]]
+        name = escape_name(row.label)
+        ax.errorbar(row.scaled_size, row.coverage, yerr=error, fmt=marker, capsize=3, label=name)
+    ax.axhline(comparison.confidence_level, color="0.4", linestyle="--", linewidth=1)
+    ax.set(xlabel="mean scaled size of the set", ylabel="coverage", xlim=(0, None))
+    # Clear of the bars: beside them where there is room, else below.
+    if ax.figure.get_figwidth() >= ROOM:
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    else:
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, -0.2))
+    return ax

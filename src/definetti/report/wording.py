@@ -1,4 +1,4 @@
-"""The promise, in a sentence for people who do not read formulas."""
+"""The words of the page: the promise in a sentence for people who do not read formulas."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from definetti._system.arrays import FloatArray
 from definetti.engine.pvalues import miscoverage
 from definetti.levels import ConfidenceLevel
 from definetti.levels.by_state import grouped
@@ -124,3 +127,13 @@ def _of(level: Fraction) -> tuple[str, str]:
         if (level * 10**digits).denominator == 1:
             return f"{int(level * 10**digits):,}", f"{10**digits:,}"
     return f"{float(100 * level):.12g}", "100"
+
+
+def round_for_page(p_values: FloatArray | Any) -> list[Any]:
+    """Return numbers as a page gets them: no more digits than one looks at.
+
+    >>> round_for_page(np.array([[0.123456789, 1.0]]))
+    [[0.12346, 1.0]]
+    """
+    found: list[Any] = np.round(p_values, 5).tolist()
+    return found

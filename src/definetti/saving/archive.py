@@ -4,8 +4,8 @@ Nothing in it is compressed, and no two parts share bytes. The manifest names ea
 size and checksum, and the archive's comment is the checksum of the manifest.
 
 The memory that loading takes is at most `FACTOR` bytes for each byte of the file, and `FLOOR` bytes
-more. It is counted by `claim_memory` before it is allocated, and likewise while a file is written:
-what could not be loaded is not saved.
+more. `claim_memory` counts it before it is allocated, and likewise while a file is written, so that
+a file that could not be loaded is never written.
 """
 
 from __future__ import annotations
@@ -24,11 +24,16 @@ from typing import IO, Any
 
 import numpy as np
 
-from definetti._system.budget import Budget, claim_memory, count_memory
-from definetti._system.files import replace_file
-from definetti._system.nesting import measure_depth, structure
+from definetti._system.files import (
+    Budget,
+    claim_memory,
+    count_memory,
+    measure_depth,
+    replace_file,
+    structure,
+)
 from definetti.exceptions import LoadError, SaveError
-from definetti.saving.scalars import DIGITS
+from definetti.saving.values import DIGITS, first_line
 
 MANIFEST = "manifest.json"
 MOST_PARTS = 10_000
@@ -93,7 +98,7 @@ def write_archive(
 
 
 class Archive:
-    """An archive opened to be read: its manifest, and its parts when they are asked for.
+    """An archive opened for reading: its manifest, and its parts on request.
 
     Attributes
     ----------
@@ -126,40 +131,38 @@ class Archive:
             raise LoadError("is no file that definetti wrote: its manifest is no table")
 
     def check(self) -> None:
-        """Refuse parts that are not those of the manifest; it takes a version that is known."""
+        """Refuse parts other than those that the manifest, of a known version, lists."""
         listed = self.manifest.get("parts")
-        if not isinstance(listed, dict) or not all(
-            isinstance(one, dict) for one in listed.values()
-        ):
+        if not isinstance(listed, dict) or not all(isinstance(p, dict) for p in listed.values()):
             raise LoadError("was altered or is damaged: its manifest lists no parts")
         there = {entry.filename: entry.file_size for entry in self._archive.infolist()[1:]}
-        if there != {name: one.get("bytes") for name, one in listed.items()}:
+        if there != {name: part.get("bytes") for name, part in listed.items()}:
             raise LoadError("was altered or is damaged: it has other parts than its manifest says")
 
     def part(self, name: str) -> bytearray:
-        """Return a part, checked; no more of it is in memory before."""
-        told = self.manifest["parts"].get(name) if isinstance(name, str) else None
-        if told is None:
+        """Return a part whose checksum is right; its memory is claimed before it is read."""
+        entry = self.manifest["parts"].get(name) if isinstance(name, str) else None
+        if entry is None:
             raise LoadError(f"was altered or is damaged: it has no part {name!r}")
-        claim_memory(told["bytes"])
-        content, begin = bytearray(told["bytes"]), 0
+        claim_memory(entry["bytes"])
+        content, begin = bytearray(entry["bytes"]), 0
         for piece in self._pieces(name):
             content[begin : begin + len(piece)] = piece
             begin += len(piece)
-        if sha256(content).hexdigest() != told.get("sha256"):
+        if sha256(content).hexdigest() != entry.get("sha256"):
             raise _other_checksum(name)
         return content
 
     def verify(self, name: str) -> None:
-        """Refuse a part whose checksum is another; it is not kept in memory."""
-        found = sha256()
+        """Refuse a part whose checksum is wrong, without keeping it in memory."""
+        checksum = sha256()
         for piece in self._pieces(name):
-            found.update(piece)
-        if found.hexdigest() != self.manifest["parts"][name].get("sha256"):
+            checksum.update(piece)
+        if checksum.hexdigest() != self.manifest["parts"][name].get("sha256"):
             raise _other_checksum(name)
 
     def _pieces(self, name: str) -> Iterator[bytes]:
-        """Yield a part piece by piece, none of which is large."""
+        """Yield a part in small pieces."""
         with self._archive.open(name) as part:
             while piece := part.read(PIECE):
                 yield piece
@@ -167,11 +170,13 @@ class Archive:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
-    """Open a file; whatever is wrong with it is a `LoadError` that begins with its name.
+    """Open a file; raise `LoadError`, beginning with its name, for anything wrong with it.
 
-    A file that is not there, or may not be read, is an `OSError` as everywhere.
+    A missing or unreadable file is an `OSError`.
     """
-    with path.open("rb") if _is_file(path) else _refuse(path) as file:
+    if not S_ISREG(path.stat().st_mode):
+        raise LoadError(f"{path} is no file, but a folder, a pipe or a device")
+    with path.open("rb") as file:
         size = path.stat().st_size
         try:
             with count_memory(memory_limit(size)):
@@ -180,9 +185,8 @@ def open_archive(path: Path) -> Iterator[Archive]:
             raise LoadError(f"{path} {error}") from None
         except MemoryError:
             raise
-        except Exception as error:  # whatever a broken archive leads to
-            told = (str(error) or type(error).__name__).split("\n", 1)[0][:200]
-            raise LoadError(f"{path} was altered or is damaged: {told}") from None
+        except Exception as error:  # a broken archive may raise anything
+            raise LoadError(f"{path} was altered or is damaged: {first_line(error)}") from None
 
 
 def read_json(text: bytes | bytearray) -> Any:
@@ -199,12 +203,12 @@ def read_json(text: bytes | bytearray) -> Any:
 
 
 def memory_limit(size: int) -> int:
-    """Return how much memory a file of a size may take when it is loaded, in bytes."""
+    """Return the most bytes of memory that loading a file of a size may take."""
     return FACTOR * size + FLOOR
 
 
 def claim_text(text: str) -> None:
-    """Claim the memory that JSON takes when it is parsed, and the values that are made of it."""
+    """Claim the memory of parsing JSON, and of the values that are made of it."""
     counts = np.zeros(256, dtype=np.int64)
     for signs in structure(text):
         counts += np.bincount(signs, minlength=256)
@@ -236,16 +240,8 @@ def _read_int(text: str) -> int:
     return int(text)
 
 
-def _is_file(path: Path) -> bool:
-    return S_ISREG(path.stat().st_mode)
-
-
-def _refuse(path: Path) -> Any:
-    raise LoadError(f"{path} is no file, but a folder, a pipe or a device")
-
-
 def _check_ending(file: IO[bytes], size: int) -> None:
-    """Refuse what is no archive of ours, before any of it but the beginning and end is read."""
+    """Refuse what is no archive of ours, by its first and last bytes alone."""
     tail = ENDING.size + CHECKSUM
     begins = file.read(len(BEGINNING))
     if begins != BEGINNING or size < tail:

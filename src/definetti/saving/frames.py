@@ -1,4 +1,4 @@
-"""Data frames and series, column by column, for the library that they came from."""
+"""How data frames and series are written, column by column, for the library they came from."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import narwhals as nw
 
-from definetti._system.budget import claim_memory
+from definetti._system.files import claim_memory
 from definetti.exceptions import SaveError
-from definetti.saving.forms import Form
+from definetti.saving.values import Form
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 COLUMN = 2_000  # bytes that a column takes, however short
@@ -27,7 +27,7 @@ class Frame(Form):
 
     tag = "frame"
 
-    def takes(self, value: Any) -> bool:
+    def accepts(self, value: Any) -> bool:
         return isinstance(_native(value), (nw.DataFrame, nw.Series))
 
     def write(self, value: Any, writer: Any, where: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.data.history import Windows
 from definetti.models.base import Estimate
 from definetti.trellis.trellis import Trellis

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.checks import is_auto
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import Alphabet, piece, read_declared
 from definetti.data.series import SeriesRows

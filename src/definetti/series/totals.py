@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.caller import warn_caller
+from definetti._system.checks import warn_caller
 from definetti.data.history import padded
 from definetti.data.labels import Alphabet
 from definetti.data.series import read_series

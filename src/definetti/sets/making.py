@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.caller import warn_caller
+from definetti._system.checks import warn_caller
 from definetti.data.candidates import all_candidates, check_listing
 from definetti.engine.promise import LAST
 from definetti.engine.pvalues import Ranked, membership, p_values_of

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_number, is_auto
-from definetti._system.registry import Named
+from definetti._system.mixins import Named
 from definetti.data.history import Completion, History, Windows
 from definetti.data.labels import MISSING
 from definetti.data.sound import ANY, check_indices, check_shape

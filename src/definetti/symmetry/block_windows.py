@@ -13,7 +13,7 @@ import numpy as np
 
 from definetti._system.arrays import IntArray, distinct_numbers, distinct_rows
 from definetti._system.compiled import cut_pieces, kernel
-from definetti._system.drawing import FEW, draw_below
+from definetti._system.random import FEW, draw_below
 from definetti.data.history import Completion, Windows, stacked
 
 

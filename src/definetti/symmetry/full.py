@@ -13,7 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_limit
 from definetti._system.compiled import cut_pieces, kernel
-from definetti._system.drawing import FEW, draw_below
+from definetti._system.random import FEW, draw_below
 from definetti.data.history import Completion, Windows, stacked
 from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_key
 

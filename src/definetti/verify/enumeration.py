@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_limit, checked_model, checked_number
-from definetti._system.progress import show_progress
+from definetti._system.terminal import show_progress
 from definetti.conformal import ConformalHMM
 from definetti.engine.filling import place_candidates
 from definetti.engine.pvalues import Rank

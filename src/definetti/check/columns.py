@@ -23,7 +23,7 @@ from definetti._system.arrays import (
     as_float,
     distinct_rows,
 )
-from definetti.check._cells import GONE
+from definetti.check.likelihood import GONE
 from definetti.data.labels import MISSING, Alphabet, all_hashable, is_missing, listed
 from definetti.emissions.choice import kinds_of
 from definetti.emissions.mixed import NUMBERS, read_columns

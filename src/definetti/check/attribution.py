@@ -1,8 +1,9 @@
-"""Which failure tells the most, where one thing that is wrong makes several tests fail.
+"""Which failure explains others, where one violation makes several tests fail.
 
-Observations that linger drift, too, and a law that changes lingers; a state that remembers lasts
-otherwise. The test that is farthest off leads. How long states last and what came before them are
-two ways to say one thing, and of these the one leads that says it in fewer numbers.
+Autocorrelated observations look like drift, too, and a drift looks autocorrelated; a longer memory
+changes how long states last. The test that stands out the most comes first. Durations and earlier
+states are two descriptions of one dependence: the one with the better Bayesian information
+criterion explains the other.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from definetti._system.arrays import FloatArray, distinct_rows
-from definetti.check.base import Statistic
 from definetti.check.sample import Sample, trace_tokens
+from definetti.check.statistic import Statistic
 from definetti.memory import Age, Memory, Order
 from definetti.memory.memories import find_old_age
 
@@ -36,7 +37,7 @@ def stand_out(values: FloatArray) -> float:
 
 
 def find_explained(sample: Sample, failing: Mapping[str, Statistic]) -> dict[str, str]:
-    """Return which failure follows from which: the name of what explains it, by its own."""
+    """Return the name of the failure that explains another, by the name of the other."""
     names = {one.known_as: name for name, one in failing.items()}
     order, durations = names.get("order"), names.get("durations")
     if order is None or durations is None or sample.memory != Order(1):
@@ -47,7 +48,7 @@ def find_explained(sample: Sample, failing: Mapping[str, Statistic]) -> dict[str
 
 
 def _describe(sample: Sample, memory: Memory) -> float:
-    """Tell how well a memory says what comes next, less what its numbers cost (Schwarz 1978)."""
+    """Return minus the Bayesian information criterion of a memory (Schwarz 1978)."""
     tokens, _ = trace_tokens(sample.states, [], sample.begins, memory)
     leaves = np.flatnonzero(sample.edges >= 0)
     _, _, moves = distinct_rows(np.column_stack([tokens[leaves], sample.states[leaves + 1]]))

@@ -1,17 +1,82 @@
-"""A function of one's own, as a statistic."""
+"""The contract of a statistic, and statistics made of a user's function."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.check.base import Effect, Statistic
+from definetti._system.mixins import Named
 from definetti.check.sample import Draws, Sample
+
+
+class CannotTest(ValueError):
+    """Why a statistic cannot be computed for a sample."""
+
+
+class Effect(NamedTuple):
+    """The effect that a test found, in words and as a number.
+
+    Attributes
+    ----------
+    words : a sentence without its full stop
+    size : the number in it
+    row : how many rows come before the place of a change, where the test looks for one
+    short_of : the minimum effect for advice, in words, where this one is smaller; else empty
+    """
+
+    words: str
+    size: float
+    row: int | None = None
+    short_of: str = ""
+
+
+class Statistic(Named, ABC):
+    """A number for every rearrangement of a labelled sequence, large where an assumption fails.
+
+    It may depend on the rearrangement in any way: its p-value is exact. It may have several parts,
+    one for each column say, of which the most extreme counts; the p-value remains exact.
+
+    Attributes
+    ----------
+    asks : the question that it answers, in a few words
+    across : whether steps are to move from one sequence to another, where there are several; else
+        each is rearranged by itself
+    """
+
+    asks: ClassVar[str] = ""
+    across: ClassVar[bool] = False
+
+    @abstractmethod
+    def parts(self, sample: Sample) -> tuple[str, ...]:
+        """Name the parts; raise `CannotTest` for a sample that does not allow the test."""
+
+    @abstractmethod
+    def measure(self, sample: Sample, draws: Draws) -> FloatArray:
+        """Return the statistic of each rearrangement: ``(B, number of parts)``."""
+
+    @abstractmethod
+    def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
+        """Describe the effect.
+
+        Parameters
+        ----------
+        values : (1 + M, number of parts) of the sample itself, then of the draws
+        part : the most extreme
+        """
+
+    @abstractmethod
+    def remedy(self, sample: Sample, effect: Effect) -> str:
+        """Return what to do where the test fails, in words that follow a colon.
+
+        Name only what is feasible for this sample: return an empty text if nothing is. It is not
+        called for an effect that is short of the minimum.
+        """
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Whether observations linger, given the state."""
+"""Whether successive observations depend on each other, given the state."""
 
 from __future__ import annotations
 
@@ -6,24 +6,29 @@ import numpy as np
 
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.check._cells import GONE, UNIT, add_up, hold_names, sum_cells
-from definetti.check.advice import MIN_BITS, MIN_CORRELATION, below, visits_suffice
-from definetti.check.base import Effect, Statistic
-from definetti.check.observed import Column
+from definetti.check.columns import Column
+from definetti.check.likelihood import GONE, UNIT, add_up, hold_names, sum_cells
+from definetti.check.messages import (
+    MIN_BITS,
+    MIN_CORRELATION,
+    below,
+    need_columns,
+    visits_suffice,
+)
 from definetti.check.sample import Draws, Sample
-from definetti.check.saying import name_column, need_columns
+from definetti.check.statistic import Effect, Statistic
 from definetti.memory import Observation
 
 
-class Lingering(Statistic, name="lingering"):
-    """What an observation tells of the next one beyond the state, column by column.
+class Autocorrelation(Statistic, name="autocorrelation"):
+    """The dependence of an observation on the one before, given the state, column by column.
 
     Numbers: the correlation of successive scores, positive or negative. Symbols: the likelihood of
     each symbol given its state and the symbol before it, ``Σ n log n`` over such triples and
     less that over the first two.
     """
 
-    asks = "do observations linger, given the state?"
+    asks = "do successive observations depend on each other, given the state?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         return need_columns(sample)
@@ -48,13 +53,17 @@ class Lingering(Statistic, name="lingering"):
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
-        which = name_column(column)
         if column.symbols is None:
             size = float(_correlate(column.scores[0][None], sample.edges[None])[0])
-            words = f"{which} and the one before correlate {size:.2f} given the state"
+            which = f"values of {column.called}" if column.name else "observations"
+            words = f"successive {which} correlate {size:.2f} given the state"
             return Effect(words, size, short_of=below(size, MIN_CORRELATION, "in correlation"))
         bits = float((values[0, part] - values[1:, part].mean()) / (2 * np.log(2) * len(sample)))
-        words = f"{which} before tells {max(bits, 0.0):.3f} bits of the next given the state"
+        which = f"value of {column.called}" if column.name else "observation"
+        words = (
+            f"the previous {which} adds {max(bits, 0.0):.3f} bits of information about the next "
+            "given the state"
+        )
         return Effect(words, bits, short_of=below(bits, MIN_BITS, "bits"))
 
     def remedy(self, sample: Sample, effect: Effect) -> str:

@@ -1,10 +1,13 @@
-"""The report as an object: read it, save it."""
+"""The report as an object, and its page: one HTML file that needs nothing from elsewhere."""
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,9 @@ from definetti.evaluation import START
 from definetti.evaluation.series import SeriesEvaluation
 from definetti.levels import read_levels
 from definetti.report.contents import collect_contents
-from definetti.report.page import page
-from definetti.report.series import describe_series
+from definetti.report.outcomes import describe_series
+
+MOST_STEPS = 200  # the most steps, and series, in sentences
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Report:
     @property
     def html(self) -> str:
         """The page: one file that opens without a network."""
-        return page(self.contents)
+        return _render(self.contents)
 
     def save(self, path: str | Path) -> Path:
         """Write the page, whole or not at all."""
@@ -44,8 +48,6 @@ class Report:
         return path
 
     def _repr_html_(self) -> str:
-        import html
-
         return (
             f'<iframe srcdoc="{html.escape(self.html)}" title="definetti report" '
             'style="width:100%;height:48rem;border:1px solid #ccc"></iframe>'
@@ -160,7 +162,7 @@ the sequences that they leave possible.'
         "lag": lag,
         "start": start,
         "windows": "as many as there are, or 500" if windows is None else windows,
-        **{name: _written(value) for name, value in predictor.get_params(deep=False).items()},
+        **{name: _plain(repr(value)) for name, value in predictor.get_params(deep=False).items()},
         **{name: _plain(value) for name, value in found.pop("used").items()},
         "definetti": __version__,
     }
@@ -243,10 +245,6 @@ def report_series(
     )  # fmt: skip
 
 
-def _written(value: Any) -> str:
-    return _plain(repr(value))
-
-
 def _plain(text: str) -> str:
     """Write a setting so that it reads the same each time: no place in memory."""
     return re.sub(r" at 0x[0-9A-Fa-f]+", "", text)
@@ -255,3 +253,55 @@ def _plain(text: str) -> str:
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 400 else f"{text[:400]} …"
+
+
+def _render(contents: dict[str, Any]) -> str:
+    """Return the report as HTML that needs nothing from elsewhere."""
+    try:
+        from jinja2 import Environment
+        from markupsafe import Markup
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise ImportError(f"a report needs {error.name}; pip install 'definetti[report]'") from None
+    folder = files("definetti.report") / "page"
+    page, style, script = (
+        (folder / name).read_text(encoding="utf-8")
+        for name in ("page.html", "style.css", "report.js")
+    )
+    template = Environment(autoescape=True, keep_trailing_newline=True).from_string(page)
+    return template.render(
+        title=contents["title"],
+        lines=_summarise(contents),
+        style=Markup(style),
+        contents=Markup(embedded(contents)),
+        plotly=Markup(get_plotlyjs()),
+        script=Markup(script),
+    )
+
+
+def _summarise(contents: dict[str, Any]) -> list[str]:
+    """Return the sets in sentences, for a reader that runs no scripts."""
+    lines = []
+    if series := contents["series"]:
+        each = (f"{one['series']}: {one['verdict']}" for one in series["listed"][:MOST_STEPS])
+        lines += [f"{series['verdict']}.", *each, *([series["shown"]] if series["shown"] else [])]
+    if contents["levels"] is None:
+        return lines
+    place, new, states = contents["asked"], contents["new"], contents["states"]
+    lines.append(contents["promise"][place])
+    for step, row in enumerate(new["first"][:MOST_STEPS] if new else [], 1):
+        there = [state for state, first in zip(states, row, strict=True) if first <= place]
+        lines.append(f"Step {step}: {', '.join(there) or 'none'}")
+    if contents["check"]:
+        lines.append(contents["check"]["verdict"])
+    return lines
+
+
+def embedded(contents: dict[str, Any]) -> str:
+    r"""Write JSON so that no text in it can end the script element that holds it.
+
+    >>> embedded({"state": "</script>"})
+    '{"state": "\\u003c/script>"}'
+    """
+    text = json.dumps(contents, allow_nan=False, ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -8,6 +8,7 @@ from math import ceil
 from numbers import Real
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
@@ -19,24 +20,34 @@ from definetti._system.checks import (
     checked_resamples,
     entropy_of,
 )
-from definetti._system.progress import show_progress
-from definetti.check.base import CannotTest, Statistic
+from definetti._system.terminal import show_progress
+from definetti.check.attribution import find_explained, stand_out
 from definetti.check.diagnosis import Diagnosis, Finding
-from definetti.check.drawing import MOST, STEPS, measure_draws
-from definetti.check.judging import Judged, judge_all, judge_early
-from definetti.check.leading import find_explained, stand_out
-from definetti.check.own import Own
-from definetti.check.ranking import are_alike, stop_early
+from definetti.check.messages import describe_assumption, write_verdict
+from definetti.check.p_values import (
+    Tested,
+    are_alike,
+    combine_tests,
+    combine_tests_early,
+    stop_early,
+)
+from definetti.check.rearrangements import draws_per_piece, measure_draws
 from definetti.check.residuals import find_residuals
 from definetti.check.sample import Origin, Sample, read_sample
-from definetti.data.labels import listed, readable
+from definetti.check.statistic import CannotTest, Own, Statistic
+from definetti.data.labels import is_missing, listed, piece, readable
 from definetti.data.series import take_labelled
 from definetti.data.timing import read_rows
+from definetti.emissions.choice import kinds_of
 from definetti.memory import Memory
 
-NOT_SIGNIFICANT = "not significant"
-
 Tests = Iterable[str | Statistic | Callable[..., float]] | Mapping[str, Any] | str | None
+
+# Of the quick check.
+DRAWN = 199  # draws, with which the smallest p-value is 0.005
+CLEAR = 0.01  # the level of its verdict
+COLUMNS = 20  # the most columns that are tested
+WORK = 2 * 10**7  # the most steps of all draws and columns together: a second or so
 
 
 def check(
@@ -58,7 +69,7 @@ def check(
     pictures: bool = True,
     verbose: bool = False,
 ) -> Diagnosis:
-    """Test whether a labelled history is a hidden Markov model, exactly.
+    """Test exactly whether a labelled history is that of a hidden Markov model.
 
     All rearrangements of a history that keep its first state, its transition counts and, state by
     state, its observations are equally probable under every hidden Markov model. So the rank of any
@@ -76,26 +87,25 @@ def check(
         The series that each row belongs to, in whatever order rows come; each is a sequence then.
         A row whose state is None is a gap, and what comes after it a sequence of its own.
     order : (T,) numbers or dates, optional
-        What the rows of a series are sorted by; as they come if left out. What is said of a row
-        names its place in the table, from 1, and its series.
+        What the rows of a series are sorted by; as they come if left out. Messages name a row by
+        its place in the table, from 1, and its series.
     rows_before : int or (T,) ints, default 0
-        How many rows came before the first, or before each, where these are some rows of more:
-        what is said of a row counts them, too.
+        How many rows came before the first, or before each, where these are a part of more rows:
+        messages count them, too.
     n_resamples : int, default 999
         How many rearrangements are drawn, at most a million.
     memory : int, {"age", "observation"} or Memory, default 1
         What the future is taken to depend on, as in `definetti.ConformalHMM`; this is what is
         tested. With 2, a chain of order 2, and "order" tests it against order 3.
     tests : list of names, statistics or functions, or dict from names to these, optional
-        All that the data allow if left out: "order", "transitions", "durations", "lingering",
+        All that the data allow if left out: "order", "transitions", "durations", "autocorrelation",
         "drift", and for several sequences "one_chain" and "one_emission". A function of one's
         own, ``function(states, observations)``, is large where something is wrong.
     smoothing : bool, default False
         Break ties at random, which makes p-values exactly uniform.
     stop_after : int, optional
-        Draw no more once every test has met so many rearrangements as strange, 10 say: the answer
-        is clear, and p-values remain exact (Besag & Clifford 1991). They are adjusted by Bonferroni
-        and Holm then.
+        Stop drawing once every test has met so many rearrangements that are as extreme, 10 say:
+        p-values remain exact (Besag & Clifford 1991), and are adjusted by Bonferroni and Holm.
     alpha : float, default 0.05
         The level at which the verdict says that something fails.
     random_state : int, numpy Generator or None
@@ -150,83 +160,79 @@ def check(
     sample = read_sample(observations, states, lengths, memory, int(rows_before), origin)
     entropy = entropy_of(random_state)
     parts, untested = _sort_out(sample, chosen, tests is None)
-    found: dict[str, FloatArray] = {}
+    families: list[dict[str, FloatArray]] = []  # of tests on the same draws
     for across in (False, True):
         names = [name for name in parts if chosen[name].across == across]
         if names:
             statistics = [chosen[name] for name in names]
             pieces = measure_draws(sample, statistics, across, n_resamples, entropy, n_jobs)
-            each = ceil(n_resamples / min(MOST, max(1, STEPS // len(sample))))
-            pieces = show_progress(pieces, each, "drawing rearrangements", verbose)
-            own = [one.measure(sample, sample.itself) for one in statistics]
-            found |= dict(zip(names, _gather(own, pieces, stop_after), strict=True))
+            number = ceil(n_resamples / draws_per_piece(sample))
+            pieces = show_progress(pieces, number, "drawing rearrangements", verbose)
+            own = [statistic.measure(sample, sample.itself) for statistic in statistics]
+            families.append(dict(zip(names, _gather(own, pieces, stop_after), strict=True)))
+    values = {name: array for family in families for name, array in family.items()}
     if stop_after is None:
         uniform = np.random.default_rng([entropy, 2]).random() if smoothing else None
-        families = [
-            {name: found[name] for name in found if chosen[name].across == across}
-            for across in (False, True)
-        ]
-        families = [one for one in families if one]
-        p_value, judged = judge_all(families, uniform)
+        p_value, tested = combine_tests(families, uniform)
         counted = 0 if smoothing else len(families)
     else:
-        p_value, judged = judge_early(found, stop_after)
+        p_value, tested = combine_tests_early(values, stop_after)
         counted = len(parts) * min(map(len, parts.values()))
-    results = {
-        name: _describe(sample, chosen[name], parts[name], found[name], judged[name], alpha)
+    findings = {
+        name: _find(sample, chosen[name], parts[name], values[name], tested[name], alpha)
         for name in parts
     }
-    failing = {name: chosen[name] for name, one in results.items() if one.adjusted_p_value <= alpha}
+    failing = {name: chosen[name] for name, f in findings.items() if f.adjusted_p_value <= alpha}
     for name, first in find_explained(sample, failing).items():
-        results[name] = replace(results[name], follows=first)
+        findings[name] = replace(findings[name], follows=first)
     return Diagnosis(
-        p_value, results, untested, _say(sample), alpha, len(sample),
+        p_value, findings, untested, describe_assumption(sample), alpha, len(sample),
         n_resamples, find_residuals(sample, n_resamples, entropy) if pictures else {},
         counted / (n_resamples + 1),
     )  # fmt: skip
 
 
 def _checked_rows(rows: Any, length: int) -> IntArray:
-    found = np.asarray(rows)
-    if found.shape != (length,) or found.dtype.kind not in "iu" or (found < 0).any():
+    numbers = np.asarray(rows)
+    if numbers.shape != (length,) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
         raise ValueError(
             f"rows_before must be a whole number ≥ 0, or one for each of the {length} rows"
         )
-    return found.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def _choose(tests: Tests) -> dict[str, Statistic]:
-    """Return the statistics that are meant, by their names."""
+    """Return the statistics that `tests` stands for, by their names."""
     if tests is None:
-        return {name: one() for name, one in Statistic.named.items()}
+        return {name: made() for name, made in Statistic.named.items()}
     if isinstance(tests, (str, Statistic)) or callable(tests):
         tests = [tests]
     given: Mapping[Any, Any] = tests if isinstance(tests, Mapping) else dict(enumerate(tests))
-    found: dict[str, Statistic] = {}
-    for key, one in given.items():
-        own = callable(one) and not isinstance(one, (type, Statistic))
-        statistic = Own(one) if own else checked_choice(one, Statistic, "tests", ", a function")
-        name = key if isinstance(key, str) else getattr(one, "__name__", statistic.known_as)
-        if name in found:
+    chosen: dict[str, Statistic] = {}
+    for key, test in given.items():
+        own = callable(test) and not isinstance(test, (type, Statistic))
+        statistic = Own(test) if own else checked_choice(test, Statistic, "tests", ", a function")
+        name = key if isinstance(key, str) else getattr(test, "__name__", statistic.known_as)
+        if name in chosen:
             raise ValueError(f"tests has {name!r} twice; give a dict with a name for each")
-        found[name] = statistic
-    if not found:
+        chosen[name] = statistic
+    if not chosen:
         raise ValueError("tests is empty; name some, or leave it out for all")
-    return found
+    return chosen
 
 
 def _sort_out(
     sample: Sample, chosen: dict[str, Statistic], every: bool
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Return the parts of the tests that can be made, and of the others why they cannot."""
+    """Return the parts of the tests that the sample allows, and why the others are left out."""
     parts: dict[str, tuple[str, ...]] = {}
     untested = dict(sample.others) if sample.columns else {}
-    for name, one in chosen.items():
+    for name, statistic in chosen.items():
         try:
-            parts[name] = one.parts(sample)
+            parts[name] = statistic.parts(sample)
         except CannotTest as reason:
-            # That there is no second sequence needs no saying to who gave one.
-            if not (every and one.across and sample.segments == 1):
+            # A user of a single sequence did not expect tests of several.
+            if not (every and statistic.across and sample.segments == 1):
                 untested[name] = str(reason)
     if not parts:
         reasons = "; ".join(f"{name}: {why}" for name, why in untested.items())
@@ -240,52 +246,114 @@ def _sort_out(
 def _gather(
     own: list[FloatArray], pieces: Iterable[list[FloatArray]], stop_after: int | None
 ) -> list[FloatArray]:
-    """Put the sample's own values before those of the draws, as far as these are needed."""
-    found = [[one] for one in own]
-    for piece in pieces:
-        for values, new in zip(found, piece, strict=True):
-            values.append(new)
+    """Put the sample's own values before those of the draws, of which no more than needed."""
+    gathered = [[array] for array in own]
+    for new in pieces:
+        for values, array in zip(gathered, new, strict=True):
+            values.append(array)
         if stop_after is not None and all(
-            stop_early(part, stop_after)[1] for values in found for part in np.concatenate(values).T
+            stop_early(part, stop_after)[1]
+            for values in gathered
+            for part in np.concatenate(values).T
         ):
             break
-    return [np.concatenate(values) for values in found]
+    return [np.concatenate(values) for values in gathered]
 
 
-def _describe(
+def _find(
     sample: Sample,
     statistic: Statistic,
     parts: tuple[str, ...],
     values: FloatArray,
-    judged: Judged,
+    tested: Tested,
     alpha: float,
 ) -> Finding:
-    effect = statistic.effect(sample, values, judged.part)
-    told, drawn = not are_alike(values), values[:, judged.part]
-    material = told and judged.adjusted <= alpha and not effect.short_of
-    sentence = f"{effect.words[:1].upper()}{effect.words[1:]}"
-    if not told:
-        effect = effect._replace(words="not testable: the same for every rearrangement")
-        verdict = "Not testable: it is the same for every rearrangement."
-    elif judged.adjusted > alpha:  # what was measured is chance, and no number of it is shown
-        effect = effect._replace(words=NOT_SIGNIFICANT)
-        verdict = f"{NOT_SIGNIFICANT.capitalize()}."
-    elif effect.short_of:
-        verdict = (
-            f"{sentence}: significant, but less than {effect.short_of}, so no advice is given."
-        )
-    else:
-        remedy = statistic.remedy(sample, effect)
-        verdict = f"{sentence}: {remedy}." if remedy else f"{sentence}."
+    """Put together what a test found."""
+    effect = statistic.effect(sample, values, tested.part)
+    told, drawn = not are_alike(values), values[:, tested.part]
+    significant = told and tested.adjusted <= alpha
+    material = significant and not effect.short_of
+    remedy = statistic.remedy(sample, effect) if material else ""
+    words, verdict = write_verdict(effect, told, significant, remedy)
     return Finding(
-        float(drawn[0]), judged.p_value, judged.adjusted, effect.words, effect.size,
+        float(drawn[0]), tested.p_value, tested.adjusted, words, effect.size,
         None if effect.row is None else sample.find_row(effect.row),
-        parts[judged.part], statistic.asks, verdict, told, stand_out(drawn),
+        parts[tested.part], statistic.asks, verdict, told, stand_out(drawn),
         material=material, drawn=drawn[1:].copy(),
     )  # fmt: skip
 
 
-def _say(sample: Sample) -> str:
-    """Say what is tested, in words that follow "that"."""
-    shown = " and observations" if sample.columns else ""
-    return f"states{shown} depend on the past through {sample.memory.assumption} alone"
+def check_quickly(
+    observations: Any,
+    states: Any,
+    *,
+    memory: int | str | Memory = 1,
+    rows_before: Any = 0,
+    random_state: Any = None,
+    pictures: bool = False,
+) -> Diagnosis:
+    """Test the last rows of a labelled history with few draws, in about a second at any length.
+
+    Whatever it finds is exact, as of `check`: 199 rearrangements, at a level of 0.01. Of long
+    histories only the last rows are tested, which are a history, too: 50,000 of one column, fewer
+    of many, and of wide tables the first 20 columns. What is left out is in `Diagnosis.untested`.
+
+    Parameters
+    ----------
+    observations, states, memory, rows_before, random_state, pictures : as of `check`
+
+    Examples
+    --------
+    >>> found = check_quickly(None, list("aabb" * 50_000), random_state=0)
+    >>> found.p_value, found.n_steps, found.untested["rows"]
+    (0.005, 100502, 'a quick check takes the last 100,502 of 200,000')
+    """
+    states, observations = readable(states, "states"), readable(observations)
+    length, before = len(states), np.asarray(rows_before)
+    columns, wide, rows = 0, 0, min(length, WORK // DRAWN)
+    if observations is not None and len(observations) != length:
+        rows = length  # which is refused
+    elif observations is not None:
+        observations = piece(observations, length - rows, length)
+        columns, observations, wide = _cut_columns(observations)
+        if rows * (1 + columns) * DRAWN > WORK:
+            last, rows = rows, WORK // (DRAWN * (1 + columns))
+            observations = piece(observations, last - rows, last)
+    states = piece(states, length - rows, length)
+    found = check(
+        observations, states, memory=memory, n_resamples=DRAWN, alpha=CLEAR,
+        rows_before=before[length - rows :] if before.ndim else rows_before + length - rows,
+        random_state=random_state, pictures=pictures,
+    )  # fmt: skip
+    cut = {}
+    if rows < length:
+        cut["rows"] = f"a quick check takes the last {rows:,} of {length:,}"
+    if wide > columns:
+        cut["columns"] = f"a quick check takes the first {columns} of {wide}"
+    return replace(found, untested={**found.untested, **cut})
+
+
+def _cut_columns(observations: Any) -> tuple[int, Any, int]:
+    """Return how many columns are looked at, these, and how many there are."""
+    native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        wide = len(native.columns)
+        return min(wide, COLUMNS), native[:, :COLUMNS].to_native(), wide
+    if isinstance(observations, np.ndarray) and observations.ndim == 2:
+        wide = observations.shape[1]
+        return min(wide, COLUMNS), observations[:, :COLUMNS], wide
+    if (kinds := kinds_of(observations)).shape not in ("rows", "tuples", "mappings"):
+        return 1, observations, 1
+    wide, first = len(kinds.kinds), list(kinds.kinds)[:COLUMNS]
+    if wide > COLUMNS and kinds.shape != "tuples":  # which may be symbols as a whole
+        observations = [_cut_row(row, first) for row in observations]
+    return min(wide, COLUMNS), observations, wide
+
+
+def _cut_row(row: Any, names: list[Any]) -> Any:
+    """Return some columns of a row: by their names, or the first where they have none."""
+    if is_missing(row):
+        return None
+    return (
+        {name: row.get(name) for name in names} if isinstance(row, Mapping) else row[: len(names)]
+    )

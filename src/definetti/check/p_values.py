@@ -1,14 +1,14 @@
 """P-values by rank among rearrangements, in whole numbers, for one test and for all together.
 
-Row 0 of all values is what was observed, the others are draws; all are treated alike, which is what
-the proof needs. A test of several parts, or all tests together, go by their smallest p-value,
-ranked among the smallest p-values of the draws (Westfall & Young 1993): ties are exact, dependence
-between the parts is taken as it is, and nothing is approximated.
+Row 0 of all values is the sample, the others are draws; all are treated alike, which is what the
+proof needs. A test of several parts, or all tests together, go by their smallest p-value, ranked
+among the smallest p-values of the draws (Westfall & Young 1993): ties are exact, dependence between
+the parts is taken as it is, and nothing is approximated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -63,16 +63,16 @@ def _count(values: FloatArray, unit: float) -> IntArray:
     return counts
 
 
-class Strangeness(NamedTuple):
-    """How strange each row of values is: the least count first, then the farthest off.
+class Extremeness(NamedTuple):
+    """How extreme each row of values is: by the smallest count, then by the largest distance.
 
     Counts alone would do. But where many parts are looked at, many rows are the largest of all in
     one of them, and one that is far beyond all others would be tied with these.
 
     Attributes
     ----------
-    counts : (N,) how many rows are as strange, in the part in which it is the strangest
-    off : (N,) how far it is off there, by how far rows are that are above the mean
+    counts : (N,) how many rows are as extreme, in the part in which the row is the most extreme
+    off : (N,) the distance from the mean there, in units of that of rows above the mean
     """
 
     counts: IntArray
@@ -87,7 +87,7 @@ class Strangeness(NamedTuple):
 
     @property
     def places(self) -> IntArray:
-        """How many rows are as strange as each, itself included."""
+        """How many rows are as extreme as each, itself included."""
         order = np.lexsort((-self.off, self.counts))
         changed = (np.diff(self.counts[order]) != 0) | (np.diff(self.off[order]) != 0)
         last = np.append(np.flatnonzero(changed), len(order) - 1)  # of each run of equals
@@ -96,42 +96,42 @@ class Strangeness(NamedTuple):
         return places
 
 
-def strangest(each: Sequence[Strangeness]) -> Strangeness:
-    """Return for each row the strangest of several.
+def most_extreme(each: Sequence[Extremeness]) -> Extremeness:
+    """Return for each row the most extreme of several.
 
-    >>> strangest(
+    >>> most_extreme(
     ...     [
-    ...         Strangeness(np.array([2]), np.array([1.0])),
-    ...         Strangeness(np.array([1]), np.array([0.5])),
+    ...         Extremeness(np.array([2]), np.array([1.0])),
+    ...         Extremeness(np.array([1]), np.array([0.5])),
     ...     ]
     ... )
-    Strangeness(counts=array([1]), off=array([0.5]))
+    Extremeness(counts=array([1]), off=array([0.5]))
     """
     counts, off = each[0]
     for one in each[1:]:
         more = (one.counts < counts) | ((one.counts == counts) & (one.off > off))
         counts, off = np.where(more, one.counts, counts), np.where(more, one.off, off)
-    return Strangeness(counts, off)
+    return Extremeness(counts, off)
 
 
-def judge_rows(values: FloatArray) -> Strangeness:
-    """Return how strange each row of values is, one value a part, by its strangest part.
+def rank_rows(values: FloatArray) -> Extremeness:
+    """Return how extreme each row of values, one for each part, is in its most extreme part.
 
-    >>> judge_rows(np.array([[1.0, 0.0], [0.0, 5.0], [0.5, 0.0], [0.0, 1.0]])).places
+    >>> rank_rows(np.array([[1.0, 0.0], [0.0, 5.0], [0.5, 0.0], [0.0, 1.0]])).places
     array([1, 2, 3, 4])
     """
-    parts = strangest([_judge(part) for part in values.T])
-    return Strangeness(parts.places, parts.off)
+    parts = most_extreme([_rank_part(part) for part in values.T])
+    return Extremeness(parts.places, parts.off)
 
 
 def find_part(values: FloatArray) -> int:
-    """Return the part in which the first row is the strangest, as `judge_rows` has it."""
-    each = [_judge(part) for part in values.T]
+    """Return the part in which the first row is the most extreme, as in `rank_rows`."""
+    each = [_rank_part(part) for part in values.T]
     return min(range(len(each)), key=lambda k: (each[k].counts[0], -each[k].off[0]))
 
 
 def are_alike(values: FloatArray) -> bool:
-    """Tell whether all rows are tied in every part, so that nothing can be told by them.
+    """Tell whether all rows are tied in every part, so that the test cannot reject.
 
     >>> are_alike(np.array([[0.1 + 0.2, 2.0], [0.3, 2.0]])), are_alike(np.array([[1.0], [2.0]]))
     (True, False)
@@ -139,7 +139,8 @@ def are_alike(values: FloatArray) -> bool:
     return all((count_as_large(part) == len(part)).all() for part in values.T)
 
 
-def _judge(part: FloatArray) -> Strangeness:
+def _rank_part(part: FloatArray) -> Extremeness:
+    """Return how extreme each value of one part is."""
     finite = part[np.isfinite(part)]
     largest = float(np.abs(finite).max()) if len(finite) else 0.0
     if largest and not 1 / LARGE < largest < LARGE:  # squares would be beyond all numbers
@@ -151,7 +152,7 @@ def _judge(part: FloatArray) -> Strangeness:
     off = np.zeros(len(part))
     if spread > TIE * max(find_unit(part), abs(middle)):
         off = np.round((part - middle) / spread, 9)  # a grid: what is equal is equal
-    return Strangeness(count_as_large(part), off)
+    return Extremeness(count_as_large(part), off)
 
 
 def stop_early(values: FloatArray, enough: int) -> tuple[float, bool]:
@@ -180,3 +181,64 @@ def stop_early(values: FloatArray, enough: int) -> tuple[float, bool]:
     if len(large) >= enough:
         return enough / (int(large[enough - 1]) + 1), True
     return (1 + len(large)) / len(values), False
+
+
+class Tested(NamedTuple):
+    """P-values of a test, by itself and among all; and its most extreme part."""
+
+    p_value: float
+    adjusted: float
+    part: int
+
+
+def combine_tests(
+    families: list[dict[str, FloatArray]], uniform: float | None
+) -> tuple[float, dict[str, Tested]]:
+    """Return the p-value of all tests together, and those of each.
+
+    Tests on the same draws are a family, and the smallest p-value of a family is ranked among
+    those of its draws. Of several families the smallest counts as often as there are families.
+
+    Parameters
+    ----------
+    families : for each test ``(1 + M, parts)`` values, the sample's own first
+    uniform : the number that breaks ties, if they are to be broken
+
+    Examples
+    --------
+    >>> values = np.array([[3.0], [1.0], [2.0], [0.0]])
+    >>> combine_tests([{"one": values, "other": -values}], None)
+    (0.5, {'one': Tested(p_value=0.25, adjusted=0.5, part=0), \
+'other': Tested(p_value=1.0, adjusted=1.0, part=0)})
+    """
+    tested, verdicts = {}, []
+    for family in families:
+        each = {name: rank_rows(values) for name, values in family.items()}
+        together = most_extreme(list(each.values()))
+        for name, one in each.items():
+            own = int(one.counts[0]), float(one.off[0])
+            adjusted = min(1.0, len(families) * together.rank(*own).p_value(uniform))
+            part = find_part(family[name])
+            tested[name] = Tested(one.rank(*own).p_value(uniform), adjusted, part)
+        first = int(together.counts[0]), float(together.off[0])
+        verdicts.append(together.rank(*first).p_value(uniform))
+    return min(1.0, len(families) * min(verdicts)), tested
+
+
+def combine_tests_early(
+    values: Mapping[str, FloatArray], enough: int
+) -> tuple[float, dict[str, Tested]]:
+    """Return what `combine_tests` does where draws were stopped early, without ranks among draws.
+
+    Of a test's parts, and of all tests, the smallest p-value counts as often as there are any
+    (Bonferroni); the others are adjusted step by step (Holm).
+    """
+    alone = {}
+    for name, each in values.items():
+        parts = [stop_early(part, enough)[0] for part in each.T]
+        alone[name] = min(1.0, len(parts) * min(parts))
+    tested, so_far = {}, 0.0
+    for k, name in enumerate(sorted(alone, key=lambda name: alone[name])):
+        so_far = max(so_far, min(1.0, (len(alone) - k) * alone[name]))
+        tested[name] = Tested(alone[name], so_far, find_part(values[name]))
+    return min(one.adjusted for one in tested.values()), tested

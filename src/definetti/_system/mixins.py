@@ -1,0 +1,193 @@
+"""Base classes: contracts with a registry of names, locked objects, and objects that are saved."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
+from functools import wraps
+from inspect import isgeneratorfunction
+from os import PathLike
+from pathlib import Path
+from threading import Lock, RLock
+from types import FunctionType
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
+
+# Kept apart from the objects, so that copies, pickles and files hold none.
+_locks: WeakKeyDictionary[Locked, Any] = WeakKeyDictionary()
+_making = Lock()
+Self = TypeVar("Self", bound="Saved")
+
+
+class Named:
+    """The first base of a contract whose fulfilments are looked up by name.
+
+    A class that fulfils it names itself where it is defined, ``class Full(Symmetry, name="full")``,
+    and is found from then on: by an estimator's parameter, the command line, the reference, and the
+    tests that prove every fulfilment exact.
+
+    Attributes
+    ----------
+    named : the classes that fulfil the contract, by their names
+    known_as : what to call a class in a result: its name, or that of the class in small letters
+
+    Examples
+    --------
+    >>> class Shape(Named): ...
+    >>> class Round(Shape, name="round"): ...
+    >>> class Oval(Round): ...
+    >>> Shape.named["round"] is Round, Oval.known_as
+    (True, 'oval')
+    >>> class Ball(Shape, name="round"): ...
+    Traceback (most recent call last):
+    ValueError: name='round' is taken by Round; choose another
+    """
+
+    named: ClassVar[dict[str, type[Any]]]
+    known_as: ClassVar[str]
+
+    def __init_subclass__(cls, *, name: str = "", **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if Named in cls.__bases__:
+            cls.named = {}
+        cls.known_as = name or cls.__name__.lower()
+        taken = cls.named.get(name)
+        # A module that is run again defines its classes again.
+        if taken is not None and taken.__qualname__ != cls.__qualname__:
+            raise ValueError(f"name={name!r} is taken by {taken.__name__}; choose another")
+        if name:
+            cls.named[name] = cls
+
+
+class Locked:
+    """Base of objects whose public methods and properties hold a lock, each object its own.
+
+    A call sees the object as it was after some other call, never in the middle of one. Calls may
+    be nested. Generators hold no lock between two items. Derived classes, too, have their public
+    methods and properties locked.
+
+    Examples
+    --------
+    >>> class Counter(Locked):
+    ...     number = 0
+    ...
+    ...     def count(self):
+    ...         self.number += 1
+    >>> counter = Counter()
+    >>> with holding(counter):  # other threads that count wait until here is done
+    ...     counter.count()
+    >>> counter.number, vars(counter)
+    (1, {'number': 1})
+    """
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        for name, member in list(vars(cls).items()):
+            if name.startswith("_"):
+                continue
+            if isinstance(member, FunctionType) and not isgeneratorfunction(member):
+                setattr(cls, name, _lock_calls(member))
+            elif isinstance(member, property) and member.fget is not None:
+                setattr(cls, name, member.getter(_lock_calls(member.fget)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Copy all of it as it was between two calls."""
+        made = memo[id(self)] = type(self).__new__(type(self))
+        with holding(self):
+            made.__dict__.update(deepcopy(self.__dict__, memo))
+        return made
+
+    def __copy__(self) -> Any:
+        """Copy it without its parts, and not by the way of a pickle."""
+        made = type(self).__new__(type(self))
+        with holding(self):
+            made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle a copy, since the parts are pickled when the lock is no longer held."""
+        return super(Locked, deepcopy(self)).__reduce_ex__(protocol)
+
+
+def holding(thing: object) -> AbstractContextManager[Any]:
+    """Return a context in which no other thread uses an object, if it is one with a lock."""
+    if not isinstance(thing, Locked):
+        return nullcontext()
+    found: Any = _locks.get(thing)
+    if found is None:
+        with _making:
+            found = _locks.setdefault(thing, RLock())
+    return found  # type: ignore[no-any-return]
+
+
+def _lock_calls(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        with holding(self):
+            return function(self, *arguments, **named)
+
+    return call
+
+
+class Saved(ABC):
+    """Something that a file can hold and that is more than the arguments it is made of.
+
+    It says itself what of it is kept, all in one place, and makes itself again of that. The files
+    hold what `definetti.saving.table` lists, so that a class also has a line there. Classes that
+    are made anew by their arguments, as dataclasses are, need nothing but that line, and those
+    with a name in a registry not even that.
+    """
+
+    @abstractmethod
+    def _saved(self) -> dict[str, Any]:
+        """Return all that is kept, by name: values that a file can hold.
+
+        These are labels, numbers, text, lists, tuples, dictionaries, arrays, data frames, random
+        generators, and whatever `definetti.saving.table` lists.
+        """
+
+    @classmethod
+    @abstractmethod
+    def _restored(cls: type[Self], kept: dict[str, Any]) -> Self:
+        """Make it again of what was kept; raise an error where no such thing can have been saved.
+
+        Files come from anywhere: what is used as an index, a size or a class is looked at here.
+        """
+
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        """Return how many bytes `_restored` allocates, at most, beside what was kept.
+
+        Called before `_restored` with what a file says, and with what `_saved` returned.
+        """
+        return 0
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to a file that `definetti.load` reads, on another machine.
+
+        The file is there whole or not at all, replaces one of that name, and holds no code:
+        functions, networks and classes of your own are refused. Saved twice, it has the same bytes.
+
+        Parameters
+        ----------
+        path : str or path
+            By custom it ends in ``.definetti``.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> import definetti
+        >>> from definetti.simulate import weather
+        >>> cp = definetti.ConformalHMM(random_state=0).fit(*weather(100, random_state=0))
+        >>> with TemporaryDirectory() as folder:
+        ...     cp.save(f"{folder}/model.definetti")
+        ...     again = definetti.load(f"{folder}/model.definetti")
+        >>> again.predict_set(["hat"]).sequences == cp.predict_set(["hat"]).sequences
+        True
+        """
+        from definetti.saving import save
+
+        with holding(self):
+            save(self, Path(path))

@@ -1,0 +1,183 @@
+"""Words and advice: minimum effects, feasible remedies, and phrases that several tests share.
+
+With many rows a test finds departures that no set would notice. Advice is given where the adjusted
+p-value is at most alpha, the effect has at least the minimum size, and the remedy is feasible.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti.check.columns import Column
+from definetti.check.sample import Sample, trace_tokens
+from definetti.check.statistic import CannotTest, Effect
+from definetti.memory import Memory
+
+# Minimum effects.
+
+# Information of b bits changes probabilities, and so the coverage of sets, by at most
+# sqrt(b ln 2 / 2) on average (Pinsker's inequality): by 0.042 for 0.005 bits.
+MIN_BITS = 0.005
+# Sets one step ahead lose at most as much coverage as a row of transition probabilities moves.
+MIN_PROBABILITY_CHANGE = 0.05
+# The observed run length over the expected one, or the reverse. A mean run has at least one step,
+# so that lengths printed with one decimal differ.
+MIN_RUN_RATIO = 1.1
+# Of successive normal deviates: 0.007 bits.
+MIN_CORRELATION = 0.1
+# In standard deviations: a bound that covered 0.9 of normal values covers 0.86 of moved ones.
+MIN_SHIFT = 0.2
+# Of the variance, in units of the variance: an interval that covered 0.9 covers 0.87.
+MIN_SPREAD_CHANGE = 0.2
+
+# Feasible remedies.
+
+# Rows for each state, on average, that a fit from fewer rows needs: half of them train a model,
+# and 20 calibrate. The smallest p-value is then 1/21, so that a set at level 0.95 can exclude
+# something.
+ROWS_PER_STATE = 40
+# Visits that a token of a memory needs. With 10 others the smallest p-value is 1/11: with fewer
+# than 9, a set at level 0.9, the default, holds every state.
+VISITS_PER_TOKEN = 10
+# The share of rows that must be in such tokens, or in sequences of that length.
+FEASIBLE_SHARE = 0.9
+
+
+def below(size: float, minimum: float, unit: str) -> str:
+    """Return the minimum effect in words where an effect is below it, else nothing.
+
+    >>> below(-0.05, 0.1, "in correlation"), below(0.1, 0.1, "in correlation")
+    ('0.1 in correlation', '')
+    """
+    return f"{minimum:g} {unit}" if abs(size) < minimum else ""
+
+
+def rows_needed(sample: Sample) -> int:
+    """Return how many rows a fit from fewer rows needs."""
+    return ROWS_PER_STATE * len(sample.labels)
+
+
+def visits_suffice(visits: IntArray) -> bool:
+    """Tell whether most steps have a token with enough visits.
+
+    Parameters
+    ----------
+    visits : of each token
+
+    Examples
+    --------
+    >>> visits_suffice(np.array([90, 5, 5])), visits_suffice(np.array([89, 9, 2]))
+    (True, False)
+    """
+    enough = visits[visits >= VISITS_PER_TOKEN].sum()
+    return bool(enough >= FEASIBLE_SHARE * visits.sum())
+
+
+def memory_is_feasible(sample: Sample, memory: Memory) -> bool:
+    """Tell whether most steps would have a token that was visited often enough."""
+    tokens, _ = trace_tokens(sample.states, [], sample.begins, memory)
+    return visits_suffice(np.bincount(tokens))
+
+
+def sequences_suffice(sample: Sample) -> bool:
+    """Tell whether most rows are in sequences that are long enough to be fitted by themselves."""
+    lengths = np.diff(sample.begins)
+    enough = lengths[lengths >= rows_needed(sample)].sum()
+    return bool(enough >= FEASIBLE_SHARE * len(sample))
+
+
+def name_column(column: Column) -> str:
+    """Name a column in the middle of a sentence.
+
+    >>> name_column(Column("height")), name_column(Column(""))
+    ('column height', 'the observation')
+    """
+    return f"column {column.name}" if column.name else "the observation"
+
+
+def find_segment(sample: Sample, row: int) -> tuple[int, int, int]:
+    """Return the segment of the last of so many rows, and where it begins and ends."""
+    segment = int(np.searchsorted(sample.begins[1:-1], row, side="left"))
+    return segment, int(sample.begins[segment]), int(sample.begins[segment + 1])
+
+
+def name_place(sample: Sample, row: int) -> str:
+    """Name the last of so many rows, counted in its sequence where there are several.
+
+    Of a table of series, name the row of the table, and the series.
+    """
+    if sample.origin is not None:
+        rows, names = sample.origin
+        if names is None:
+            return f"row {sample.find_row(row)}"
+        return f"row {sample.find_row(row)}, of series {names[rows[max(row - 1, 0)]]!r},"
+    segment, begin, _ = find_segment(sample, row)
+    if sample.segments == 1 or sample.before:
+        return f"row {sample.find_row(row)}"
+    return f"row {row - begin} of sequence {segment + 1}"
+
+
+def use_after(sample: Sample, row: int | None) -> str:
+    """Return the remedy for a change after so many rows."""
+    watch = "watch the stream with a monitor"
+    if row is None:
+        return watch
+    _, _, end = find_segment(sample, row)
+    if end - row < rows_needed(sample):
+        return f"{watch}, as the {end - row:,} rows that follow are too few to fit"
+    if sample.segments == 1 and sample.origin is None:
+        return f"use the rows after {sample.find_row(row)}, or {watch}"
+    return f"leave out what is before it, or {watch}"
+
+
+def need_moves(sample: Sample) -> None:
+    """Raise `CannotTest` for a sample without transitions between states."""
+    if len(sample.rows) < 2:
+        raise CannotTest("all steps are in one state")
+    if not len(sample.sources):
+        raise CannotTest("it takes two steps in a row")
+
+
+def need_columns(sample: Sample, pairs: bool = True) -> tuple[str, ...]:
+    """Return the names of the columns; raise `CannotTest` where there are none.
+
+    Parameters
+    ----------
+    pairs : whether the test needs steps that follow each other
+    """
+    if not sample.columns:
+        raise CannotTest("; ".join(f"{what}: {why}" for what, why in sample.others.items()))
+    if pairs and np.diff(sample.begins).max() < 2:
+        raise CannotTest("it takes two steps in a row")
+    return tuple(column.name for column in sample.columns)
+
+
+def describe_assumption(sample: Sample) -> str:
+    """Return the assumption that is tested, in words that follow "that"."""
+    shown = " and observations" if sample.columns else ""
+    return f"states{shown} depend on the past through {sample.memory.assumption} alone"
+
+
+def write_verdict(effect: Effect, told: bool, significant: bool, remedy: str) -> tuple[str, str]:
+    """Return the effect of a test in words, and its verdict as a sentence.
+
+    Parameters
+    ----------
+    told : whether rearrangements differ in the statistic
+    significant : whether the adjusted p-value is at most alpha; else no number is shown, for the
+        effect is chance
+    """
+    if not told:
+        return (
+            "not testable: the same for every rearrangement",
+            "Not testable: it is the same for every rearrangement.",
+        )
+    if not significant:
+        return "not significant", "Not significant."
+    sentence = f"{effect.words[:1].upper()}{effect.words[1:]}"
+    if effect.short_of:
+        sentence += f": significant, but less than {effect.short_of}, so no advice is given"
+    elif remedy:
+        sentence += f": {remedy}"
+    return effect.words, f"{sentence}."

@@ -1,0 +1,381 @@
+"""Uniform draws from all rearrangements of a labelled history, and statistics of the draws.
+
+All sequences with the same first state and the same transition counts are the Euler trails, from
+the first state to the last, of the graph of its transitions. By the BEST theorem a uniform trail is
+a uniform tree of last exits towards the last state, here drawn by Wilson's loop-erased walk, and a
+uniform order of every state's other exits. Observations are dealt anew within each state, as
+times: a draw is a path and a permutation of times. Each costs a pass over the sequence. Segments
+with gaps between them are rearranged each by itself. A *node* is a state of a segment, so that one
+pass over the nodes does them all.
+
+Where several sequences have one law, steps may also move from one sequence to another. Of two
+sequences that are in one state so many steps before their ends, what follows may be exchanged:
+first states, lengths and the likelihood stay. All such exchanges, at every distance from the end
+and among any number of sequences, are independent shuffles, one for each distance and state, so
+that one pass over the sequences is a uniform draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore]
+
+from definetti._system.arrays import CodeArray, FloatArray, IntArray, as_codes, distinct_numbers
+from definetti._system.checks import checked_jobs
+from definetti._system.compiled import kernel
+from definetti._system.random import draw_below
+from definetti.check.sample import Draws, Sample
+
+LONG = 2**12  # cards, from which on to seed a generator for one shuffle pays
+HALF, LOW = np.uint64(2**32), np.uint64(2**32 - 1)  # of the bits of a word
+STEPS, MOST = 2**19, 50  # the most steps, and draws, of a piece
+AT_ONCE = 2**16  # steps that are held in memory at once, if a draw has no more
+
+Drawer = Callable[[np.random.Generator, int], tuple[CodeArray, CodeArray, CodeArray]]
+
+
+class Graph(NamedTuple):
+    """The transitions of a sequence in segments, as a graph to be walked.
+
+    Attributes
+    ----------
+    node : (T,) the node of each time
+    token : (V,) what each node is called in draws
+    begins : (S + 1,) where the segments begin, and the last ends
+    shelf, shelves : (T,) times sorted by node, and (V + 1,) where those of a node begin
+    deck, decks : exits sorted by node, as cards, and (V + 1,) where those of a node begin; a card
+        is the number of an arc, and in its last `bits` bits the node that the arc leads to
+    outward, outwards : places in the deck of exits to another node, and where a node's begin
+    edge : what each arc is called in draws
+    bits : how many bits a node takes
+    """
+
+    node: CodeArray
+    token: CodeArray
+    begins: IntArray
+    shelf: CodeArray
+    shelves: IntArray
+    deck: CodeArray
+    decks: IntArray
+    outward: CodeArray
+    outwards: IntArray
+    edge: CodeArray
+    bits: int
+
+
+def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
+    """Return the graph of a sequence.
+
+    Parameters
+    ----------
+    tokens : (T,) codes of states
+    edges : (T,) the name of the transition out of each time; anything where a segment ends
+    begins : (S + 1,) where the segments begin, and the last ends
+
+    Examples
+    --------
+    >>> graph = graph_of(np.array([0, 0, 1]), np.array([0, 1, -1]), np.array([0, 3]))
+    >>> graph.deck, graph.bits, graph.outward
+    (array([0, 3], dtype=int32), 1, array([1], dtype=int32))
+    """
+    length = len(tokens)
+    names = np.repeat(np.arange(len(begins) - 1) * (int(tokens.max()) + 1), np.diff(begins))
+    names += tokens
+    first, names, _ = distinct_numbers(names)
+    node, size = as_codes(names, length), len(first)
+    del names  # of a long sequence all that is not needed goes at once
+    shelf = as_codes(np.argsort(node, kind="stable"), length)
+    goes_on = np.ones(length, dtype=bool)
+    goes_on[begins[1:] - 1] = False
+    leaves = shelf[goes_on[shelf]]
+    before, after = node[leaves], node[leaves + 1]
+    arcs = before * np.int64(size)
+    arcs += after
+    first_arc, arcs, _ = distinct_numbers(arcs)
+    bits = (size - 1).bit_length()
+    deck = as_codes(arcs << bits | after, len(first_arc) << bits)
+    del arcs
+    outward = as_codes(np.flatnonzero(before != after), length)
+    return Graph(
+        node,
+        tokens[first],
+        begins,
+        shelf,
+        _bounds(node, size),
+        deck,
+        _bounds(before, size),
+        outward,
+        _bounds(before[outward], size),
+        edges[leaves[first_arc]],
+        bits,
+    )
+
+
+def _bounds(nodes: CodeArray, size: int) -> IntArray:
+    """Return where the entries of each node begin in a list that is sorted by node."""
+    counts = np.bincount(nodes, minlength=size)
+    return np.concatenate([[0], counts.cumsum()]).astype(np.int64)
+
+
+@kernel
+def shuffle(rng: np.random.Generator, cards: CodeArray, begin: int, end: int) -> None:
+    """Put a part of a list into random order."""
+    if LONG <= end - begin < HALF:
+        _shuffle_long(rng, cards[begin:end])
+        return
+    for k in range(end - 1, begin, -1):
+        j = begin + draw_below(rng, k - begin + 1)
+        cards[k], cards[j] = cards[j], cards[k]
+
+
+@kernel
+def _shuffle_long(rng: np.random.Generator, cards: CodeArray) -> None:
+    """Put a long list into random order, by xoshiro256++ with a seed of 256 random bits.
+
+    Half a word picks a card, without a division (Lemire 2019): all cards are equally probable, as
+    the few words that would favour some are replaced by `draw_below`.
+    """
+    a, b, c, d = _draw_word(rng), _draw_word(rng), _draw_word(rng), _draw_word(rng)
+    a |= np.uint64(1)  # the one state that does not move is all zeros
+    k = len(cards) - 1
+    while k > 0:
+        word = a + d
+        word = ((word << np.uint64(23)) | (word >> np.uint64(41))) + a
+        moved = b << np.uint64(17)
+        c ^= a
+        d ^= b
+        b ^= c
+        a ^= d
+        c ^= moved
+        d = (d << np.uint64(45)) | (d >> np.uint64(19))
+        for part in (word >> np.uint64(32), word & LOW):
+            bound = np.uint64(k + 1)
+            product = part * bound
+            j: Any = np.int64(product >> np.uint64(32))
+            if product & LOW < bound and product & LOW < (HALF - bound) % bound:
+                j = draw_below(rng, k + 1)
+            cards[k], cards[j] = cards[j], cards[k]
+            k -= 1
+            if k == 0:
+                break
+
+
+@kernel
+def _draw_word(rng: np.random.Generator) -> Any:
+    """Draw 64 random bits."""
+    high, low = np.uint64(rng.random() * HALF), np.uint64(rng.random() * HALF)
+    return (high << np.uint64(32)) | low
+
+
+@kernel
+def _grow_tree(rng: np.random.Generator, graph: Graph) -> IntArray:
+    """Draw each node's last exit, a place in the deck: a uniform tree towards the last nodes."""
+    size = len(graph.token)
+    tree = np.full(size, -1, dtype=np.int64)
+    last_bits = (1 << graph.bits) - 1
+    joined = np.zeros(size, dtype=np.bool_)
+    for end in graph.begins[1:]:
+        joined[graph.node[end - 1]] = True
+    for v in range(size):
+        u = v
+        while not joined[u]:  # the latest exit from each node is what is left of all loops
+            begin, end = graph.outwards[u], graph.outwards[u + 1]
+            tree[u] = graph.outward[begin + draw_below(rng, end - begin)]
+            u = graph.deck[tree[u]] & last_bits
+        u = v
+        while not joined[u]:
+            joined[u] = True
+            u = graph.deck[tree[u]] & last_bits
+    return tree
+
+
+@kernel
+def draw_members(
+    rng: np.random.Generator, graph: Graph, size: int
+) -> tuple[CodeArray, CodeArray, CodeArray]:
+    """Draw members of the class: tokens, edges and times, each ``(size, T)``.
+
+    An edge is the name of the transition out of a time, −1 where a segment ends. The observation
+    at a time is that which the history has at the time given here.
+    """
+    length = len(graph.node)
+    tokens = np.empty((size, length), dtype=graph.node.dtype)
+    edges = np.full((size, length), -1, dtype=graph.node.dtype)
+    times = np.empty((size, length), dtype=graph.node.dtype)
+    # Without signs, so that no index has to be looked at for being negative.
+    to_shelf = (graph.shelves - graph.decks).astype(np.uint64)
+    bits, last_bits = np.uint64(graph.bits), np.uint64((1 << graph.bits) - 1)
+    for b in range(size):
+        tree = _grow_tree(rng, graph)
+        deck, shelf = graph.deck.copy(), graph.shelf.copy()
+        for v in range(len(tree)):
+            begin, end = graph.decks[v], graph.decks[v + 1]
+            if tree[v] >= 0:
+                end -= 1
+                deck[tree[v]], deck[end] = deck[end], deck[tree[v]]
+            shuffle(rng, deck, begin, end)
+            shuffle(rng, shelf, graph.shelves[v], graph.shelves[v + 1])
+        tops = graph.decks[:-1].astype(np.uint64)  # the next card of each node
+        for s in range(len(graph.begins) - 1):
+            begin, end = graph.begins[s], graph.begins[s + 1]
+            u = np.uint64(graph.node[begin])
+            for t in range(begin, end - 1):
+                top = tops[u]
+                tops[u] = top + np.uint64(1)
+                card = np.uint64(deck[top])
+                tokens[b, t] = graph.token[u]
+                times[b, t] = shelf[top + to_shelf[u]]
+                edges[b, t] = graph.edge[card >> bits]
+                u = card & last_bits
+            tokens[b, end - 1] = graph.token[u]
+            times[b, end - 1] = shelf[tops[u] + to_shelf[u]]
+    return tokens, edges, times
+
+
+class Tails(NamedTuple):
+    """Several sequences, laid out from their ends.
+
+    Attributes
+    ----------
+    tokens, edges, row : (T,) of the sequences, and which of them a time is in
+    ends : (S,) where each ends
+    order : (T,) times sorted by distance from the end, the largest first, then by state
+    groups : where those of one distance and state begin, and the last end
+    shelf, shelves : (T,) times sorted by state, and where those of a state begin
+    """
+
+    tokens: CodeArray
+    edges: CodeArray
+    row: CodeArray
+    ends: IntArray
+    order: CodeArray
+    groups: CodeArray
+    shelf: CodeArray
+    shelves: IntArray
+
+
+def tails_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Tails:
+    """Lay sequences out from their ends; parameters as of `graph_of`.
+
+    >>> tails_of(np.array([0, 1, 0]), np.array([0, -1, -1]), np.array([0, 2, 3])).order
+    array([0, 2, 1], dtype=int32)
+    """
+    length = len(tokens)
+    size = np.diff(begins)
+    row = as_codes(np.repeat(np.arange(len(size)), size), length)
+    ends = begins[1:].copy()
+    left = ends[row] - 1 - np.arange(length)
+    order = as_codes(np.lexsort((tokens, -left)), length)
+    changed = (np.diff(left[order]) != 0) | (np.diff(tokens[order]) != 0)
+    groups = np.concatenate([[0], np.flatnonzero(changed) + 1, [length]])
+    shelves = np.concatenate([[0], np.bincount(tokens).cumsum()])
+    shelf = as_codes(np.argsort(tokens, kind="stable"), length)
+    return Tails(
+        as_codes(tokens, length), as_codes(edges, length), row, ends, order,
+        as_codes(groups, length), shelf, shelves,
+    )  # fmt: skip
+
+
+@kernel
+def draw_tails(
+    rng: np.random.Generator, tails: Tails, size: int
+) -> tuple[CodeArray, CodeArray, CodeArray]:
+    """Draw rearrangements of all sequences together, in the form of `draw_members`."""
+    length = len(tails.tokens)
+    tokens = np.empty((size, length), dtype=tails.tokens.dtype)
+    edges = np.empty((size, length), dtype=tails.tokens.dtype)
+    times = np.empty((size, length), dtype=tails.tokens.dtype)
+    here = np.empty(len(tails.ends), dtype=np.int64)
+    for b in range(size):
+        slot = np.arange(len(tails.ends))  # which sequence has what each one was up to here
+        for g in range(len(tails.groups) - 1):
+            begin, end = tails.groups[g], tails.groups[g + 1]
+            for k in range(begin, end):
+                here[k - begin] = slot[tails.row[tails.order[k]]]
+            shuffle(rng, here, 0, end - begin)
+            for k in range(begin, end):
+                time = tails.order[k]
+                mine, new = tails.row[time], here[k - begin]
+                slot[mine] = new
+                at = tails.ends[new] - (tails.ends[mine] - time)
+                tokens[b, at] = tails.tokens[time]
+                edges[b, at] = tails.edges[time]
+        shelf, visits = tails.shelf.copy(), tails.shelves[:-1].copy()
+        for v in range(len(visits)):
+            shuffle(rng, shelf, tails.shelves[v], tails.shelves[v + 1])
+        for t in range(length):
+            v = tokens[b, t]
+            times[b, t] = shelf[visits[v]]
+            visits[v] += 1
+    return tokens, edges, times
+
+
+class Measure(Protocol):
+    """A statistic, or curves for a picture: a row of numbers for each draw."""
+
+    def measure(self, sample: Sample, draws: Draws) -> FloatArray: ...
+
+
+def drawer_of(sample: Sample, across: bool) -> Drawer:
+    """Return a function that draws rearrangements, within each sequence or across all.
+
+    >>> from definetti.check.sample import read_sample
+    >>> draw = drawer_of(read_sample(None, list("aab"), None, 1), across=False)
+    >>> draw(np.random.default_rng(0), 1)[0]
+    array([[0, 0, 1]], dtype=int32)
+    """
+    if across:
+        tails = tails_of(sample.tokens, sample.edges, sample.begins)
+        return lambda rng, size: draw_tails(rng, tails, size)
+    graph = graph_of(sample.tokens, sample.edges, sample.begins)
+    return lambda rng, size: draw_members(rng, graph, size)
+
+
+def draws_per_piece(sample: Sample) -> int:
+    """Return how many draws share a stream of random numbers."""
+    return min(MOST, max(1, STEPS // len(sample)))
+
+
+def measure_draws(
+    sample: Sample,
+    statistics: Sequence[Measure],
+    across: bool,
+    n_resamples: int,
+    entropy: int,
+    n_jobs: int | None,
+) -> Iterator[list[FloatArray]]:
+    """Yield the values of each statistic, for one piece of the draws after the other.
+
+    Every piece has a random stream of its own, so that values do not depend on the number of
+    threads.
+    """
+    draw = drawer_of(sample, across)
+    each = draws_per_piece(sample)
+
+    def measure(begin: int) -> list[FloatArray]:
+        rng = np.random.default_rng([entropy, int(across), begin])
+        size, few = min(each, n_resamples - begin), max(1, AT_ONCE // len(sample))
+        found = []
+        for k in range(0, size, few):
+            draws = Draws(*draw(rng, min(few, size - k)))
+            found.append([one.measure(sample, draws) for one in statistics])
+            del draws  # before there are others
+        return [np.concatenate(values) for values in zip(*found, strict=True)]
+
+    begins = range(0, n_resamples, each)
+    jobs = int(effective_n_jobs(checked_jobs(n_jobs, n_resamples)))
+    if jobs == 1:
+        yield from map(measure, begins)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(measure, begin) for begin in begins]
+        try:
+            for one in waiting:
+                yield one.result()
+        finally:
+            for one in waiting:
+                one.cancel()

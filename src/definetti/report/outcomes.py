@@ -1,0 +1,236 @@
+"""How sets fared: the backtest, the check of the assumption and many series, for the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from definetti.check import Curve, Diagnosis, Finding
+from definetti.evaluation.backtest import OURS, run_backtest
+from definetti.evaluation.rolling import JudgedLevels
+from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
+from definetti.evaluation.summarize import share, summary
+from definetti.report.wording import round_for_page
+from definetti.symmetry import Spaced, Symmetry
+
+DRAWN = 300  # steps of the backtest in its picture
+POINTS = 60  # of the line of coverage so far
+SHOWN = 3  # kinds of residuals that are drawn
+BINS = 30
+PICTURES = ("quantiles", "histogram", "autocorrelation")
+LISTED = 1_000  # series on the page, the worst first
+
+
+def describe_backtest(
+    cp: Any,
+    observations: Any,
+    labels: list[Any],
+    steps: int,
+    seen: int,
+    levels: list[float],
+    start: float,
+    windows: int | None,
+    lag: int = 0,
+    lengths: Sequence[int] | None = None,
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Predict windows of the labelled rows in the way that was asked for.
+
+    Parameters
+    ----------
+    cp : the estimator, fitted on all rows; copies of it are fitted again
+    steps, seen : how many steps were asked about, and how many of them are observed
+    lag : how many come before them
+
+    Returns
+    -------
+    the outcome, None where there can be none; and notes
+    """
+    try:
+        test = run_backtest(
+            cp, observations, labels, steps + lag, lag=lag, observed=seen + lag, levels=levels,
+            start=start, windows=windows, lengths=lengths,
+        )  # fmt: skip
+    except ValueError as error:
+        return None, [f"there is no backtest: {error}"]
+    found = {
+        "horizon": test.horizon - lag,
+        "observed": test.observed - lag,
+        "first_row": test.begin + 1,
+        "windows": test.windows,
+        "methods": {
+            name: [
+                {**_numbers(run, k, name == OURS), "guaranteed": test.guaranteed[name]}
+                for k in range(len(levels))
+            ]
+            for name, run in test.methods.items()
+        },
+        **_drawn(test.methods[OURS]),
+    }
+    return found, test.notes
+
+
+def _numbers(run: JudgedLevels, place: int, running: bool) -> dict[str, Any]:
+    """Return what a level's sets amounted to."""
+    found = run.evaluation(place)
+    numbers = summary(found, run.horizon)
+    # Of sets too large to be listed, those of the level asked for alone are counted.
+    counted = run.guarantee == "all" and np.isfinite(found.size)
+    numbers["mean_size"] = found.size if counted else None
+    widths = np.bincount(found.nodes.sum(axis=1), minlength=len(run.states) + 1)
+    numbers["widths"] = (widths / len(found.nodes)).tolist()
+    if running:
+        numbers["running"] = _running(found.kept_shares)
+    return numbers
+
+
+def _running(covered: Any) -> dict[str, list[Any]]:
+    """Return the share covered so far, with its interval, at some of the windows."""
+    number = len(covered)
+    places = np.unique(np.linspace(1, number, min(number, POINTS)).astype(int)).tolist()
+    shares = [share(covered[:place]) for place in places]
+    return {
+        "window": places,
+        **{key: [one[key] for one in shares] for key in ("coverage", "low", "high")},
+    }
+
+
+def _drawn(run: JudgedLevels) -> dict[str, Any]:
+    """Return the last steps, for a picture of them."""
+    steps, best = len(run.truth), run.step_p_values
+    begin = steps - min(steps, max(DRAWN // run.horizon, 1) * run.horizon)
+    return {
+        "steps": steps,
+        "drawn": {
+            "begin": begin,
+            "truth": run.truth[begin:].tolist(),
+            "first": run.first[begin:].tolist(),
+            "p_values": None if best is None else round_for_page(best[begin:]),
+        },
+    }
+
+
+def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
+    """Return a diagnosis with what its pictures need, and no more of it.
+
+    Parameters
+    ----------
+    symmetry : that of the sets, which is no remedy
+    """
+    if isinstance(symmetry, Spaced):
+        found = found.beyond_spaced()
+    kinds = list(found.residuals.items())[:SHOWN]
+    told = found.to_dict()
+    told["tests"] = {
+        name: {key: None if _is_beyond(value) else value for key, value in one.items()}
+        for name, one in told["tests"].items()
+    }
+    return {
+        **told,
+        "assumption": found.assumption,
+        "told": found.told and found.least_p_value <= found.alpha,
+        "drawn": {name: _bins(one) for name, one in found.tests.items()},
+        "residuals": {
+            name: {
+                "size": one.size,
+                "draws": one.n_draws,
+                **{picture: _curve(getattr(one, picture)) for picture in PICTURES},
+            }
+            for name, one in kinds
+        },
+    }
+
+
+def note_broken(found: Diagnosis | None) -> list[str]:
+    """Return a note for the top of the page, where the assumption is broken."""
+    if found is None or not found.rejected:
+        return []
+    return [
+        "the labelled rows are not what the promise assumes "
+        f"(p = {found.p_value:.3g}): see “May you trust this?”"
+    ]
+
+
+def _is_beyond(value: Any) -> bool:
+    """Tell a number that JSON does not have: that of one draw, say, by how little draws vary."""
+    return isinstance(value, float) and not isfinite(value)
+
+
+def _bins(one: Finding) -> dict[str, Any]:
+    """Return a histogram of a statistic over the draws."""
+    finite = one.drawn[np.isfinite(one.drawn)]
+    distinct = len(np.unique(np.round(finite, 9)))
+    counts, edges = np.histogram(finite, min(BINS, max(distinct, 1))) if len(finite) else ([], [])
+    return {"counts": np.asarray(counts).tolist(), "edges": np.asarray(edges).tolist()}
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    return {
+        "at": round_for_page(curve.at),
+        "observed": round_for_page(curve.observed),
+        "pointwise": round_for_page(curve.pointwise),
+        "simultaneous": round_for_page(curve.simultaneous),
+        "outside": curve.outside.tolist(),
+    }
+
+
+def describe_series(found: SeriesEvaluation, horizon: int) -> dict[str, Any]:
+    """Return what all series came to, and a row a series, those to look at first.
+
+    >>> found = SeriesEvaluation(
+    ...     [SeriesRecord("Ann", 100, 50, 46.0, 0.9), SeriesRecord("Bob", 100, 50, 30.0, 0.9)]
+    ... )
+    >>> [(one["series"], one["verdict"]) for one in describe_series(found, 1)["listed"]]
+    [('Bob', 'look at it: short by 0.300'), ('Ann', 'kept')]
+    """
+    short = {one.series for one in found.look_at}
+    order = sorted(
+        found, key=lambda one: (not one.judged, *map(_last, (one.p_value, one.coverage)))
+    )
+    return {
+        "verdict": found.verdict(),
+        "shared_calibration": found.shared_calibration,
+        "says": found.says,
+        "source": found.source,
+        "horizon": horizon,
+        "number": len(found),
+        "rows": sum(one.rows for one in found),
+        "promised": _number(found.promised),
+        "look_at": [str(one.series) for one in found.look_at],
+        "listed": [_describe(one, one.series in short) for one in order[:LISTED]],
+    }
+
+
+def _describe(one: SeriesRecord, is_short: bool) -> dict[str, Any]:
+    low, high = map(_number, one.interval)
+    return {
+        "series": str(one.series), "rows": one.rows, "windows": one.windows,
+        "coverage": _number(one.coverage), "low": low, "high": high,
+        "promised": _number(one.promised), "mean_size": _number(one.mean_size),
+        "states_per_step": _number(one.states_per_step), "verdict": _judge(one, is_short),
+        "share_empty": one.empty / one.judged if one.judged else None,
+    }  # fmt: skip
+
+
+def _judge(one: SeriesRecord, is_short: bool) -> str:
+    """Say in a few words what came of a series."""
+    if not one.judged:
+        return one.note
+    if one.shared_calibration:
+        return "no verdict"
+    lacking = one.promised - one.coverage
+    if is_short:
+        return f"look at it: short by {lacking:.3f}"
+    return f"short by {lacking:.3f}, within chance" if lacking > 0 else "kept"
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _last(value: float) -> float:
+    """Sort what is no number behind all others."""
+    return math.inf if math.isnan(value) else value
