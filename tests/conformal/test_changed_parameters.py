@@ -115,7 +115,7 @@ OWN = {
     "Robust": {"radius": -1},
     "ShiftPermutations": {"block": 0},
     "Thinned": {"thinning": "Auto"},
-    "AdaptiveLevel": {"gamma": 2},
+    "AdaptiveInference": {"gamma": 2},
     "UnionOverSequences": {"conditional": "yes"},
 }
 
@@ -138,6 +138,8 @@ def test_a_baseline_goes_by_the_score_that_it_names():
     cp = experiments.UnionMultiStep(conformity_score="smoother").fit(Y[:100], X[:100])
     found = cp.predict_p(NEW)
     assert cp.set_params(conformity_score="filter").predict_p(NEW) == found
-    adaptive = experiments.AdaptiveLevel().fit(Y[:100], X[:100]).set_params(confidence_level=0.5)
+    adaptive = (
+        experiments.AdaptiveInference().fit(Y[:100], X[:100]).set_params(confidence_level=0.5)
+    )
     with pytest.raises(ValueError, match=r"own, 0\.9; set it there, and fit again"):
         adaptive.predict_set(NEW)

@@ -59,8 +59,11 @@ class Baseline(Named, BaseHistoryConformal):
 
     Notes
     -----
-    A method derives from this class and says what a candidate is compared with, `_compare_with`, or
-    how it stands, `_judge`.
+    Over ``h`` steps whole windows are ranked, so that all steps are right together, unless the
+    method says otherwise.
+
+    A method derives from this class and defines what a candidate is compared with,
+    `_compare_with`, or its p-value, `_judge`.
     """
 
     exact = False

@@ -54,8 +54,8 @@ class Contestant:
     def of(cls, baseline: type[Baseline]) -> Contestant:
         """Return a baseline as a contestant.
 
-        >>> from definetti.experiments import AdaptiveLevel
-        >>> Contestant.of(AdaptiveLevel).rounds
+        >>> from definetti.experiments import AdaptiveInference
+        >>> Contestant.of(AdaptiveInference).rounds
         True
         """
         return cls(
