@@ -17,7 +17,6 @@ MODULES = {
     "growth": "growth",
     "rolling": "rolling",
     "figure1": "figure1",
-    "past": "past",
     "long": "long",
     "symmetries": "symmetries",
     "refitted": "refitted",

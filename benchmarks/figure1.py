@@ -17,10 +17,10 @@ GOAL = 36.0  # seconds of the processor in all, for 20 s on the wall of two core
 FEW = 2  # repetitions, to tell what each costs where histories are asked about one by one
 PROGRAM = """
 import sys
-from definetti.paper import _histories, figure1
-from definetti.paper.methods import OURS
+from definetti.experiments import figure1, grids
+from definetti.experiments.methods import OURS
 if sys.argv[4]:
-    _histories.rank_histories = lambda *_: None
+    grids.rank_histories = lambda *_: None
 figure1(sys.argv[1], methods=[OURS], repetitions=int(sys.argv[2]), n_jobs=int(sys.argv[3]))
 """
 

@@ -48,8 +48,8 @@ def run(console: Console) -> None:
         task = _ask(kind, states, steps, length, symmetry)
         candidates = all_candidates(states, steps)
         found = _rank_one_by_one(task, candidates), rank_general(task, candidates)
-        assert found[0][0] == found[1][0]
-        assert np.array_equal(found[0][1], found[1][1])
+        assert found[0].ranks() == found[1].ranks()
+        assert np.array_equal(found[0].scores, found[1].scores)
         slow, quick = race(
             lambda q=task, c=candidates: _rank_one_by_one(q, c),  # type: ignore[misc]
             lambda q=task, c=candidates: rank_general(q, c),  # type: ignore[misc]

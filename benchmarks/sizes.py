@@ -11,8 +11,8 @@ from benchmarks.tables import make_table, show_table
 from definetti import HMM, ConformalHMM
 from definetti.evaluation.summarize import exact_interval
 from definetti.exceptions import NotExactWarning
-from definetti.oracle import oracle_size
 from definetti.simulate import sample
+from definetti.verify import oracle_size
 
 LENGTH, HORIZON, LEVEL, REPETITIONS = 200, 3, 0.8, 300
 P, B = 0.1, 0.75

@@ -15,7 +15,7 @@ from benchmarks.tables import format_ratio, format_seconds, make_table, show_tab
 
 ROOMS = {
     "backtests": ["tests/evaluation/test_backtest.py", "tests/evaluation/test_spread.py"],
-    "the contest": ["tests/contest/test_compare.py"],
+    "the contest": ["tests/experiments/benchmark/test_compare.py"],
     "reports": ["tests/report/test_contents.py"],
     "commands": ["tests/cli/test_groups.py", "tests/cli/test_report.py", "tests/cli/test_json.py"],
 }

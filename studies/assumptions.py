@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from definetti.contest.recordings import Recording
+from definetti.experiments.worlds import Recording
 
 Codes = npt.NDArray[np.int64]
 SHUFFLES = 100

@@ -19,12 +19,11 @@ from rich.table import Table
 from definetti import HMM, ConformalHMM, Monitor
 from definetti._system.arrays import FloatArray
 from definetti.adaptive import ACI, AdaptiveLevel, DtACI, QuantilePID
-from definetti.contest.contestants import CONTESTANTS
-from definetti.contest.recordings import Recording
-from definetti.contest.worlds import EASY, HARD
 from definetti.exceptions import ChangeWarning
+from definetti.experiments.contestants import CONTESTANTS
+from definetti.experiments.recorded_series import read_series
+from definetti.experiments.worlds import EASY, HARD, Recording
 from definetti.monitor import Step
-from definetti.paper.series import read_series
 from definetti.sets import PredictionSet
 from studies.data import missing
 from studies.real_data import Data, read

@@ -20,12 +20,12 @@ from rich.console import Console
 from rich.table import Table
 
 from definetti import HMM, ConformalHMM
-from definetti.contest.recordings import Recording, read_sleep, read_words
 from definetti.emissions import Gaussian, Words
 from definetti.evaluation.rolling import roll_levels
 from definetti.evaluation.summarize import exact_interval
+from definetti.experiments.recorded_series import read_series
+from definetti.experiments.worlds import Recording, read_sleep, read_words
 from definetti.memory import Age, Memory, Order
-from definetti.paper.series import read_series
 from studies.data import SLEEP, WORDS, missing
 from studies.real_data import HERE
 from studies.rolling import LABELLED, TRAINED

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from definetti.contest import recordings
+from definetti.experiments import worlds
 
-SLEEP = Path("sleep_edf", recordings.SLEEP)
-WORDS = Path("ud_english_pud", recordings.WORDS)
-ORIGINS = {path: recordings.ORIGINS[path.name] for path in (SLEEP, WORDS)}
+SLEEP = Path("sleep_edf", worlds.SLEEP)
+WORDS = Path("ud_english_pud", worlds.WORDS)
+ORIGINS = {path: worlds.ORIGINS[path.name] for path in (SLEEP, WORDS)}
 
 
 def missing(folder: Path) -> str | None:

@@ -18,13 +18,13 @@ from rich.console import Console
 from rich.table import Table
 
 from definetti.conformal.sequences import ConformalSequences
-from definetti.contest.recordings import read_nights
 from definetti.emissions import Gaussian
 from definetti.engine.pvalues import miscoverage
 from definetti.engine.thresholds import blocks_needed
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.summarize import exact_interval
 from definetti.exceptions import FewBlocksWarning
+from definetti.experiments.worlds import read_nights
 from definetti.models.hmm import HMM
 from definetti.sets import StepSets
 from studies.data import ORIGINS, SLEEP

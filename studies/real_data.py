@@ -16,8 +16,8 @@ from typing import NamedTuple
 from rich.console import Console
 
 from definetti import HMM, ConformalHMM
-from definetti.contest.recordings import Recording, read_sleep, read_words
 from definetti.emissions import Gaussian, Words
+from definetti.experiments.worlds import Recording, read_sleep, read_words
 from definetti.memory import Age, Memory
 from definetti.symmetry import Symmetry
 from studies.calibration import AllWindows

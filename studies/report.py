@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from definetti.contest.recordings import Recording
+from definetti.experiments.worlds import Recording
 from studies.assumptions import departure, half, lingering, two_back
 from studies.rows import ENOUGH, StudyRow
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti import ConformalHMM
-from definetti.contest.recordings import Recording
 from definetti.engine.pvalues import Rank
 from definetti.evaluation.rolling import roll_windows
 from definetti.exceptions import NotExactWarning
+from definetti.experiments.worlds import Recording
 
 TRAINED, LABELLED = 0.5, 0.75  # shares of a history: trained on, labelled before the first window
 

@@ -17,11 +17,11 @@ from rich.console import Console
 from rich.table import Table
 
 from definetti import ConformalHMM
-from definetti.contest.recordings import read_nights
 from definetti.data.series import take_series
 from definetti.evaluation import START, SeriesEvaluation, SeriesRecord, backtest_series
 from definetti.evaluation.backtest import find_begin
 from definetti.exceptions import FewBlocksWarning
+from definetti.experiments.worlds import read_nights
 from studies.data import SLEEP, WORDS, missing
 
 HERE = Path(__file__).resolve().parents[1]

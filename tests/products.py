@@ -5,6 +5,16 @@ from itertools import product
 import pytest
 
 
+def some_slow(values, slow):
+    """Values as parameters, of which those in `slow` are left to the slow tests.
+
+    >>> [one.values for one in some_slow("abc", "ac") if not one.marks]
+    [('b',)]
+    """
+    marks = {True: pytest.mark.slow, False: ()}
+    return [pytest.param(value, marks=marks[value in slow]) for value in values]
+
+
 def covering(*axes, fast=None):
     """All combinations of some axes, as parameters: those that are not needed to cover are slow.
 

@@ -17,13 +17,13 @@ import pytest
 from tests.memory.laws import RETURNING, SHOWN, follow
 
 from definetti import HMM, ConformalHMM, given_hmm
-from definetti.departed import _history
 from definetti.engine.promise import ANY_TIME, BY_VISITS, LAST, Promise, promise_of
 from definetti.levels.by_state import read_levels
 from definetti.memory import Order, resolve_memory
-from definetti.remembered import LAWS, SHOWS, Law
 from definetti.symmetry import Remembering, find_symmetry
 from definetti.symmetry.base import PRESENT
+from definetti.verify.by_visit import connect_windows
+from definetti.verify.higher_order import EMISSION, LAWS, HigherOrderLaw
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -170,15 +170,15 @@ def test_the_remedy_of_a_refusal_is_not_refused():
 # At any time, given the last state: all sequences of a length.
 
 
-class Hidden(Law):
+class Hidden(HigherOrderLaw):
     """A hidden Markov model, whose first observation depends on its state as all others do."""
 
     def weigh(self, states, symbols):
-        return super().weigh(states, symbols) * SHOWS[states[0], symbols[0]]
+        return super().weigh(states, symbols) * EMISSION[states[0], symbols[0]]
 
 
 def move(token, x, y):
-    return (0.8 if x == 0 else 0.2, 0.45 if x == 0 else 0.55)[token[0]] * SHOWS[x, y]
+    return (0.8 if x == 0 else 0.2, 0.45 if x == 0 else 0.55)[token[0]] * EMISSION[x, y]
 
 
 LAW_OF = {
@@ -317,7 +317,7 @@ def brief(token, x, y):
 
 # By memory, a law, and histories that end where a token is met for the first time.
 RETURNING_BY = {
-    1: (Law(Order(1), brief), [((0, 1),)]),
+    1: (HigherOrderLaw(Order(1), brief), [((0, 1),)]),
     2: (RETURNING["order two"][0], [((1, 1), (0, 0)), ((0, 0), (1, 0))]),
     "age": (RETURNING["sojourns"][0], [((1, 1), (0, 0)), ((0, 0), (1, 0))]),
     "observation": (RETURNING["feedback"][0], [((0, 0),), ((1, 0),)]),
@@ -508,7 +508,7 @@ def test_exact_over_series_of_one_law(series, ask):
             # The second departure: the own series has the first one if the other has none.
             met = int(series == "first" or any(x == present for x, _ in other[:-steps]))
             for own in product(windows, repeat=1 - met):
-                y, x = _history(present, tuple(window for window, _ in own))
+                y, x = connect_windows(present, tuple(window for window, _ in own))
                 one = fit_pair(cp, other, tuple(zip(x, y, strict=True)))
                 before = law.weigh(*zip(*other, strict=True)) * np.prod([w for _, w in own])
                 known = {}

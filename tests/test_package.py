@@ -28,7 +28,7 @@ def run(script, *arguments):
 
 
 def test_there_are_rooms():
-    assert {"conformal", "data", "models", "oracle", "report", "sets"} <= ROOMS
+    assert {"conformal", "data", "models", "report", "sets", "verify"} <= ROOMS
 
 
 def test_importing_the_package_imports_no_other():

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from definetti.conformal import ConformalHMM
-    from definetti.conformal.sequences import ConformalSequences
+    from definetti.conformal import ConformalHMM, ConformalSequences
     from definetti.evaluation import compare_predictors
     from definetti.evaluation.results import Evaluation
     from definetti.models import HMM, FromHmmlearn, given_hmm
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 # Loaded on first use: `import definetti` itself costs nothing.
 _HOMES = {
     "ConformalHMM": "conformal",
-    "ConformalSequences": "conformal.sequences",
+    "ConformalSequences": "conformal",
     "Evaluation": "evaluation.results",
     "FromHmmlearn": "models",
     "HMM": "models",

@@ -7,11 +7,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from definetti import paper
+from definetti import experiments
 from definetti.cli import reproduce as command
 from definetti.cli.printing import make_plain
-from definetti.paper import OURS, Reproduction, figure1
-from definetti.paper.figure1 import POINTS
+from definetti.experiments import OURS, Reproduction, figure1
+from definetti.experiments.grids import FIGURE1_POINTS
 
 
 def refused(text):
@@ -60,12 +60,12 @@ def test_every_command_prints_one_document(folder, ask_all):
 def test_all_reproductions_are_one_document(tmp_path, monkeypatch):
     app = typer.Typer()
     app.command()(command.reproduce)
-    points = [p for p in POINTS if (p["T"], p["horizon"], p["b"]) == (50, 1, 0.5)][:1]
+    points = [p for p in FIGURE1_POINTS if (p["T"], p["horizon"], p["b"]) == (50, 1, 0.5)][:1]
     made = figure1(tmp_path, points=points, methods=[OURS], repetitions=3, n_jobs=1)
     for name in ("figure1", "figure2", "table1", "figure3"):
         one = Reproduction(name, made.rows, made.summary, made.files)
-        monkeypatch.setattr(paper, name, lambda *_, one=one, **__: one)
-    monkeypatch.setattr("definetti.paper.series.read_series", lambda data: None)
+        monkeypatch.setattr(experiments, name, lambda *_, one=one, **__: one)
+    monkeypatch.setattr("definetti.experiments.recorded_series.read_series", lambda data: None)
     found = CliRunner().invoke(app, ["all", "--data", ".", "--output", str(tmp_path), "--json"])
     assert found.exit_code == 0, found.output
     assert [one["name"] for one in json.loads(found.stdout)] == [

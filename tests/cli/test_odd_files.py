@@ -15,7 +15,7 @@ from definetti.cli.kinds import FIRST
 from definetti.cli.options import Columns
 from definetti.cli.parts import open_parts
 from definetti.cli.reading import parse_table, read_table
-from definetti.emissions._choice import kinds_of
+from definetti.emissions.choice import kinds_of
 from definetti.simulate import weather
 
 Y, X = weather(40, random_state=4)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from definetti import paper
+from definetti import experiments
 from definetti.cli import app
 from definetti.simulate import weather
 
@@ -179,10 +179,10 @@ def test_experiments_spare_what_is_there(name, monkeypatch):
     def ran(*_, **__):
         raise ValueError("it ran")
 
-    comparison = import_module("definetti.contest.compare")  # the function has its name
+    comparison = import_module("definetti.experiments.benchmark")  # the function has its name
     monkeypatch.setattr(comparison, "compare", ran)
-    monkeypatch.setattr(paper, "figure1", ran)
-    monkeypatch.setattr(paper, "figure2", ran)
+    monkeypatch.setattr(experiments, "figure1", ran)
+    monkeypatch.setattr(experiments, "figure2", ran)
     command = [*EXPERIMENTS[name], "--jobs", 1, "--output", "here"]
     place = Path("here") / name
     place.parent.mkdir()

@@ -7,7 +7,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti._system import terminal
-from definetti.baselines import ClassConditional
+from definetti.experiments import ClassConditional
 from definetti.simulate import weather
 
 Y, X = weather(60, random_state=0)

@@ -10,10 +10,9 @@ from definetti.baselines import Classical
 from definetti.check import check
 from definetti.evaluation import SeriesWork, backtest_series, compare_predictors, run_backtest
 from definetti.levels import budget
-from definetti.oracle import oracle_size
 from definetti.report import make_report, report_series
 from definetti.simulate import sample, weather, weather_series
-from definetti.verify import enumerate_ranks, exact_coverage
+from definetti.verify import enumerate_ranks, exact_coverage, oracle_size
 
 THINGS, SKIES = weather(40, random_state=0)
 TOWNS = ["Rome"] * 20 + ["Oslo"] * 20

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from definetti import ConformalHMM, ConformalSequences, baselines
+from definetti import ConformalHMM, ConformalSequences, experiments
+from definetti.baselines import Classical
 from definetti.sets import StepSets
 from definetti.simulate import weather
 
@@ -110,8 +111,9 @@ OWN = {
 
 @pytest.mark.parametrize("name", OWN)
 def test_baselines_too(name):
+    baseline = Classical if name == "Classical" else getattr(experiments, name)
     for params in (OWN[name], {"max_candidates": -5}, {"confidence_level": 2}):
-        cp = getattr(baselines, name)().fit(Y[:100], X[:100]).set_params(**params)
+        cp = baseline().fit(Y[:100], X[:100]).set_params(**params)
         for ask in (
             lambda cp=cp: cp.predict_set(NEW),
             lambda cp=cp: cp.predict_p(NEW),
@@ -122,9 +124,9 @@ def test_baselines_too(name):
 
 
 def test_a_baseline_goes_by_the_score_that_it_names():
-    cp = baselines.UnionMultiStep(score="smoother").fit(Y[:100], X[:100])
+    cp = experiments.UnionMultiStep(score="smoother").fit(Y[:100], X[:100])
     found = cp.predict_p(NEW)
     assert cp.set_params(score="filter").predict_p(NEW) == found
-    adaptive = baselines.AdaptiveLevel().fit(Y[:100], X[:100]).set_params(confidence_level=0.5)
+    adaptive = experiments.AdaptiveLevel().fit(Y[:100], X[:100]).set_params(confidence_level=0.5)
     with pytest.raises(ValueError, match=r"own, 0\.9; set it there, and fit again"):
         adaptive.predict_set(NEW)

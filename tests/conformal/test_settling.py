@@ -181,7 +181,7 @@ def test_it_is_exact_where_it_goes_by_states_that_nobody_declared(monkeypatch, l
         for new in product(range(3), repeat=2):
             task, codes = cp._ask_about(None, new)
             settled.add(task.settled)
-            chance = rank(task, codes[None])[0][0].chance(1 - level)
+            chance = rank(task, codes[None]).ranks()[0].chance(1 - level)
             x = np.array(past + new)
             probability = initial[x[0]] * transition[x[:-1], x[1:]].prod()
             covered[x[-1]] += probability * float(chance)

@@ -8,8 +8,8 @@ from typing import Any
 HOMES = {
     "app": "definetti.cli",
     "emissions": "definetti.emissions",
-    "oracle_size": "definetti.oracle",
-    "stationary": "definetti.oracle",
+    "oracle_size": "definetti.verify",
+    "stationary": "definetti.verify",
 }
 
 
@@ -21,3 +21,9 @@ def named(name: str) -> Any:
 def emission(kind: str, *arguments: Any, **options: Any) -> Any:
     """Return the emission of a kind."""
     return getattr(import_module(HOMES["emissions"]), kind)(*arguments, **options)
+
+
+def baseline(name: str) -> Any:
+    """Return a method of others by the name of its class."""
+    homes = map(import_module, ("definetti.baselines", "definetti.experiments"))
+    return next(getattr(home, name) for home in homes if hasattr(home, name))

@@ -20,11 +20,11 @@ from tests.corpus.answers import (
 from tests.corpus.commands import COMMANDS, SLOW_COMMANDS, read_command
 from tests.corpus.data import data
 from tests.corpus.models import EMITTED, SKIES, STEPS, SYMMETRIES, guess, matrices
-from tests.corpus.names import named
+from tests.corpus.names import baseline, named
 from tests.corpus.pictures import PICTURES, read_picture
 from tests.corpus.setting import Setting
 
-from definetti import HMM, ConformalHMM, ConformalSequences, baselines, compare_predictors
+from definetti import HMM, ConformalHMM, ConformalSequences, compare_predictors
 from definetti.simulate import weather
 from definetti.verify import exact_coverage
 
@@ -75,7 +75,7 @@ def in_sequences(params: dict[str, Any], groups: Any) -> dict[str, Any]:
 def by_others(name: str, params: dict[str, Any], kind: str, steps: int) -> dict[str, Any]:
     """Ask another method by its front door, and go on from there."""
     how = {"confidence_level": LEVEL, "random_state": 0, **deepcopy(params)}
-    cp = getattr(baselines, name)(**how).fit(*data(kind).history())
+    cp = baseline(name)(**how).fit(*data(kind).history())
     found = read_answers(cp, data(kind), steps)
     return {**found, "rolled": tried(lambda: read_rolled(cp, data(kind), steps))}
 

@@ -11,6 +11,7 @@ from tests.corpus.settings import settings
 SETTINGS, RECORD = settings(), read_record()
 # Of those that are not for the slow tests anyway, every fourth is enough for the fast ones.
 NARROW = [name for name, one in SETTINGS.items() if not one.wide][::4]
+NARROW.remove("filled/departures/numbers/1")  # takes long
 names = [pytest.param(name, marks=() if name in NARROW else pytest.mark.slow) for name in SETTINGS]
 AGAIN = "python -m tests.corpus record, if that is what the change was for"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from definetti import HMM, ConformalHMM, ConformalSequences, baselines
+from definetti import HMM, ConformalHMM, ConformalSequences, experiments
 from definetti.emissions import (
     Bernoulli,
     Categorical,
@@ -79,13 +79,13 @@ def test_parameters_and_what_functions_return(number):
         with pytest.raises(ValueError, match=r"^prior must be a finite number"):
             make()
     with pytest.raises(ValueError, match=r"^radius must be a finite number"):
-        baselines.Robust(radius=number).fit([1, 2] * 10, X)
+        experiments.Robust(radius=number).fit([1, 2] * 10, X)
     with pytest.raises(ValueError, match=r"^score must return one number per window"):
         ConformalHMM(score=lambda windows: [number] * len(windows.start)).fit(
             [1, 2] * 10, X
         ).predict_set([1])
     with pytest.raises(TypeError, match=r"^weight must return one number per window"):
-        baselines.LikelihoodRatio(weight=lambda start, _: [number] * len(start)).fit(
+        experiments.LikelihoodRatio(weight=lambda start, _: [number] * len(start)).fit(
             [1, 2] * 10, X
         ).predict_set([1])
 

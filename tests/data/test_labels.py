@@ -205,6 +205,7 @@ def test_codes_do_not_depend_on_how_the_labels_came_in(all_labels, data):
     assert grown.labels == whole.labels
 
 
+@pytest.mark.slow
 def test_codes_are_the_same_in_every_process():
     """The order of a set of text differs from one process to the next; codes must not."""
     program = (

@@ -31,14 +31,15 @@ def ranked(lengths, horizon, **params):
     return x, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lengths", "horizon", "params"),
     [
         ([2, 2], 1, {"symmetry": "full"}),
-        pytest.param([1, 2], 2, {"symmetry": "full"}, marks=pytest.mark.slow),
-        pytest.param([1, 3], 1, {"symmetry": "returns"}, marks=pytest.mark.slow),
-        pytest.param([1, 3], 1, {"symmetry": "pairs"}, marks=pytest.mark.slow),
-        pytest.param([1, 3], 1, {"symmetry": "spaced"}, marks=pytest.mark.slow),
+        ([1, 2], 2, {"symmetry": "full"}),
+        ([1, 3], 1, {"symmetry": "returns"}),
+        ([1, 3], 1, {"symmetry": "pairs"}),
+        ([1, 3], 1, {"symmetry": "spaced"}),
         ([2, 2], 1, {"train_size": 1}),
     ],
 )

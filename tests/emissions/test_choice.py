@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.products import covering
 
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Bernoulli, Categorical, Gaussian, Mixed, Poisson, Text
-from definetti.emissions._choice import choose, kinds_of
-from definetti.emissions._kinds import kind
+from definetti.emissions.choice import choose, kinds_of
+from definetti.emissions.mixed import kind
 from definetti.exceptions import GapWarning
 from definetti.verify import enumerate_ranks
 
@@ -161,8 +162,7 @@ def check_exact(predictor, steps, horizon):
             assert smoothed.coverage(*law, level) == pytest.approx(level, abs=1e-9)
 
 
-@pytest.mark.parametrize("names", [Named, Numbers])
-@pytest.mark.parametrize("steps", [3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("names", "steps"), covering([Named, Numbers], [3, 4], fast=1))
 def test_the_choice_costs_no_validity(names, steps):
     check_exact(
         names(symmetry="returns", allow_empty=True), steps, 1
@@ -234,7 +234,7 @@ FRAMES = [
 
 @pytest.mark.parametrize(
     "spelt",
-    [pytest.param(one, marks=pytest.mark.slow if k > 2 else ()) for k, one in enumerate(FRAMES)],
+    [pytest.param(one, marks=() if k == 1 else pytest.mark.slow) for k, one in enumerate(FRAMES)],
 )
 def test_values_that_tip_the_choice_cost_no_validity(spelt):
     class Spelt(ConformalHMM):

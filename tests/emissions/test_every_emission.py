@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.products import some_slow
 
 from definetti import HMM, ConformalHMM
 from definetti.data.history import padded
@@ -38,7 +39,7 @@ def taken(name, pairs):
     return emission, states, [values[k % len(values)] for _, k in pairs]
 
 
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("name", some_slow(VALUES, ["words, its example"]))
 @settings(max_examples=40, deadline=None)
 @given(pairs=labelled, data=st.data())
 def test_statistics_add_up(name, pairs, data):

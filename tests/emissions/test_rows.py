@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from definetti.data.labels import MISSING
-from definetti.emissions._chunks import Chunks
-from definetti.emissions._rows import Rows
+from definetti.emissions.tables import Chunks, Rows
 
 
 @given(st.lists(st.integers(0, 9), max_size=40))

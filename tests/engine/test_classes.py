@@ -18,9 +18,9 @@ LETTERS = ["a", "b", "c", "d"]
 def assert_same(task, candidates):
     together = rank_in_class(task, candidates)
     assert together is not None
-    apart, scores = rank_general(task, candidates)
-    assert together[0] == apart
-    np.testing.assert_array_equal(together[1], scores)
+    apart = rank_general(task, candidates)
+    assert together.ranks() == apart.ranks()
+    np.testing.assert_array_equal(together.scores, apart.scores)
 
 
 @pytest.mark.parametrize("score", Score.named)

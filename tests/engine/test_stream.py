@@ -81,7 +81,8 @@ def test_ranks_are_those_of_a_prediction(
         code = -1 if observed[t] is None else table.codes[observed[t]]
         stream.grow(4, len(table))
         asked = cp.predict_ranks(new)
-        mine, scores = stream.past_ranks(code)
+        found = stream.past_ranks(code)
+        mine, scores = found.ranks(), found.scores[0]
         if symmetry == "full":
             placed = stream.place_all(code)
             mine, scores = placed.wholes(), placed.scores
@@ -113,7 +114,7 @@ def test_after_a_gap_states_stay_within_their_segment(symmetry: str | Symmetry) 
     for y in range(3):
         if y in code:
             for state, rank in enumerate(
-                stream.past_ranks(y)[0]
+                stream.past_ranks(y).ranks()
                 if isinstance(symmetry, Spaced)
                 else [stream.ranks(i, y)[2] for i in range(3)]
             ):

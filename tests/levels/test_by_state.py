@@ -16,12 +16,12 @@ from definetti import (
     compare_predictors,
     given_hmm,
 )
-from definetti.baselines import Baseline
 from definetti.cli.levels import read_confidence
 from definetti.cli.verify import MODELS as LAWS
 from definetti.evaluation.backtest import run_backtest
 from definetti.evaluation.summarize import summary
 from definetti.exceptions import FewBlocksWarning
+from definetti.experiments.contestants import Baseline
 from definetti.levels import read_levels
 from definetti.plots import plot_coverage, plot_set
 from definetti.report import make_report
@@ -49,7 +49,7 @@ SKY = {"rain": 0.95, None: 0.6}
 
 
 @pytest.mark.parametrize(
-    ("symmetry", "model", "score"), covering(BY_LAST, MODELS, ["path", "band"], fast=2)
+    ("symmetry", "model", "score"), covering(BY_LAST, MODELS, ["path", "band"], fast=1)
 )
 def test_coverage_given_each_last_state_is_its_own_level(symmetry, model, score):
     predictor = ConformalHMM(**MODELS[model], symmetry=symmetry, score=score, allow_empty=True)
@@ -86,6 +86,7 @@ def test_the_check_can_fail_levels_are_not_kept_given_another_state():
     assert abs(off).min() > 0.1
 
 
+@pytest.mark.slow
 def test_exact_coverage_is_the_mean_of_the_levels():
     law = LAWS["iid b=0.9"]
     for symmetry, tolerance in (("full", 1e-9), ("departures", 0.1)):

@@ -10,10 +10,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from tests.products import some_slow
 
 from definetti import HMM, ConformalHMM, given_hmm
 from definetti.engine.stream import PARTS, Stream
-from definetti.testing.uniform import quiet
+from definetti.testing.exactness import quiet
 
 CLOSE = 1e-12
 THREE = ([0.2, 0.3, 0.5], [[0.1, 0.6, 0.3], [0.5, 0.2, 0.3], [0.2, 0.1, 0.7]], [[1.0]] * 3)
@@ -112,7 +113,11 @@ def judge(x, y, ends, starts, laws=LAWS):
         assert off <= CLOSE, (law, off)
 
 
-@pytest.mark.parametrize("part", range(5), ids=[*PARTS, "visits to 0", "visits to 1"])
+@pytest.mark.parametrize(
+    "part",
+    some_slow(range(5), [PARTS.index("transitions")]),
+    ids=[*PARTS, "visits to 0", "visits to 1"],
+)
 @pytest.mark.parametrize(
     ("symbols", "segments"),
     [((0, 1), (6,)), ((0, 1, -1), (5,)), ((0, 1), (2, 4)), ((0, 1, -1), (1, 4))],
@@ -199,7 +204,13 @@ def test_not_so_for_all_symmetries():
         assert off <= CLOSE if symmetry == "full" else off > 1e-5
 
 
-@pytest.mark.parametrize("model", [None, given_hmm([[0.6, 0.4], [1, 0]], [[0.7, 0.3], [0.2, 0.8]])])
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(None, marks=pytest.mark.slow),
+        given_hmm([[0.6, 0.4], [1, 0]], [[0.7, 0.3], [0.2, 0.8]]),
+    ],
+)
 def test_departures_stack_by_stack(model):
     """The p-values of the departures from a state, one after the other, whatever comes between.
 

@@ -18,7 +18,7 @@ from definetti.martingales import (
     SleeperStayer,
     Ville,
 )
-from definetti.martingales.mixture import NODES, WEIGHTS, log_mixture
+from definetti.martingales.bets import NODES, WEIGHTS, log_mixture
 from definetti.testing import check_martingale
 
 OTHERS = [SimpleJumper(0.3), PlugIn(bins=3, prior=0.5, forgetting=0.1), PlugIn(bins=1)]
@@ -148,9 +148,13 @@ def test_sleeper_stayer_as_it_is_written(patience):
     np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("patience", [0, 1, 0.5])
 @pytest.mark.parametrize(
-    "bet", [SleeperStayer(0.4, (0.1, 0.5)), Absence(0.4, (0.5, 0.1))], ids=["stayer", "absence"]
+    ("bet", "patience"),
+    [
+        pytest.param(bet, patience, id=f"{bet.known_as}-{patience}", marks=marks)
+        for bet in (SleeperStayer(0.4, (0.1, 0.5)), Absence(0.4, (0.5, 0.1)))
+        for patience, marks in ((0, pytest.mark.slow), (1, pytest.mark.slow), (0.5, ()))
+    ],
 )
 def test_all_ways_of_eight_steps(bet, patience):
     """The density is constant between 0, 0.1, 0.5 and 1: capital and Ville's bound, listed."""

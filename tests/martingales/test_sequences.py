@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.stats import binom
+from tests.products import some_slow
 
 from definetti.martingales import BetaMixture, ConfidenceSequence, NormalMixture
 
@@ -47,7 +48,7 @@ def test_all_streams_of_changing_probabilities(alpha, shift):
     assert chance @ ever_wrong(NormalMixture(alpha, best_at=5), mean) <= alpha
 
 
-@pytest.mark.parametrize("name", ConfidenceSequence.named)
+@pytest.mark.parametrize("name", some_slow(ConfidenceSequence.named, ["beta_mixture"]))
 @pytest.mark.parametrize("q", [0.5, 0.9])
 def test_long_streams(name, q):
     """2,000 streams of 500 steps; by chance this fails once in 1,000,000 times."""

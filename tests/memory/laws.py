@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from definetti.memory import Age, Observation, Order
-from definetti.remembered import Law
+from definetti.verify import HigherOrderLaw
 
 SHOWN = np.array([[1.0, 0.0], [0.3, 0.7]])  # fewer sequences to list
 
@@ -56,7 +56,7 @@ def round_trip(token, x, y):
 
 
 RETURNING = {
-    "order two": (Law(Order(2), brief), [(0, 1), (1, 0)]),
-    "sojourns": (Law(Age(), brief_sojourns), [(0, 1, 0), (1, 1, 0)]),
-    "feedback": (Law(Observation(), round_trip), [(0, 0), (1, 0)]),
+    "order two": (HigherOrderLaw(Order(2), brief), [(0, 1), (1, 0)]),
+    "sojourns": (HigherOrderLaw(Age(), brief_sojourns), [(0, 1, 0), (1, 1, 0)]),
+    "feedback": (HigherOrderLaw(Observation(), round_trip), [(0, 0), (1, 0)]),
 }

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from tests.products import some_slow
 
 from definetti import HMM, ConformalHMM, LatticeSet, StepSets
 from definetti.data.history import Completion, History
 from definetti.emissions import Gaussian
 from definetti.exceptions import GapWarning
 from definetti.memory import Age, Memory, Order, resolve_memory
-from definetti.memory.tokens import MOST, Tokens
+from definetti.memory.base import MOST, Tokens
 from definetti.simulate import weather
 from definetti.symmetry import Full, Remembering, Symmetry, remember
 
@@ -168,7 +169,7 @@ def test_long_horizons_by_a_list_name_what_needs_none():
         cp.predict_set(horizon=40)
 
 
-@pytest.mark.parametrize("memory", [2, 3, "age"])
+@pytest.mark.parametrize("memory", some_slow([2, 3, "age"], [3, "age"]))
 def test_candidates_that_end_in_other_tokens_have_estimates_of_their_own(memory):
     """What is learned with departures depends on the last token, which counts of states hide."""
     rng = np.random.default_rng(0)

@@ -4,6 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 import pytest
+from tests.products import some_slow
 
 mpl.use("agg")
 import matplotlib.pyplot as plt
@@ -34,6 +35,7 @@ def closed():
     plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [4, 9, 12])
 def test_a_figure_has_all_pictures_at_any_width(found, width):
     figure = found.plot(width=width)
@@ -47,7 +49,9 @@ def test_a_figure_has_all_pictures_at_any_width(found, width):
     assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
 
 
-@pytest.mark.parametrize("picture", ["quantiles", "histogram", "autocorrelation"])
+@pytest.mark.parametrize(
+    "picture", some_slow(["quantiles", "histogram", "autocorrelation"], ["autocorrelation"])
+)
 def test_a_picture_shows_its_curve_and_both_bands(found, picture):
     ax = plot_residuals(found, picture, "observations")
     curve = getattr(found.residuals["observations"], picture)
@@ -76,6 +80,7 @@ def test_a_statistic_stands_among_its_draws(found):
     assert order.p_value == (1 + (np.round(order.drawn - order.statistic, 9) >= 0).sum()) / 100
 
 
+@pytest.mark.slow
 def test_columns_are_asked_for_by_name_whatever_it_is(table):
     assert list(table.residuals) == ["next state", "column $a$", "column _b", "column c"]
     for name in ("$a$", "_b", "column c", "next state"):
@@ -101,6 +106,7 @@ def test_what_is_not_there_is_refused_with_a_remedy(found):
         bare.plot("next state")
 
 
+@pytest.mark.slow
 def test_no_bins_are_needed_for_draws_that_are_all_alike():
     alike = check(None, ["a", "b"] * 20 + ["b"], n_resamples=19, random_state=0)
     alike.plot(width=5).canvas.draw()

@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from tests.products import some_slow
 
 mpl.use("agg")
 import matplotlib.pyplot as plt
@@ -34,7 +35,7 @@ SETS = {
 }
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", some_slow(SETS, ["steps"]))
 def test_the_cells_of_a_set_are_its_steps(name):
     params, horizon = SETS[name]
     s = ConformalHMM(random_state=0, **params).fit(Y[:600], X[:600]).predict_set(Y[600:][:horizon])
@@ -96,6 +97,7 @@ def test_a_backtest_marks_its_misses():
     assert sum(shares) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_many_states_and_many_steps_are_drawn():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 20, 6_000)
@@ -122,6 +124,7 @@ def painted(text):
     return letters.replace("\N{ZERO WIDTH SPACE}", ""), formula
 
 
+@pytest.mark.slow
 def test_names_are_drawn_as_they_are():
     """A name may hold dollar signs, which is no formula, or begin with an underscore."""
     states = [NAMES[len(x) % 2] for x in X]

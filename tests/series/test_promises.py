@@ -10,12 +10,12 @@ import pytest
 from definetti import ConformalHMM, given_hmm
 from definetti.conformal._series import SERIES
 from definetti.data.series import read_series
-from definetti.departed import _history
 from definetti.engine import Rank
 from definetti.engine.pvalues import miscoverage
 from definetti.levels.by_state import chances_by_state
 from definetti.series import Promise
 from definetti.symmetry import Departures, TogetherDepartures
+from definetti.verify.by_visit import connect_windows
 
 LEVELS = (0.5, 0.8, 0.9)
 INITIAL = np.array([0.3, 0.7])
@@ -117,7 +117,7 @@ def test_all_windows_are_exact_counted_by_visits_over_all_series(present):
         there = sum(x == present for x, _ in other[:-1])
         for own in itertools.product(STEPS, repeat=2 - there):
             weight = law(other) * np.prod([leave[step] for step in own])
-            y, x = _history(present, tuple((step,) for step in own))
+            y, x = connect_windows(present, tuple((step,) for step in own))
             history = tuple(zip(x, y, strict=True))
             cp = fitted("all", other, history, model=MODEL).series_[1]
             total.append(weight)
@@ -149,7 +149,7 @@ def test_all_is_exact_by_visits_for_a_series_that_trained_the_model(length, trai
         cp = fitted("all", trained, other, train_size=1)
         for own in itertools.product(STEPS, repeat=length - 1 - there):
             weight = law(other) * np.prod([leave[step] for step in own])
-            y, x = _history(present, tuple((step,) for step in own))
+            y, x = connect_windows(present, tuple((step,) for step in own))
             one = copy.deepcopy(cp.series_[0])  # which goes its own way
             if own:
                 one.partial_fit(y[1:], x[1:])
@@ -186,7 +186,7 @@ def test_all_is_exact_by_visits_with_a_model_trained_on_another_series(present):
         there = sum(x == present for x, _ in other[:-1])
         for own in itertools.product(STEPS, repeat=2 - there):
             weight = law(other) * np.prod([leave[step] for step in own])
-            y, x = _history(present, tuple((step,) for step in own))
+            y, x = connect_windows(present, tuple((step,) for step in own))
             history = tuple(zip(x, y, strict=True))
             cp = fitted("all", trained, history, other, train_size=1).series_[1]
             total.append(weight)

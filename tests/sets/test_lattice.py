@@ -97,7 +97,8 @@ def test_a_lattice_is_the_set_that_enumeration_lists(block):
     for seed in range(EACH * block, EACH * (block + 1)):
         estimator, asked = random_problem(seed)
         task, _, every = both(estimator, *asked, None)
-        codes, _, scores = all_ranked(task, MOST)
+        codes, ranked = all_ranked(task, MOST)
+        scores = ranked.scores[0]
         score = dict(zip(map(tuple, codes.tolist()), scores.tolist(), strict=True))
         for level in (LEVELS[seed % len(LEVELS)], LEVELS[(seed + 1) % len(LEVELS)]):
             _, lattice, listed = both(estimator, *asked, level)

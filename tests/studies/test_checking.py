@@ -30,6 +30,7 @@ def test_chains_are_what_they_are_called(kind: str) -> None:
         assert (chain >= 0).all()
 
 
+@pytest.mark.slow
 def test_all_rows_are_there(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ def made(subject: str, name: str, seed: int) -> ScaledNight:
     return ScaledNight(subject, name, np.arange(60) / 120, observations, [STAGES[k] for k in codes])
 
 
+@pytest.mark.slow
 def test_every_unit_is_tested_and_none_is_fitted_on_itself(tmp_path: Path) -> None:
     every = [made(f"s{k // 2}", f"s{k // 2}n{k % 2}", k) for k in range(16)]
     for unit, number in (("subject", 8), ("night", 16)):
@@ -40,6 +41,7 @@ def test_every_unit_is_tested_and_none_is_fitted_on_itself(tmp_path: Path) -> No
     assert (tmp_path / "night.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_nights(shared: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
     shared(f"data/{SLEEP}")
     assert nights.main(["--data", str(shared("data")), "--splits", "1"]) == 0

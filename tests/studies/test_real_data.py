@@ -15,7 +15,7 @@ from studies.rolling import StudiedMethod, begins, rank_windows
 from studies.rows import StudyRow
 
 from definetti import HMM, ConformalHMM
-from definetti.contest.recordings import Recording, read_nights, read_sleep, read_words
+from definetti.experiments.worlds import Recording, read_nights, read_sleep, read_words
 from definetti.simulate import weather
 
 CONLLU = """\

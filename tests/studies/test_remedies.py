@@ -6,7 +6,7 @@ from rich.console import Console
 from studies import remedies
 from studies.choices import RecordedKind
 
-from definetti.contest.recordings import Recording
+from definetti.experiments.worlds import Recording
 
 
 def test_each_remedy_that_is_named_is_applied(capsys: pytest.CaptureFixture[str]) -> None:

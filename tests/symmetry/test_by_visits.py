@@ -12,7 +12,7 @@ import pytest
 
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Poisson
-from definetti.emissions._choice import choose
+from definetti.emissions.choice import choose
 from definetti.engine.rank import rank
 from definetti.levels import budget
 from definetti.monitor import Monitor
@@ -85,7 +85,7 @@ def coverage(make, law, departures, horizon, level, symbols=None, skip=0):
             if id(cp) not in known:
                 known = {id(cp): cp.fit(None if symbols is None else seen, states)}
             task, codes = cp._ask_about(new, truth)
-            found = rank(task, codes[None])[0][0]
+            found = rank(task, codes[None]).ranks()[0]
             number += 1
             if number % 17 == 0:
                 assert found.p_value() == cp.p_value(new, truth)
@@ -155,7 +155,7 @@ def test_refits_at_once_know_the_same_states_as_one_by_one(horizon):
     assert len(set(task.history.states[known].tolist())) < 9
     for candidate in [*found][:: 3 * horizon]:
         task, codes = cp._ask_about([1] * horizon, candidate)
-        assert found[candidate] == rank(task, codes[None])[0][0]
+        assert found[candidate] == rank(task, codes[None]).ranks()[0]
 
 
 # Which law of the observations is chosen.

@@ -150,7 +150,7 @@ def own_rank(cp, states, observations, window, fitted=None):
     """Rank one window after a history."""
     fitted = cp.fit(observations, states) if fitted is None else fitted
     task, codes = fitted._ask_about([y for _, y in window], [x for x, _ in window])
-    return rank(task, codes[None])[0][0]
+    return rank(task, codes[None]).ranks()[0]
 
 
 def class_coverage(symmetry, shape, classes, score="path"):

@@ -73,6 +73,7 @@ def test_least_costs_to_and_from_nodes():
         np.testing.assert_allclose(to[0], trellis.first)
 
 
+@pytest.mark.slow
 def test_headroom_of_every_completion():
     """A path that arrives within it, and only such a path, is in the set however it goes on."""
     for seed in range(200):

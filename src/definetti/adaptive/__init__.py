@@ -4,7 +4,7 @@ They take p-values, of a state or of a whole sequence of states, from whatever m
 What they promise holds for every sequence of p-values, and is an inequality: `AdaptiveLevel.bound`.
 """
 
-from definetti.adaptive.aci import ACI as ACI
 from definetti.adaptive.base import AdaptiveLevel as AdaptiveLevel
-from definetti.adaptive.dtaci import DtACI as DtACI
-from definetti.adaptive.pid import QuantilePID as QuantilePID
+from definetti.adaptive.rules import ACI as ACI
+from definetti.adaptive.rules import DtACI as DtACI
+from definetti.adaptive.rules import QuantilePID as QuantilePID

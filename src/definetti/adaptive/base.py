@@ -1,10 +1,11 @@
-"""What an adaptive level has to offer."""
+"""The contract of an adaptive level."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 from definetti._system.checks import check_scalar
@@ -22,7 +23,7 @@ class AdaptiveLevel(Named, Saved, ABC):
     everything where ``alpha <= 0`` and nothing where ``alpha >= 1``. Labels may come late: `issue`
     notes what was in force when a set was made, and the number that it returns goes to `update`
     with the p-value of the truth, whenever that is known, in whatever order. Labels that never come
-    are told to `drop`, or are left waiting.
+    are passed to `drop`, or left waiting.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ class AdaptiveLevel(Named, Saved, ABC):
         return self.n_missed / self.n_labels if self.n_labels else 0.0
 
     def issue(self) -> int:
-        """Note that a set is made by what is in force now; return the number to ask for it by."""
+        """Record what is in force for a new set; return the number to pass to `update`."""
         self.most_waiting = max(self.most_waiting, len(self.waiting))
         self.waiting[self.n_issued] = self.in_force
         self.n_issued += 1
@@ -126,7 +127,7 @@ class AdaptiveLevel(Named, Saved, ABC):
             )
         alpha = in_force[0]
         said = p_value <= alpha if missed is None else bool(missed)
-        # Everything has the truth, and nothing has not.
+        # The full set always covers; the empty set never does.
         found = bool(alpha > 0 and (said or alpha >= 1))
         self.learn(p_value, found, in_force)
         self.n_labels += 1
@@ -174,3 +175,13 @@ class AdaptiveLevel(Named, Saved, ABC):
 
 
 COUNTS = ("n_labels", "n_missed", "n_issued", "most_waiting")
+
+
+def checked_step(gamma: Any, name: str = "gamma") -> None:
+    """Refuse anything but a number between 0 and 1."""
+    number = isinstance(gamma, Real) and not isinstance(gamma, bool)
+    if not number or not 0 < gamma < 1:
+        raise ValueError(
+            f"{name} must be a number between 0 and 1, got {gamma!r}; 0.005 adapts over some "
+            "hundreds of rounds"
+        )

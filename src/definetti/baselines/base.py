@@ -1,40 +1,40 @@
-"""What all baselines share: the front door of `ConformalHMM`."""
+"""What all baselines share: the interface of `ConformalHMM`, calibration windows, p-values."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti._system.mixins import Named
-from definetti.baselines.past import Past
-from definetti.baselines.standing import Standing
 from definetti.conformal.base import BaseHistoryConformal
 from definetti.data.candidates import all_candidates, is_long, powered
 from definetti.data.encoded import EncodedHistory
-from definetti.engine.pvalues import miscoverage
+from definetti.data.history import Completion
+from definetti.engine.pvalues import miscoverage, ranks
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.evaluation.results import Evaluation
 from definetti.models.base import Model
 from definetti.sets import PredictionSet
-from definetti.symmetry.base import Symmetry
+from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
 
 
+@dataclass(eq=False, repr=False)
 class Baseline(Named, BaseHistoryConformal):
-    """A method of others for state sequences, with the same front door as `ConformalHMM`.
+    """A method of others for state sequences, with the same interface as `ConformalHMM`.
 
     Parameters
     ----------
     model : "auto", HMM, or a predictor trained elsewhere
         What stands behind the score. It is fixed before anything is calibrated.
     score : name in `definetti.scores.Score.named`, or callable, default "path"
-        How strange a window of states is.
+        The nonconformity score of a window of states.
     confidence_level : float, default 0.9
     train_size : float or int, default 0.5
         The first segment, a share or a number of steps, that the model is fitted on; the rest
@@ -63,31 +63,21 @@ class Baseline(Named, BaseHistoryConformal):
     how it stands, `_judge`.
     """
 
-    exact: bool = False
+    exact = False
     title = "baseline"
-    splits: ClassVar[bool] = True
-    each_candidate: ClassVar[bool] = False
-    needs_symbols: ClassVar[bool] = False
-    learns_from_misses: ClassVar[bool] = False
-    fills: bool = False
+    splits = True
+    each_candidate = False
+    needs_symbols = False
+    learns_from_misses = False
+    fills = False
 
-    def __init__(
-        self,
-        model: Any = "auto",
-        score: Any = "path",
-        confidence_level: float = 0.9,
-        train_size: float | None = 0.5,
-        states: Iterable[Hashable] | None = None,
-        max_candidates: int = 100_000,
-        random_state: Any = None,
-    ) -> None:
-        self.model = model
-        self.score = score
-        self.confidence_level = confidence_level
-        self.train_size = train_size
-        self.states = states
-        self.max_candidates = max_candidates
-        self.random_state = random_state
+    model: Any = "auto"
+    score: Any = "path"
+    confidence_level: float = 0.9
+    train_size: float | None = 0.5
+    states: Iterable[Hashable] | None = None
+    max_candidates: int = 100_000
+    random_state: Any = None
 
     def predict_set(
         self,
@@ -223,7 +213,8 @@ class Baseline(Named, BaseHistoryConformal):
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         """Return how candidates, ``(C, h)``, stand, and their scores."""
-        return rank(task, candidates)
+        found = rank(task, candidates)
+        return found.ranks(), found.scores[0]
 
     def _judge_one(self, task: PredictionTask, codes: IntArray) -> Standing:
         return self._judge(task, codes[None])[0][0]
@@ -257,3 +248,146 @@ class Baseline(Named, BaseHistoryConformal):
             f"{self.title}, {self.score_.name} score",
             self.exact,
         )
+
+
+@dataclass(frozen=True)
+class Past(Symmetry):
+    """Compare with every window of the past, or every so many-th, whatever states it has.
+
+    Not valid for a Markov chain: these windows are neither independent nor exchangeable.
+
+    Parameters
+    ----------
+    stride : int, default 1
+        How many steps lie between the ends of two windows, counted back from the new one.
+    """
+
+    stride: int = 1
+
+    exact = False
+    reads_observations = False
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return ()
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        return Reference.past(
+            strided_ends(len(completion.history), completion.horizon, self.stride)
+        )
+
+    def chains(self, tokens: IntArray, horizon: int) -> Chains | None:
+        if self.stride > 1:
+            return None  # which windows they are is another matter at every time
+        ends = np.arange(len(tokens))
+        counted = ends >= horizon
+        parents = np.where(ends > horizon, ends - 1, -1)
+        return Chains(np.where(counted, 0, -1), parents, counted, shared=True)
+
+
+def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
+    """Return where windows of the past end, latest first.
+
+    Parameters
+    ----------
+    length : T, the length of the history; the new window ends at ``T + horizon − 1``
+
+    Examples
+    --------
+    >>> strided_ends(6, 2, 1), strided_ends(9, 2, 3)
+    (array([5, 4, 3, 2]), array([7, 4]))
+    """
+    last = length + horizon - 1 - stride
+    beyond = max(last - length + 1, 0)  # by how much it ends too late
+    return np.arange(last - -(-beyond // stride) * stride, horizon - 1, -stride)
+
+
+def all_scores(
+    task: PredictionTask, name: Hashable, scored: Callable[[IntArray], FloatArray]
+) -> FloatArray:
+    """Score all windows of the past, the oldest first, each once and for all if that is possible.
+
+    Parameters
+    ----------
+    name : a name for the way of scoring, under which scores are found again
+    scored : from ends of windows to their scores
+    """
+    history = task.history
+    ends = np.arange(len(task.observations), len(history))
+    if not len(ends):
+        return np.zeros(0)
+    if not task.model.fixed:
+        return scored(ends)
+    key = "in order", name
+    known = history.lasting.recall(task.setting, key, lambda: np.zeros(0))
+    if len(known) < len(ends):  # in rolling prediction, what is new alone
+        known = np.concatenate([known, scored(ends[len(known) :])])
+        history.lasting.note(task.setting, key, known)
+    return known
+
+
+# Weights that are not whole numbers are added up in floating point; what is on the boundary but
+# for rounding is left out of the set, as it is where weights are whole.
+ROUNDING = 1e-12
+
+
+class Standing(Protocol):
+    """A p-value, and whether it is above a level; `definetti.engine.pvalues.Rank` is one."""
+
+    def p_value(self) -> float:
+        """Return the p-value."""
+        ...
+
+    def exceeds(self, alpha: Fraction) -> bool:
+        """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
+        ...
+
+
+class Weighed(NamedTuple):
+    """A rank among windows whose weights are not whole numbers.
+
+    Attributes
+    ----------
+    at_least : the weight of windows at least as nonconforming as the candidate, with itself
+    total : the weight of all windows, the candidate's included
+
+    Examples
+    --------
+    >>> Weighed(0.25, 1.0).p_value(), Weighed(0.25, 1.0).exceeds(Fraction(1, 5))
+    (0.25, True)
+    """
+
+    at_least: float
+    total: float
+
+    def p_value(self) -> float:
+        """Return the p-value, a float; one where nothing has any weight."""
+        return self.at_least / self.total if self.total > 0 else 1.0
+
+    def exceeds(self, alpha: Fraction) -> bool:
+        return self.p_value() > float(alpha) + ROUNDING
+
+
+def weighed_ranks(
+    reference: FloatArray, weights: FloatArray, candidates: FloatArray, own: float
+) -> list[Weighed]:
+    """Rank candidates among scores that have weights; ties are those of `ranks`.
+
+    Parameters
+    ----------
+    reference : (R,) scores of the windows compared with
+    weights : (R,) their weights, at least zero
+    candidates : (C,) scores of the candidates, each ranked by itself
+    own : the weight with which a candidate joins
+
+    Examples
+    --------
+    >>> weighed_ranks(np.array([0.1, 0.2]), np.array([0.5, 0.25]), np.array([0.2]), own=1.0)
+    [Weighed(at_least=1.25, total=1.75)]
+    """
+    places = ranks(reference, np.ones(len(reference), dtype=np.int64), candidates, joins=True)
+    descending = np.argsort(reference, kind="stable")[::-1]
+    above = np.concatenate([[0.0], np.cumsum(weights[descending])])  # of the k largest scores
+    total = float(above[-1]) + own
+    return [Weighed(float(above[place.greater + place.equal - 1]) + own, total) for place in places]

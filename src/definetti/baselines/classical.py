@@ -1,17 +1,30 @@
-"""Classical conformal prediction: all windows of the past, as if they could be exchanged."""
+"""Split conformal prediction as if rows were exchangeable, and row-wise predictors for it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.baselines.base import Baseline
-from definetti.baselines.past import Past
+from definetti.baselines.base import Baseline, Past
+from definetti.data.encoded import Trained
+from definetti.data.history import Completion, Windows
+from definetti.data.labels import MISSING
+from definetti.emissions.base import Emission
+from definetti.emissions.classifier import TrainedClassifier
 from definetti.engine.task import PredictionTask
+from definetti.models.base import Estimate, Model
+from definetti.models.hmm import Parameters
+from definetti.models.predictors import estimated, stationary
 from definetti.symmetry.base import Symmetry
 
 
+@dataclass(eq=False, repr=False)
 class Classical(Baseline, name="classical"):
     """Split conformal prediction (Vovk, Gammerman & Shafer 2005), which ignores time.
 
@@ -22,7 +35,7 @@ class Classical(Baseline, name="classical"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.base.Baseline`.
+    The other parameters are those of `definetti.baselines.Baseline`.
 
     Guaranteed: coverage of at least the level, if the calibration windows and the new one are
     exchangeable. That is so for independent and identically distributed steps if no two windows
@@ -44,21 +57,7 @@ class Classical(Baseline, name="classical"):
 
     title = "classical conformal prediction"
 
-    def __init__(
-        self,
-        model: Any = "auto",
-        score: Any = "path",
-        confidence_level: float = 0.9,
-        train_size: float | None = 0.5,
-        states: Iterable[Hashable] | None = None,
-        max_candidates: int = 100_000,
-        random_state: Any = None,
-        stride: int = 1,
-    ) -> None:
-        super().__init__(
-            model, score, confidence_level, train_size, states, max_candidates, random_state
-        )
-        self.stride = stride
+    stride: int = 1
 
     def _check(self) -> None:
         checked_number(self.stride, "stride")
@@ -69,3 +68,167 @@ class Classical(Baseline, name="classical"):
     @property
     def _ranks_windows(self) -> bool:
         return type(self) is Classical and self.stride == 1
+
+
+LEAST = 1e-6  # the least probability of a state, as that of a classifier
+
+
+@dataclass(frozen=True, eq=False)
+class Memoryless(Model):
+    """A fixed hidden Markov model that forgets the previous state.
+
+    Of a row it knows what is observed, and how often states came: with a classifier, its
+    probabilities as they are.
+
+    Attributes
+    ----------
+    model : the model, whose matrices are known
+    law : (n,) how often each state came where it was trained
+    """
+
+    model: Model
+    law: FloatArray
+
+    fixed = True
+
+    @classmethod
+    def of(cls, model: Model, training: Trained | None) -> Memoryless:
+        """Forget the chain of a fixed model; TypeError where it has no transition matrix.
+
+        Parameters
+        ----------
+        training : the rows that it was trained on; its stationary law is taken if None
+        """
+        labels = model.states or ()
+        transition = estimated(model, model.table, labels).transition
+        if training is None:
+            return cls(model, stationary(transition))
+        counts = np.bincount(training.states, minlength=len(labels))
+        return cls(model, counts / counts.sum())
+
+    @property
+    def states(self) -> tuple[Hashable, ...] | None:  # type: ignore[override]
+        return self.model.states
+
+    @property
+    def table(self) -> Any:
+        return self.model.table
+
+    @property
+    def emission_(self) -> Emission:
+        return self.model.emission_
+
+    def estimate(
+        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
+    ) -> Estimate:
+        found = self.model.estimate(completion, table, statistics, labels)
+        assert isinstance(found, Parameters)
+        law = np.full(completion.n_states, LEAST)  # of states that came up later
+        law[: len(self.law)] = np.maximum(self.law, LEAST)
+        return replace(found, transition=np.tile(law / law.sum(), (len(law), 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class PreviousState(Model):
+    """A classifier of rows that was trained with the previous state as a further feature.
+
+    Attributes
+    ----------
+    emission : the classifier without it, which reads observations
+    features, last : what the classifier makes of a row before its last part, if anything, and that
+        part, fitted
+    steps : (n, n) how often each state followed each, for rows without an observation
+    states, table : the labels and observations that it knows
+    """
+
+    emission: TrainedClassifier
+    features: Any
+    last: Any
+    steps: FloatArray
+    states: tuple[Hashable, ...]
+    table: Any
+
+    fixed = True
+
+    @classmethod
+    def trained_on(
+        cls, emission: TrainedClassifier, training: Trained, table: Any, labels: tuple[Any, ...]
+    ) -> PreviousState:
+        """Train a classifier anew on the rows that it was trained on."""
+        from sklearn.base import clone
+        from sklearn.pipeline import Pipeline
+
+        n, states, codes = len(labels), training.states, training.observations
+        after = np.setdiff1d(np.arange(1, len(states)), training.begins)
+        steps = np.zeros((n, n))
+        np.add.at(steps, (states[after - 1], states[after]), 1.0)
+        seen = after[codes[after] != MISSING]
+        features, last = None, clone(emission.estimator)
+        rows = table.take(codes[seen])
+        if isinstance(last, Pipeline) and len(last) > 1:
+            features, last = last[:-1], last[-1]
+            rows = features.fit_transform(rows, states[seen])
+        last.fit(_joined(rows, np.eye(n)[states[seen - 1]]), states[seen])
+        return cls(emission, features, last, steps, labels, table)
+
+    @property
+    def emission_(self) -> Emission:
+        return self.emission
+
+    def probabilities(self, table: Any, codes: IntArray, n_states: int) -> FloatArray:
+        """Return the probability of each state given each previous one: ``(codes, n, n)``.
+
+        A state that came up after the training has the least probability, and tells as little as a
+        previous state as it did there: nothing.
+        """
+        known = len(self.states)
+        found = np.full((len(codes), n_states, n_states), LEAST)
+        seen = codes != MISSING
+        if seen.any():
+            rows = table.take(codes[seen])
+            if self.features is not None:
+                rows = self.features.transform(rows)
+            for state in range(n_states):
+                previous = np.zeros((int(seen.sum()), known))
+                if state < known:
+                    previous[:, state] = 1.0
+                given = self.last.predict_proba(_joined(rows, previous))
+                found[np.flatnonzero(seen)[:, None], state, self.last.classes_] = given
+        steps = np.full((n_states, n_states), 0.5)
+        steps[:known, :known] += self.steps
+        found[~seen] = steps / steps.sum(axis=1, keepdims=True)
+        found = np.maximum(found, LEAST)
+        return np.asarray(found / found.sum(axis=2, keepdims=True))
+
+    def estimate(
+        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
+    ) -> Any:
+        return _Paths(self, table, tuple(labels))
+
+
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """The probabilities of paths, step by step, each given the step before."""
+
+    model: PreviousState
+    table: Any
+    labels: tuple[Hashable, ...]
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        codes, places = np.unique(windows.observations, return_inverse=True)
+        found = self.model.probabilities(self.table, codes, len(self.labels))
+        before = np.column_stack([windows.start, windows.states[:, :-1]])
+        places = places.reshape(windows.observations.shape)
+        return np.asarray(np.log(found[places, before, windows.states]).sum(axis=1))
+
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        return self.model.emission.decode(self.table, codes)
+
+
+def _joined(rows: Any, more: FloatArray) -> Any:
+    """Return rows of features with more columns."""
+    if hasattr(rows, "tocsr"):
+        from scipy.sparse import hstack
+
+        return hstack([rows, more]).tocsr()
+    return np.column_stack([np.asarray(rows), more])

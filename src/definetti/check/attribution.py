@@ -16,7 +16,7 @@ from definetti._system.arrays import FloatArray, distinct_rows
 from definetti.check.sample import Sample, trace_tokens
 from definetti.check.statistic import Statistic
 from definetti.memory import Age, Memory, Order
-from definetti.memory.age import find_old_age
+from definetti.memory.memories import find_old_age
 
 
 def stand_out(values: FloatArray) -> float:

@@ -25,9 +25,8 @@ from definetti._system.arrays import (
 )
 from definetti.check.likelihood import GONE
 from definetti.data.labels import MISSING, Alphabet, all_hashable, is_missing, listed
-from definetti.emissions._choice import kinds_of
-from definetti.emissions._columns import read_columns
-from definetti.emissions._kinds import NUMBERS
+from definetti.emissions.choice import kinds_of
+from definetti.emissions.mixed import NUMBERS, read_columns
 
 ONE = 2**16  # units of a score, which are whole numbers and add up in any order
 OFTEN = 5  # how often whole numbers come each, on average, to be symbols

@@ -38,7 +38,7 @@ from definetti.check.statistic import CannotTest, Own, Statistic
 from definetti.data.labels import is_missing, listed, piece, readable
 from definetti.data.series import take_labelled
 from definetti.data.timing import read_rows
-from definetti.emissions._choice import kinds_of
+from definetti.emissions.choice import kinds_of
 from definetti.memory import Memory
 
 Tests = Iterable[str | Statistic | Callable[..., float]] | Mapping[str, Any] | str | None

@@ -24,7 +24,7 @@ from definetti.data.history import History
 from definetti.data.labels import MISSING, Alphabet, checked_states, readable
 from definetti.data.splitting import read_lengths
 from definetti.memory import Memory, Order, resolve_memory
-from definetti.memory.tokens import checked_tokens
+from definetti.memory.base import checked_tokens
 
 KEPT = 4  # columns of draws, so that wide tables take no more memory
 

@@ -81,16 +81,16 @@ def _compare(
         use_cluster,
     )
     from definetti.cli.overwriting import check_folder
-    from definetti.contest.compare import (
+    from definetti.experiments.benchmark import (
         HORIZONS,
         QUICK_HORIZONS,
         QUICK_REPETITIONS,
         REPETITIONS,
     )
-    from definetti.contest.compare import compare as run
-    from definetti.contest.contestants import chosen
-    from definetti.contest.worlds import selected
-    from definetti.paper.reproduction import check_experiment
+    from definetti.experiments.benchmark import compare as run
+    from definetti.experiments.contestants import chosen
+    from definetti.experiments.reproduction import check_experiment
+    from definetti.experiments.worlds import selected
 
     number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     horizons = QUICK_HORIZONS if quick else HORIZONS

@@ -36,14 +36,14 @@ def complete_tests(incomplete: str) -> list[str]:
 
 def complete_worlds(incomplete: str) -> list[str]:
     """Complete the last of some names of worlds."""
-    from definetti.contest.worlds import DRAWN, NEEDS
+    from definetti.experiments.worlds import DRAWN, NEEDS
 
     return complete_last(incomplete, [*DRAWN, *NEEDS])
 
 
 def complete_methods(incomplete: str) -> list[str]:
     """Complete the last of some names of methods."""
-    from definetti.contest.contestants import CONTESTANTS
+    from definetti.experiments.contestants import CONTESTANTS
 
     return complete_last(incomplete, CONTESTANTS)
 

@@ -202,7 +202,7 @@ def _shares(data: LabelledTable) -> bool:
     import numpy as np
 
     from definetti.emissions import Mixed
-    from definetti.emissions._choice import kinds_of
+    from definetti.emissions.choice import kinds_of
 
     seen = [kinds_of(part) for part in (data.observations, data.new) if part is not None]
     if not seen:

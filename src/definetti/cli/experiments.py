@@ -17,7 +17,7 @@ PATIENCE = 10  # seconds that a scheduler has to answer
 
 def find_data_files(data: Path | None) -> list[Path]:
     """Return what experiments may read in a folder, or in folders in it."""
-    from definetti.contest.worlds import NEEDS
+    from definetti.experiments.worlds import NEEDS
 
     names = dict.fromkeys(name for files in NEEDS.values() for name in files)
     patterns = [pattern for name in names for pattern in (name, f"*/{name}")]

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from definetti.cells.cell import Cell
-from definetti.cells.running import iterate_cells
+from definetti.cells import Cell, iterate_cells
 from definetti.cli.columns import (
     LabelledTable,
     check_columns,

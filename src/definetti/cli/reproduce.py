@@ -73,20 +73,20 @@ def _run_experiments(
     )
 
     check_jobs(jobs)
-    from definetti import paper
+    from definetti import experiments
     from definetti.cli.overwriting import check_folder
-    from definetti.paper.reproduction import check_experiment
-    from definetti.paper.series import FILES, read_series
+    from definetti.experiments.recorded_series import FILES, read_series
+    from definetti.experiments.reproduction import check_experiment
 
     if data is None and what not in (What.figure1, What.figure2):
         files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
         raise ValueError(f"{what} needs real series: name a folder with --data ({files})")
     how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": fresh, "verbose": True}
-    runs: dict[What, Callable[[], paper.Reproduction]] = {
-        What.figure1: lambda: paper.figure1(output, repetitions=repetitions, **how),
-        What.figure2: lambda: paper.figure2(output, repetitions=repetitions, **how),
-        What.table1: lambda: paper.table1(output, data or "", **how),
-        What.figure3: lambda: paper.figure3(output, data or "", **how),
+    runs: dict[What, Callable[[], experiments.Reproduction]] = {
+        What.figure1: lambda: experiments.figure1(output, repetitions=repetitions, **how),
+        What.figure2: lambda: experiments.figure2(output, repetitions=repetitions, **how),
+        What.table1: lambda: experiments.table1(output, data or "", **how),
+        What.figure3: lambda: experiments.figure3(output, data or "", **how),
     }
     check_experiment(output, repetitions, seed)  # what is missing is told of before an hour of work
     if data is not None:
@@ -94,7 +94,7 @@ def _run_experiments(
     names = list(runs) if what is What.all else [what]
     written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
     check_folder(output, written, find_data_files(data), force)
-    done: list[paper.Reproduction] = []
+    done: list[experiments.Reproduction] = []
     with explain_resuming(output), use_cluster(cluster):
         for name in names:
             # The series of figure3 are those of table1, which has just worked them out.

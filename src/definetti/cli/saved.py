@@ -144,6 +144,6 @@ def take_observed(cp: Any, rows: Any, columns: list[str]) -> Any:
 
 def is_framed(table: Any) -> bool:
     """Tell whether observations are rows of a frame, as a classifier takes them."""
-    from definetti.emissions._raw import Raw
+    from definetti.emissions.tables import Raw
 
     return isinstance(table, Raw) and table.schema is not None

@@ -1,3 +1,4 @@
-"""The estimator for what follows one labelled history, or each of many."""
+"""The estimators: for what follows a labelled history, and for whole sequences."""
 
 from definetti.conformal.estimator import ConformalHMM as ConformalHMM
+from definetti.conformal.sequences import ConformalSequences as ConformalSequences

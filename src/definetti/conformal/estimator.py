@@ -33,7 +33,7 @@ from definetti.data.candidates import (
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import array_of, readable
 from definetti.data.sound import require
-from definetti.emissions._choice import Kinds
+from definetti.emissions.choice import Kinds
 from definetti.engine.promise import LAST, promise_of, way_to_limits
 from definetti.engine.pvalues import Rank, p_values_of
 from definetti.engine.rank import rank
@@ -500,9 +500,9 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             As in `predict_set`.
         """
         task = self._task(new_observations, horizon, lag, ranking=True)
-        candidates, found, _ = all_ranked(task, self.max_candidates, self.verbose)
+        candidates, found = all_ranked(task, self.max_candidates, self.verbose)
         labels = map(self._data.alphabet.decode, candidates)
-        return dict(zip(labels, found, strict=True))
+        return dict(zip(labels, found.ranks(), strict=True))
 
     def p_value(
         self, new_observations: Any, states: Any, *, horizon: int | None = None, lag: int = 0
@@ -518,8 +518,8 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             As in `predict_set`.
         """
         task, codes = self._ask_about(new_observations, states, horizon, lag)
-        found, _ = rank(task, codes[None])
-        return found[0].p_value(task.tie_breakers(found)[0])
+        found = rank(task, codes[None])
+        return float(p_values_of(found, task.tie_breakers(found))[0, 0])
 
     @overload
     def evaluate(

@@ -35,7 +35,7 @@ from definetti.data.timing import Clock, check_following, read_clock
 from definetti.exceptions import GapWarning
 
 if TYPE_CHECKING:
-    from definetti.emissions._choice import Kinds
+    from definetti.emissions.choice import Kinds
     from definetti.models.base import Model
 
 

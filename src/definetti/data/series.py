@@ -48,7 +48,7 @@ class Part(NamedTuple):
     Attributes
     ----------
     observations, labels : as they came
-    shape : how the observations came, in the words of `definetti.emissions._choice.Kinds`
+    shape : how the observations came, in the words of `definetti.emissions.choice.Kinds`
     """
 
     observations: Any

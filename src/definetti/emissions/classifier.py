@@ -13,10 +13,9 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti.data.labels import MISSING
-from definetti.emissions._raw import Raw, is_raw
-from definetti.emissions._reading import Vectors, place
-from definetti.emissions._rows import Rows
 from definetti.emissions.base import Emission
+from definetti.emissions.reading import Vectors, place
+from definetti.emissions.tables import Raw, Rows, is_raw
 from definetti.exceptions import UntrainedStateError
 
 GAPS = (

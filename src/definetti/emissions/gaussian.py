@@ -1,9 +1,9 @@
-"""Observations that are vectors of real numbers."""
+"""Observations that are vectors of real numbers: normal distributions given the state."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,127 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
-from definetti.emissions._centred import Centred
-from definetti.emissions._normal import Laws
-from definetti.emissions._pooled import entry_sums, summed
-from definetti.emissions._shrinkage import Unlike, estimate
 from definetti.emissions.base import Emission
+from definetti.emissions.normal import FLOOR, Laws
+from definetti.emissions.pooling import entry_sums, ratio, share, shrunk, summed
+from definetti.emissions.reading import Vectors
+from definetti.emissions.tables import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Centred:
+    """Rows, and the point that they are measured from.
+
+    In exact arithmetic the estimate is the same wherever data are measured from: means follow, and
+    scatter is taken about means. So the point is no part of the estimate, and no matter to
+    validity; it only keeps the squares of data that lie far from zero from drowning in rounding.
+    It has to stay the same, for sums to add up. The median of the first data is the same in
+    whatever order they came, no single wild value moves it, and a column that does not vary is
+    zero as seen from there.
+    """
+
+    rows: Rows = field(default_factory=Rows)
+    point: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def added(self, vectors: Vectors, used: FloatArray) -> tuple[Centred, IntArray]:
+        """Return a table that also holds what was read, given the rows of it that are summed up."""
+        rows, codes = self.rows.added(vectors)
+        point = self.point if len(self.point) else np.full(rows.width or 0, np.nan)
+        unknown = np.isnan(point) & (len(used) > 0)
+        for k in np.flatnonzero(unknown):
+            known = used[~np.isnan(used[:, k]), k]
+            if len(known):
+                point = point.copy()
+                point[k] = np.median(known)
+        return Centred(rows, point), codes
+
+    def take(self, codes: IntArray) -> FloatArray:
+        """Return rows as seen from the point."""
+        return self.rows.take(codes) - self.point
+
+
+# A column whose variance is below this part of its mean square varies by rounding alone.
+ROUNDING = 1e-13
+
+
+class Unlike(Exception):
+    """Raised where a column varies under some estimates and does not under others."""
+
+
+def estimate(
+    counts: FloatArray,
+    sums: FloatArray,
+    products: FloatArray,
+    prior: float,
+    shrinkage: float | None = None,
+    tied: bool = False,
+) -> Laws:
+    """Estimate normal laws from sums, as `Gaussian` says.
+
+    Parameters
+    ----------
+    counts, sums : (n, d) how many entries there are, and their sums; or (G, n, d), for as many
+        estimates, each of which is to the last bit what it is by itself
+    products : (n, d, d) sums of their products, or (n, d) of their squares; or (G, …)
+    prior, shrinkage : weights of the pooled mean and of the pooled variances
+    tied : whether one covariance serves all states
+    """
+    full = products.ndim > sums.ndim
+    squares = np.einsum("...kk->...k", products) if full else products
+    number = counts.sum(axis=-2)
+    own = ratio(sums, counts)
+    within = np.maximum(squares - sums * own, 0.0)
+    middle = ratio(sums.sum(axis=-2), number)
+    between = (counts * (own - middle[..., None, :]) ** 2).sum(axis=-2)
+    total = ratio(within.sum(axis=-2) + between, number)
+    each = total > ROUNDING * ratio(squares.sum(axis=-2), number)
+    alive = np.asarray(each[(0,) * (each.ndim - 1)])
+    if (each != alive).any():
+        raise Unlike
+
+    counts, own, within = counts[..., alive], own[..., alive], within[..., alive]
+    total = total[..., alive]
+    freedom = np.maximum(counts - 1.0, 0.0)
+    unit = np.sqrt(total)
+    means = shrunk(counts, sums[..., alive], prior) / unit[..., None, :]
+    # From here on in units of the overall spread, so that one floor fits all columns.
+    within = within / total[..., None, :]
+    free = freedom.sum(axis=-2)
+    inside = np.where(free > 0, ratio(within.sum(axis=-2), free), 1.0)[..., None, :]
+    # In so far as the mean is that of all data, so is the variance: all, where a state has none.
+    target = inside + share(counts, prior) * (1.0 - inside)
+    # As many as it takes for the pooled variances to hold their own against a scatter matrix that
+    # has just enough points to be invertible.
+    weight = shrinkage if shrinkage is not None else unit.shape[-1] + 1.0 if full else 2.0
+    if not full:
+        return Laws(alive, unit, means, _drawn(within, freedom, target, weight) + FLOOR)
+    eye = np.eye(unit.shape[-1])
+    points = freedom[..., :1, None]
+    scatter = products[..., alive, :][..., alive] / _outer(unit)[..., None, :, :]
+    scatter = scatter - counts[..., :1, None] * _outer(own / unit[..., None, :])
+    if tied:
+        covariances = _drawn(scatter.sum(axis=-3), points.sum(axis=-3), inside * eye, weight)
+        covariances = covariances[..., None, :, :]
+    else:
+        covariances = _drawn(scatter, points, target[..., None, :] * eye, weight)
+    shape = (*means.shape, len(eye))
+    return Laws(alive, unit, means, np.broadcast_to(covariances + FLOOR * eye, shape))
+
+
+def _drawn(
+    scatter: FloatArray, freedom: FloatArray, target: FloatArray, weight: float
+) -> FloatArray:
+    """Draw scatter to a target of some weight; the target alone where there is no scatter."""
+    own = ratio(scatter, freedom)
+    return np.asarray(own + share(freedom, weight) * (target - own))
+
+
+def _outer(vectors: FloatArray) -> FloatArray:
+    return np.asarray(vectors[..., :, None] * vectors[..., None, :])
+
 
 COVARIANCES = ("full", "diagonal", "tied")
 

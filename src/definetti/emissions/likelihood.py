@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.emissions._rows import CodedRows, Rows
+from definetti.emissions.tables import CodedRows, Rows
 
 
 @dataclass(frozen=True)

@@ -182,12 +182,14 @@ class Ranked(NamedTuple):
     ----------
     greater, equal, total : (B, C) whole numbers, those of Python where they are large
     scores : (B, C) nonconformity scores
+    randomised : (B, C) whether ties are broken at random even without smoothing; None for nowhere
     """
 
     greater: Whole
     equal: Whole
     total: Whole
     scores: FloatArray
+    randomised: BoolArray | None = None
 
     @classmethod
     def of_one(cls, ranks: Sequence[Rank], scores: FloatArray) -> Ranked:
@@ -196,7 +198,17 @@ class Ranked(NamedTuple):
         greater, equal, total = (
             np.array([[one[k] for one in ranks]], dtype=kind) for k in range(3)
         )
-        return cls(greater, equal, total, np.asarray(scores)[None])
+        randomised = np.array([[one.randomised for one in ranks]]) if ranks else None
+        drawn = randomised is not None and randomised.any()
+        return cls(greater, equal, total, np.asarray(scores)[None], randomised if drawn else None)
+
+    def ranks(self, window: int = 0) -> list[Rank]:
+        """Return the ranks of the candidates of one window, one by one."""
+        greater, equal, total = (part[window].tolist() for part in self[:3])
+        drawn = [False] * len(total)
+        if self.randomised is not None:
+            drawn = self.randomised[window].tolist()
+        return list(map(Rank, greater, equal, total, drawn))
 
 
 def membership(

@@ -22,7 +22,7 @@ from definetti._system.compiled import kernel
 from definetti._system.terminal import show_progress
 from definetti.data.history import Completion, History, Windows, stacked
 from definetti.emissions import Categorical, Text
-from definetti.engine.pvalues import Rank, ranks
+from definetti.engine.pvalues import Rank, Ranked, ranks
 from definetti.engine.task import ROOM, PredictionTask, evaluate_each
 from definetti.models.base import Model
 from definetti.models.estimates import LONGEST, Estimates, estimates_of_counts
@@ -32,13 +32,12 @@ from definetti.symmetry import Full, Returns, Spaced, Symmetry
 from definetti.symmetry._classes import Pasts, count_classes
 from definetti.symmetry.base import Classes, Reference
 
-Ranked = tuple[list[Rank], FloatArray]
 NONE = np.zeros(0, dtype=np.int64)
 TOGETHER = 2**14  # windows, or cells of matrices, of all candidates that are ranked at once
 
 
 def rank(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:
-    """Rank candidate state sequences, ``(C, h)``; return their ranks and their scores."""
+    """Rank candidate state sequences, ``(C, h)``: one window of `Ranked`."""
     counted = rank_in_class(task, candidates)
     return rank_general(task, candidates, verbose) if counted is None else counted
 
@@ -65,7 +64,7 @@ def rank_general(task: PredictionTask, candidates: IntArray, verbose: bool = Fal
             placed = ranks(values, group.weights, own_scores, joins)  # Step 5
             for k, one in zip(group.members, placed, strict=True):
                 found[k] = one._replace(randomised=group.reference.randomised)
-    return found, scores
+    return Ranked.of_one(found, scores)
 
 
 def rank_by_scores(
@@ -190,7 +189,7 @@ def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
     )
     windows = task.hide_unseen(found.windows)
     scores = evaluate_each(task.score, estimates, found.each, windows)  # Step 4
-    return rank_in_classes(scores, found), scores[found.own]  # Step 5
+    return Ranked.of_one(rank_in_classes(scores, found), scores[found.own])  # Step 5
 
 
 LEAST = 1e-9  # a prior below which a probability may be none, or not be told from none

@@ -19,7 +19,7 @@ from definetti.data.candidates import all_candidates
 from definetti.data.history import Completion, Windows, windows_at
 from definetti.data.labels import MISSING
 from definetti.engine.segment import Segment
-from definetti.memory.tokens import MOST, trace_tokens
+from definetti.memory.base import MOST, trace_tokens
 from definetti.models.base import Estimate
 from definetti.symmetry import Remembering
 from definetti.symmetry.base import PRESENT, Chains, checked_recent

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import History, padded
-from definetti.engine.pvalues import Rank
+from definetti.engine.pvalues import Rank, Ranked
 from definetti.engine.step_kernels import (
     count_step,
     place_all_in_class,
@@ -355,13 +355,14 @@ class Stream:
             )
         return Placed(weights, found.tolist(), scores)
 
-    def past_ranks(self, code: int) -> tuple[list[Rank], FloatArray]:
+    def past_ranks(self, code: int) -> Ranked:
         """Rank a step to each state among the latest past steps to it, as "spaced" blocks do."""
         self._check_begun()
         placed, scores = place_in_past(
             self.pooled, self.emissions, self.steps, self.last, code, self.priors, self.surprise
         )
-        return [Rank(*one) for one in placed.tolist()], scores
+        greater, equal, total = placed.T[:, None]
+        return Ranked(greater, equal, total, scores[None])
 
     def _check_begun(self) -> None:
         if self.last < 0:

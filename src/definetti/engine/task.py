@@ -17,7 +17,7 @@ from definetti.data.history import Completion, History, Windows, restrict_histor
 from definetti.data.labels import MISSING
 from definetti.data.sound import ANY
 from definetti.engine.promise import Promise, promise_of, way_to_limits
-from definetti.engine.pvalues import Rank
+from definetti.engine.pvalues import Ranked
 from definetti.models.base import Estimate, Model
 from definetti.models.estimates import EstimateList, Estimates
 from definetti.models.hmm import estimate_candidates
@@ -151,11 +151,13 @@ class PredictionTask:
         rows = np.array([len(self.history.pool)])
         return float(tie_uniforms(self.entropy, self.digest[1], rows)[0])
 
-    def tie_breakers(self, ranks: list[Rank]) -> list[float | None]:
-        """Return the number that breaks the ties of each rank, if it is to: the same for all."""
-        ties = [self.smoothing or one.randomised for one in ranks]
-        uniform = self.uniform() if any(ties) else None
-        return [uniform if one else None for one in ties]
+    def tie_breakers(self, ranked: Ranked) -> FloatArray | None:
+        """Return the uniform that breaks the ties of ranks, NaN where they are not broken."""
+        if self.smoothing:
+            return np.full((1, 1), self.uniform())
+        if ranked.randomised is None:
+            return None
+        return np.where(ranked.randomised, self.uniform(), np.nan)
 
     def complete(self, states: IntArray) -> Completion:
         """Complete the history with one candidate: Step 1 of Algorithm 1."""

@@ -1,4 +1,4 @@
-"""Sets judged by the truth: the rolling loop, the backtest, and what they amount to."""
+"""Rolling evaluation: window loops, the backtest, comparisons and verdicts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from definetti.evaluation.backtest import Backtest, run_backtest
     from definetti.evaluation.compare import Comparison, compare_predictors
+    from definetti.evaluation.results import Evaluation, StateCoverage
     from definetti.evaluation.series import (
         SeriesEvaluation,
         SeriesRecord,
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         backtest_series,
     )
     from definetti.evaluation.summarize import exact_interval, summary
+    from definetti.evaluation.verdict import Verdict
 
 # Of every backtest: the share of the labelled rows before its first window, and the most windows.
 START, WINDOWS = 0.5, 500
@@ -23,9 +25,12 @@ START, WINDOWS = 0.5, 500
 _HOMES = {
     "Backtest": "backtest",
     "Comparison": "compare",
+    "Evaluation": "results",
     "SeriesEvaluation": "series",
     "SeriesRecord": "series",
     "SeriesWork": "series",
+    "StateCoverage": "results",
+    "Verdict": "verdict",
     "backtest_series": "series",
     "compare_predictors": "compare",
     "exact_interval": "summarize",
@@ -38,9 +43,12 @@ __all__ = [
     "WINDOWS",
     "Backtest",
     "Comparison",
+    "Evaluation",
     "SeriesEvaluation",
     "SeriesRecord",
     "SeriesWork",
+    "StateCoverage",
+    "Verdict",
     "backtest_series",
     "compare_predictors",
     "exact_interval",

@@ -58,7 +58,7 @@ def fit_rivals(
     the rivals by their names; and notes on those that cannot be had
     """
     from definetti.baselines import Classical
-    from definetti.baselines.rowwise import Memoryless, PreviousState
+    from definetti.baselines.classical import Memoryless, PreviousState
     from definetti.emissions.classifier import TrainedClassifier
 
     def classical(model: Any, **more: Any) -> Any:

@@ -1,19 +1,19 @@
-"""Capital that is bet against p-values being independent and uniform: one bet a file, one contract.
+"""Martingales that bet against p-values being independent and uniform, alarms, and more.
 
-What may be concluded of it is an alarm, which has a contract of its own; and what holds of coverage
-at all times is a confidence sequence.
+An alarm says when the capital of a martingale is evidence of a change. A confidence sequence is an
+interval for coverage that holds at all times together.
 """
 
-from definetti.martingales.absence import Absence as Absence
-from definetti.martingales.alarm import Alarm as Alarm
+from definetti.martingales.alarms import CUSUM as CUSUM
+from definetti.martingales.alarms import Alarm as Alarm
+from definetti.martingales.alarms import ShiryaevRoberts as ShiryaevRoberts
+from definetti.martingales.alarms import Ville as Ville
 from definetti.martingales.base import Martingale as Martingale
-from definetti.martingales.beta_mixture import BetaMixture as BetaMixture
-from definetti.martingales.cusum import CUSUM as CUSUM
-from definetti.martingales.mixture import Mixture as Mixture
-from definetti.martingales.normal_mixture import NormalMixture as NormalMixture
-from definetti.martingales.plug_in import PlugIn as PlugIn
-from definetti.martingales.sequence import ConfidenceSequence as ConfidenceSequence
-from definetti.martingales.shiryaev_roberts import ShiryaevRoberts as ShiryaevRoberts
-from definetti.martingales.simple_jumper import SimpleJumper as SimpleJumper
-from definetti.martingales.sleeper_stayer import SleeperStayer as SleeperStayer
-from definetti.martingales.ville import Ville as Ville
+from definetti.martingales.bets import Mixture as Mixture
+from definetti.martingales.bets import PlugIn as PlugIn
+from definetti.martingales.bets import SimpleJumper as SimpleJumper
+from definetti.martingales.confidence_sequences import BetaMixture as BetaMixture
+from definetti.martingales.confidence_sequences import ConfidenceSequence as ConfidenceSequence
+from definetti.martingales.confidence_sequences import NormalMixture as NormalMixture
+from definetti.martingales.sleepers import Absence as Absence
+from definetti.martingales.sleepers import SleeperStayer as SleeperStayer

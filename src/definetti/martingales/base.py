@@ -1,10 +1,11 @@
-"""What a martingale has to offer."""
+"""The contract of a martingale, and the check of its parameters."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Martingale(Named, Saved, ABC):
     the capital is a martingale, whatever the densities: ever to exceed ``1/α`` has a probability of
     at most ``α`` (Ville). It is kept as its logarithm, so that it neither overflows nor vanishes.
 
-    Whoever writes `begin` and `bet` has a martingale. It is valid if the densities integrate to
+    A martingale needs `begin` and `bet`. It is valid if the densities integrate to
     one, which `definetti.testing.check_martingale` looks at.
 
     Attributes
@@ -161,7 +162,7 @@ class Martingale(Named, Saved, ABC):
         state, logs = self.state.copy(), np.empty(len(values))
         for part in cut_pieces(len(values), 100):
             self.bet(state, values[part], logs[part])
-        self.state = state  # only now: whoever interrupts finds it as it was
+        self.state = state  # only now, so that an interrupt leaves it as it was
         return logs
 
     def factors(self, p_values: Any) -> FloatArray:
@@ -188,3 +189,13 @@ def checked_p_values(p_values: Any) -> FloatArray:
             "give smoothed p-values of the truth"
         )
     return np.where(values == 0.0, ZERO, values)
+
+
+def checked_share(value: Any, name: str, remedy: str) -> float:
+    """Return a number between 0 and 1, both excluded."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 < value < 1:
+        raise ValueError(
+            f"{name} must be a number between 0 and 1, both excluded, got {value!r}; {remedy}"
+        )
+    return float(value)

@@ -5,8 +5,8 @@ through the present state. With a token in the place of the state the same proof
 word, under a weaker assumption.
 """
 
-from definetti.memory.age import Age as Age
 from definetti.memory.base import Memory as Memory
-from definetti.memory.observation import Observation as Observation
-from definetti.memory.order import Order as Order
-from definetti.memory.order import resolve_memory as resolve_memory
+from definetti.memory.memories import Age as Age
+from definetti.memory.memories import Observation as Observation
+from definetti.memory.memories import Order as Order
+from definetti.memory.memories import resolve_memory as resolve_memory

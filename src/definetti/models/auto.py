@@ -7,13 +7,12 @@ from typing import Any
 
 from definetti._system.arrays import FloatArray
 from definetti.data.history import Completion
-from definetti.emissions._choice import Kinds, choose, kinds_of
 from definetti.emissions.base import Emission
-from definetti.emissions.bernoulli import Bernoulli
 from definetti.emissions.categorical import Categorical
+from definetti.emissions.choice import Kinds, choose, kinds_of
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.gaussian import Gaussian
-from definetti.emissions.poisson import Poisson
+from definetti.emissions.rates import Bernoulli, Poisson
 from definetti.models.base import Estimate, GivesModel, Model
 from definetti.models.hmm import HMM
 from definetti.models.hmmlearn import FromHmmlearn, is_hmmlearn

@@ -16,7 +16,7 @@ from definetti.data.sound import check_indices, check_shape
 from definetti.emissions.base import Emission
 
 if TYPE_CHECKING:
-    from definetti.emissions._choice import Kinds
+    from definetti.emissions.choice import Kinds
 
 
 class Estimate(Protocol):

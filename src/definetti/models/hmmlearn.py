@@ -12,8 +12,8 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
-from definetti.emissions._reading import Vectors
-from definetti.emissions._rows import CodedRows, Rows
+from definetti.emissions.reading import Vectors
+from definetti.emissions.tables import CodedRows, Rows
 from definetti.models.base import Model
 from definetti.models.hmm import TrainedHMM
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from definetti.conformal import ConformalHMM
+from definetti.engine.pvalues import Ranked
 from definetti.levels import Levels
 from definetti.monitor.sources import CountsSource, Follower, describe
 from definetti.sets import LatticeSet, PredictionSet, StepSets
@@ -37,13 +38,13 @@ def count_set(
     """
     if way.sets == "class":
         placed = way.place(code)
-        found, scores = placed.wholes(), placed.scores
+        found = Ranked.of_one(placed.wholes(), placed.scores)
     else:
-        found, scores = way.stream.past_ranks(code)
+        found = way.stream.past_ranks(code)
     labels = way.alphabet.labels
-    broken = [uniform if cp.smoothing else None] * len(labels)
+    uniforms = np.full((1, 1), uniform) if cp.smoothing else None
     alphas = levels.alphas(labels)
-    p_values, kept, filled = list_members(found, scores, broken, alphas, not cp.allow_empty)
+    p_values, kept, filled = list_members(found, uniforms, alphas, not cp.allow_empty)
     return PredictionSet(
         [(labels[k],) for k in kept],
         p_values[kept],
@@ -53,7 +54,7 @@ def count_set(
         way.method,
         exact,
         p_values,
-        note=note_recent(cp.symmetry_, alphas, max(one.total - 1 for one in found)),
+        note=note_recent(cp.symmetry_, alphas, int(found.total.max()) - 1),
         filled=filled,
     )
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti.data.labels import is_missing, listed
-from definetti.emissions._choice import kinds_of
-from definetti.emissions._kinds import kind
+from definetti.emissions.choice import kinds_of
+from definetti.emissions.mixed import kind
 from definetti.evaluation.summarize import names_of
 
 MOST_SYMBOLS = 20  # columns of a table that a person can look at

@@ -24,16 +24,13 @@ from definetti.data.labels import Alphabet
 from definetti.data.series import Part
 from definetti.data.sound import check_codes, check_statistics, check_table, is_array, require
 from definetti.emissions import Emission
-from definetti.emissions._alone import JudgedAlone
-from definetti.emissions._centred import Centred
-from definetti.emissions._choice import Kinds
-from definetti.emissions._chunks import Chunks
-from definetti.emissions._columns import Column, Columns
-from definetti.emissions._raw import Raw
-from definetti.emissions._rows import Rows
+from definetti.emissions.base import JudgedAlone
 from definetti.emissions.categorical import FixedCategorical
+from definetti.emissions.choice import Kinds
 from definetti.emissions.classifier import TrainedClassifier
-from definetti.emissions.mixed import FixedMixed
+from definetti.emissions.gaussian import Centred
+from definetti.emissions.mixed import Column, Columns, FixedMixed
+from definetti.emissions.tables import Chunks, Raw, Rows
 from definetti.emissions.words import FixedLabels, Lexicon
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.memory import Memory

@@ -1,13 +1,13 @@
-"""How strange is a window? Large means strange: one score a file, one contract."""
+"""Nonconformity scores of windows of states: large where a window is nonconforming."""
 
-from definetti.scores.band import Band as Band
+from definetti.scores.base import LabelledWindows as LabelledWindows
+from definetti.scores.base import OnWindows as OnWindows
 from definetti.scores.base import Score as Score
 from definetti.scores.base import StepScore as StepScore
-from definetti.scores.emission import Emission as Emission
-from definetti.scores.filter import Filter as Filter
-from definetti.scores.joint import Joint as Joint
-from definetti.scores.own import LabelledWindows as LabelledWindows
-from definetti.scores.own import OnWindows as OnWindows
-from definetti.scores.path import Path as Path
-from definetti.scores.smoother import Smoother as Smoother
-from definetti.scores.transition import Transition as Transition
+from definetti.scores.model_scores import Band as Band
+from definetti.scores.model_scores import Emission as Emission
+from definetti.scores.model_scores import Filter as Filter
+from definetti.scores.model_scores import Joint as Joint
+from definetti.scores.model_scores import Path as Path
+from definetti.scores.model_scores import Smoother as Smoother
+from definetti.scores.model_scores import Transition as Transition

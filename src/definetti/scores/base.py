@@ -1,11 +1,14 @@
-"""What a score has to offer."""
+"""The contract of a nonconformity score, and scores that users write as functions."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti._system.mixins import Named
@@ -17,11 +20,11 @@ from definetti.trellis.trellis import Trellis
 class Score(Named, ABC):
     """A function from an estimated model and ``B`` windows to ``B`` numbers.
 
-    It may look at the completed sequence through these two alone, and at codes only to look
-    things up in the model, never as numbers: which symbol gets which code depends on when it was
-    first met, and a rearrangement changes that. It must be written down before the labels are
-    looked at, and keep nothing between calls. Then every score is valid, and the choice is a
-    matter of size. Whoever writes `__call__` has a score; all else has a default that is safe.
+    It may depend on the completed sequence through these two alone, and use codes only to look
+    things up in the model, never as numbers: the code of a symbol depends on when it first
+    occurred, and a rearrangement changes that. It must be chosen before the labels are seen, and
+    keep nothing between calls. Then every score is valid, and the choice affects only the size of
+    sets. A score needs `__call__` alone; all else has a safe default.
     """
 
     name: str  # what to call it in a result
@@ -33,7 +36,7 @@ class Score(Named, ABC):
 
     @property
     def key(self) -> Hashable:
-        """What tells it from other scores: equal keys, equal numbers for equal windows.
+        """The identity of the score: equal keys give equal numbers for equal windows.
 
         Scores of the past are found again under it. By default a score is like itself alone.
         """
@@ -41,12 +44,12 @@ class Score(Named, ABC):
 
     @property
     def squares(self) -> bool:
-        """Whether it asks for a square of states for every step: `pairwise` or `log_kernels`."""
+        """Whether it needs a matrix of states for every step: `pairwise` or `log_kernels`."""
         return True
 
     @abstractmethod
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
-        """Return ``(B,)`` numbers, large where a window is strange; infinity is allowed."""
+        """Return ``(B,)`` numbers, large where a window is nonconforming; infinity is allowed."""
 
     def trellis(self, estimate: Estimate, window: Windows) -> Trellis | None:
         """Return the score of all paths through one window, where it goes step by step."""
@@ -102,3 +105,46 @@ def blamed(error: Exception) -> Exception:
     """Say that an error is the score's; derived classes of errors may want more than a message."""
     kind = TypeError if isinstance(error, TypeError) else ValueError
     return kind(f"score must return one number per window: {error}")
+
+
+class LabelledWindows(NamedTuple):
+    """Windows as a user knows them: labels and observations as they came.
+
+    Attributes
+    ----------
+    start : (B,) the state just before the window
+    states : (B, h) the states in the window; those asked about, where labels come late
+    observations : (B, h) the observations in the window, None where missing
+    """
+
+    start: npt.NDArray[Any]
+    states: npt.NDArray[Any]
+    observations: npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class OnWindows(StepScore):
+    """Any function from `LabelledWindows` to one number a window.
+
+    Valid if it is a function of the window alone: written down before the labels are looked at,
+    and keeping nothing between calls. One that knows which pairs of a state and an observation the
+    labelled history has scores every new pair as nonconforming, and leaves out the truth.
+    """
+
+    function: Callable[[LabelledWindows], Any]
+
+    squares = False
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        labels = np.fromiter(estimate.labels, dtype=object, count=len(estimate.labels))
+        observations = estimate.decode(windows.observations)
+        states = labels[windows.states[:, self.lag :]]
+        labelled = LabelledWindows(labels[windows.start], states, observations)
+        try:
+            return np.asarray(self.function(labelled), dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise blamed(error) from error

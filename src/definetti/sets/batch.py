@@ -16,7 +16,7 @@ from definetti.data.candidates import all_candidates, check_listing
 from definetti.data.history import Windows
 from definetti.data.labels import check_length, checked_states, plain
 from definetti.engine.promise import LAST
-from definetti.engine.pvalues import Rank, Ranked, count_ranks, membership, p_values_of
+from definetti.engine.pvalues import Ranked, count_ranks, membership, p_values_of
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.levels import ConfidenceLevel, Levels
@@ -220,20 +220,16 @@ def rank_each(
     first, places = np.arange(number), np.arange(number)
     if codes is not None:
         _, first, places = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    every: list[list[Rank]] = []
-    scores, broken = [], []
+    every, broken = [], []
     for window in first.tolist():
         task = ask(window)
-        ranks, own = rank(task, candidates)
-        every.append(ranks)
-        scores.append(own)
-        ties = task.tie_breakers(ranks)
-        broken.append([np.nan if tie is None else tie for tie in ties])
-    back = places.reshape(-1)
-    greater, equal, total = (
-        np.array([[one[k] for one in row] for row in every], dtype=object)[back] for k in range(3)
-    )
-    return Ranked(greater, equal, total, np.array(scores)[back]), np.array(broken)[back]
+        every.append(rank(task, candidates))
+        ties = task.tie_breakers(every[-1])
+        broken.append(np.full((1, 1), np.nan) if ties is None else ties)
+    back, shape = places.reshape(-1), (1, len(candidates))
+    uniforms = np.concatenate([np.broadcast_to(own, shape) for own in broken])
+    parts = (np.concatenate([one[k] for one in every])[back] for k in range(4))
+    return Ranked(*parts), uniforms[back]
 
 
 def sets_of(

@@ -14,7 +14,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import warn_caller
 from definetti.data.candidates import all_candidates, check_listing
 from definetti.engine.promise import LAST
-from definetti.engine.pvalues import Rank, Ranked, membership, p_values_of
+from definetti.engine.pvalues import Ranked, membership, p_values_of
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.engine.thresholds import blocks_needed, limit, risk_limit
@@ -227,7 +227,7 @@ def _listed(words: list[str], last: str) -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
-AllRanked = tuple[IntArray, list[Rank], FloatArray]
+AllRanked = tuple[IntArray, Ranked]
 
 
 def listed_set(
@@ -244,25 +244,24 @@ def listed_set(
     empty, the most plausible is kept. The ranks of `all_ranked` serve all levels.
     """
     ranked = all_ranked(task, max_candidates, verbose) if ranked is None else ranked
-    candidates, found, scores = ranked
-    broken = task.tie_breakers(found)
-    note = ""
+    candidates, found = ranked
+    uniforms, note = task.tie_breakers(found), ""
     if levels is None:
-        p_values, kept, filled = list_members(found, scores, broken, None, False)
+        p_values, kept, filled = list_members(found, uniforms, None, False)
     else:
         alphas = levels.alphas(task.labels)
         held_to = [alphas[last] for last in candidates[:, -1].tolist()]
-        p_values, kept, filled = list_members(found, scores, broken, held_to, not allow_empty)
+        p_values, kept, filled = list_members(found, uniforms, held_to, not allow_empty)
         if task.by_last_state:
             # The first candidates differ in their last states alone.
-            numbers = [one.total - 1 for one in found[: len(alphas)]]
+            numbers = (found.total[0, : len(alphas)] - 1).tolist()
             few = InsufficientCalibration.of(task, numbers, alphas)
             everything = len(kept) == len(candidates)
             if everything:
                 few.warn()
             if everything or not task.smoothing:  # with luck, ties leave even these out
                 note = few.note(everything)
-        most = max(one.total - 1 for one in found)
+        most = int(found.total.max()) - 1
         note = join_notes(note, note_recent(task.symmetry, alphas, most))
     promised = task.promise()
     return PredictionSet(
@@ -281,9 +280,8 @@ def listed_set(
 
 
 def list_members(
-    found: list[Rank],
-    scores: FloatArray,
-    broken: Sequence[float | None],
+    ranked: Ranked,
+    uniforms: FloatArray | None,
     alphas: Sequence[Fraction] | None,
     fill: bool,
 ) -> tuple[FloatArray, list[int], bool]:
@@ -291,14 +289,12 @@ def list_members(
 
     Parameters
     ----------
-    broken : what breaks the ties of each
+    ranked, uniforms : the ranks of one window, and what breaks their ties
     alphas : what each is held to; all are kept if left out
     fill : whether a set that would be empty gets its most plausible candidate
     """
-    uniforms = np.array([[np.nan if one is None else one for one in broken]])
-    ranked = Ranked.of_one(found, scores)
     p_values = p_values_of(ranked, uniforms)
-    order = np.lexsort((scores, -p_values[0]))
+    order = np.lexsort((ranked.scores[0], -p_values[0]))
     if alphas is None:
         return p_values[0], order.tolist(), False
     held = np.array([alphas], dtype=object)
@@ -307,11 +303,11 @@ def list_members(
 
 
 def all_ranked(task: PredictionTask, max_candidates: Any, verbose: bool = False) -> AllRanked:
-    """Return all candidates with their ranks and their scores."""
+    """Return all candidates with their ranks."""
     n, steps = len(task.labels), task.steps
     check_listing(n, steps, max_candidates, task.way_to_limits)
     candidates = all_candidates(n, steps)
-    return candidates, *rank(task, candidates, verbose)
+    return candidates, rank(task, candidates, verbose)
 
 
 def lattice_set(

@@ -8,7 +8,7 @@ from typing import Any
 from definetti._system.arrays import IntArray
 from definetti.data.history import Completion, History
 from definetti.memory import Memory, Order, resolve_memory
-from definetti.memory.tokens import Coded, Tokens
+from definetti.memory.base import Coded, Tokens
 from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry
 
 

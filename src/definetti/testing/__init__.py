@@ -6,9 +6,9 @@ that is not exactly uniform is found out. What they cannot see is how a thing wa
 model that knows the labels that calibrate it is not valid, and passes.
 """
 
-from definetti.testing.emission import check_emission as check_emission
+from definetti.testing.comparisons import check_memory as check_memory
+from definetti.testing.comparisons import check_score as check_score
+from definetti.testing.comparisons import check_symmetry as check_symmetry
 from definetti.testing.martingale import check_martingale as check_martingale
-from definetti.testing.memory import check_memory as check_memory
-from definetti.testing.model import check_model as check_model
-from definetti.testing.score import check_score as check_score
-from definetti.testing.symmetry import check_symmetry as check_symmetry
+from definetti.testing.models import check_emission as check_emission
+from definetti.testing.models import check_model as check_model

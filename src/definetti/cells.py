@@ -1,0 +1,254 @@
+"""Long work in cells that are saved when done: on one machine or many, and resumable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext, suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from definetti import __version__
+from definetti._system.checks import checked_jobs
+from definetti._system.files import replace_file
+from definetti._system.interrupts import block_interrupts, end_with_parent
+from definetti._system.terminal import show_progress
+
+Settings = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method at one point of a grid, repeated.
+
+    Attributes
+    ----------
+    experiment : what it is a part of
+    point : names and plain values that say where in the grid it is: what the data depend on
+    method : names and plain values that say what is done with the data
+    repetitions, seed : how often, and from where the random numbers come
+    version : the library's, for numbers of another version are not these
+
+    Examples
+    --------
+    >>> cell = Cell("figure1", (("T", 50), ("p", 0.1)), (("symmetry", "full"),), 500, seed=1)
+    >>> other = Cell("figure1", (("T", 50), ("p", 0.1)), (("symmetry", "pairs"),), 500, seed=1)
+    >>> cell.key == other.key
+    False
+    >>> bool(cell.generator(7).random() == other.generator(7).random())
+    True
+    """
+
+    experiment: str
+    point: Settings
+    method: Settings
+    repetitions: int
+    seed: int
+    version: str = __version__
+
+    @cached_property
+    def text(self) -> str:
+        """All of it as text, the same on every machine."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @cached_property
+    def key(self) -> str:
+        """A name for a file, different for every cell."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:32]
+
+    @cached_property
+    def _entropy(self) -> int:
+        # Not the method: all methods are to see the same data. Not the number of repetitions:
+        # the first hundred of five hundred are a hundred.
+        place = json.dumps([self.experiment, self.point])
+        return int.from_bytes(hashlib.sha256(place.encode()).digest()[:16], "big")
+
+    def generator(self, repetition: int) -> np.random.Generator:
+        """Return the generator of one repetition, the same in every process."""
+        return np.random.default_rng([self.seed, self._entropy, repetition])
+
+
+LEFT_OVER = 60.0  # seconds; a file is half-written for milliseconds, unless its writer was killed
+
+
+class Store:
+    """A folder of finished cells.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when the first cell is kept.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> cell = Cell("figure1", (("T", 50),), (("symmetry", "full"),), 2, seed=1)
+    >>> with TemporaryDirectory() as name:
+    ...     store = Store(Path(name) / "cells")
+    ...     before = store.find(cell)
+    ...     store.keep(cell, [[1, 2], [0, 1]])
+    ...     before, store.find(cell)
+    (None, [[1, 2], [0, 1]])
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find(self, cell: Cell) -> list[Any] | None:
+        """Return the records of a cell; None if it is not there, or not whole."""
+        try:
+            kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
+            records: list[Any] = kept["records"]
+            whole = json.dumps(kept["cell"], sort_keys=True) == cell.text
+            return records if whole and len(records) == cell.repetitions else None
+        except (OSError, ValueError, KeyError, TypeError):  # absent, cut short, or edited
+            return None
+
+    def keep(self, cell: Cell, records: list[Any]) -> None:
+        """Write the records of a cell, wholly or not at all."""
+        text = json.dumps({"cell": json.loads(cell.text), "records": records})
+        replace_file(self._path(cell), lambda path: path.write_text(text, encoding="utf-8"))
+
+    def forget(self, cells: Iterable[Cell]) -> None:
+        """Remove cells, so that they are worked out anew."""
+        for cell in cells:
+            self._path(cell).unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what a killed run has left half-written."""
+        for path in self.folder.glob("*.part"):
+            with suppress(OSError):  # another run may sweep as well
+                if time.time() - path.stat().st_mtime > LEFT_OVER:
+                    path.unlink()
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.key}.json"
+
+
+Work = Callable[[Cell, range], list[Any]]
+
+
+def run_cells(cells: Sequence[Cell], work: Work, folder: Path, **how: Any) -> list[list[Any]]:
+    """Work out cells that are not in a folder yet, and return the records of all.
+
+    As `iterate_cells`, with all records in memory.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> def thrice(cell, part):
+    ...     return [[3 * k] for k in part]
+    >>> cell = Cell("tripling", (), (), repetitions=4, seed=0)
+    >>> with TemporaryDirectory() as name:
+    ...     run_cells([cell], thrice, Path(name), n_jobs=1, chunk=3)
+    [[[0], [3], [6], [9]]]
+    """
+    return list(iterate_cells(cells, work, folder, **how))
+
+
+def iterate_cells(
+    cells: Sequence[Cell],
+    work: Work,
+    folder: Path,
+    *,
+    n_jobs: int | None = None,
+    chunk: int = 100,
+    fresh: bool = False,
+    verbose: bool = False,
+    what: str = "cells",
+) -> Iterator[list[Any]]:
+    """Work out cells that are not in a folder yet, and then read one after the other from it.
+
+    Parameters
+    ----------
+    cells : what to work out; each is kept in `folder` as soon as it is done
+    work : function of a cell and a range of its repetitions
+        Returns one record a repetition, of plain values, from `Cell.generator` alone: then no
+        number depends on who worked out what, and when. It is sent to other processes, so it
+        must be importable.
+    n_jobs : int, optional
+        As for joblib: how many processes, -1 for one a core; None for what
+        `joblib.parallel_config` says, or one.
+    chunk : the number of repetitions that are handed out at a time
+    fresh : whether to forget what is in the folder of these cells
+    verbose, what : whether to show a bar, and under which name
+
+    Returns
+    -------
+    an iterator over records of all cells, in the order of `cells`; no more than one is in memory
+
+    Notes
+    -----
+    Only the process that calls writes files. Workers may be on other machines:
+    ``joblib.parallel_config("dask")`` sends the same chunks to a cluster.
+
+    Processes, not threads, unless someone's configuration says otherwise. Kernels release the
+    interpreter's lock, but what is around them holds it, and threads would wait for each other.
+    """
+    store = Store(folder)
+    store.sweep()
+    if fresh:
+        store.forget(cells)
+    todo = {cell.key: cell for cell in cells if store.find(cell) is None}
+    tasks = [
+        (cell, part)
+        for cell in todo.values()
+        for part in _split_repetitions(cell.repetitions, chunk)
+    ]
+    pieces: dict[str, dict[int, list[Any]]] = {key: {} for key in todo}
+    with closing(_run_parts(tasks, work, n_jobs)) as results:
+        for key, begin, records in show_progress(results, len(tasks), what, verbose):
+            pieces[key][begin] = records
+            if sum(map(len, pieces[key].values())) == todo[key].repetitions:
+                store.keep(todo[key], _join_pieces(pieces.pop(key)))
+    return _read_cells(store, cells)
+
+
+def _read_cells(store: Store, cells: Sequence[Cell]) -> Iterator[list[Any]]:
+    for cell in cells:
+        found = store.find(cell)
+        if found is None:
+            raise OSError(
+                f"{store.folder}: a finished cell has gone; run it again, and leave it there"
+            )
+        yield found
+
+
+def _split_repetitions(repetitions: int, chunk: int) -> Iterator[range]:
+    for begin in range(0, repetitions, chunk):
+        yield range(begin, min(begin + chunk, repetitions))
+
+
+def _join_pieces(pieces: dict[int, list[Any]]) -> list[Any]:
+    return [record for begin in sorted(pieces) for record in pieces[begin]]
+
+
+def _run_parts(
+    tasks: list[tuple[Cell, range]], work: Work, n_jobs: int | None
+) -> Generator[tuple[str, int, list[Any]]]:
+    if not tasks:
+        return
+    from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
+
+    parallel = Parallel(
+        n_jobs=checked_jobs(n_jobs, len(tasks)), prefer="processes",
+        return_as="generator_unordered", initializer=end_with_parent, initargs=(os.getpid(),),
+    )  # fmt: skip
+    with block_interrupts() if parallel.n_jobs != 1 else nullcontext():  # at their start
+        results = parallel(delayed(_run_part)(work, cell, part) for cell, part in tasks)
+    yield from results
+
+
+def _run_part(work: Work, cell: Cell, part: range) -> tuple[str, int, list[Any]]:
+    """Work out a part, and say of what: results come in any order."""
+    records = work(cell, part)
+    if len(records) != len(part):
+        raise ValueError(f"work returned {len(records)} records for {len(part)} repetitions")
+    return cell.key, part.start, records

@@ -1,0 +1,182 @@
+"""Choose an emission by what is observed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import reduce
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+
+from definetti.data.labels import all_hashable, is_missing
+from definetti.emissions.base import Emission
+from definetti.emissions.categorical import Categorical
+from definetti.emissions.gaussian import Gaussian
+from definetti.emissions.mixed import NUMBERS, Mixed, emission_for, kind
+from definetti.emissions.words import Text
+
+
+class Kinds(NamedTuple):
+    """What observations hold: all that the choice of an emission goes by.
+
+    Attributes
+    ----------
+    shape : "single" values, "tuples", "rows" of numbers or of several kinds, "columns" with names,
+        or "mappings" from names; "nothing" where all are missing
+    kinds : the kind of each column, by its name or its place
+    """
+
+    shape: str
+    kinds: Mapping[Hashable, str]
+
+    def join(self, other: Kinds) -> Kinds:
+        """Return what two segments hold, one put after the other."""
+        if "nothing" in (self.shape, other.shape):
+            return other if self.shape == "nothing" else self
+        if self.shape == other.shape == "tuples" and len(self.kinds) != len(other.kinds):
+            return Kinds("single", {0: "symbols"})
+        if self.shape != other.shape:
+            # Tuples among rows are rows. What does not go together is for the emission to refuse.
+            ranks = ("single", "tuples", "rows", "columns", "mappings")
+            shape = max(self.shape, other.shape, key=ranks.index)
+            if shape == "tuples":
+                return Kinds("single", {0: "symbols"})
+            return Kinds(shape, self._both(other))
+        return Kinds(self.shape, self._both(other))
+
+    def _both(self, other: Kinds) -> dict[Hashable, str]:
+        keys = dict.fromkeys([*self.kinds, *other.kinds])
+        return {
+            key: join_kinds(self.kinds.get(key, "nothing"), other.kinds.get(key, "nothing"))
+            for key in keys
+        }
+
+    def emission(self) -> Emission:
+        """Choose an emission."""
+        found = list(self.kinds.values())
+        if self.shape in ("single", "nothing") or (
+            self.shape == "tuples" and "numbers" not in found
+        ):
+            return _for_values(found[0] if self.shape == "single" else "symbols")
+        real = set(found) & {"numbers", "integers"} and set(found) <= {*NUMBERS, "nothing"}
+        if real and self.shape in ("rows", "tuples"):
+            # Columns without names have no type of their own: one of reals makes all real.
+            return Gaussian()
+        emissions = {key: emission_for(one) for key, one in self.kinds.items()}
+        first = next(iter(emissions.values()), Categorical())
+        alike = all(emission == first for emission in emissions.values())
+        if alike and not first.symbols and self.shape != "mappings":
+            return first
+        if not emissions or "dates" in found:
+            return Mixed()  # which says what is wrong with it
+        return Mixed(emissions, closed=True)
+
+
+def kinds_of(observations: Any) -> Kinds:
+    """Look at what observations hold.
+
+    >>> kinds_of([[0.5, 1], [0.7, 2]])
+    Kinds(shape='rows', kinds={0: 'numbers', 1: 'counts'})
+    """
+    # What cannot be looked into, or only once, is left to `Categorical` to read or refuse.
+    if not isinstance(observations, Iterable) or isinstance(observations, (str, Mapping, Iterator)):
+        return Kinds("single", {0: "symbols"})
+    native = observations
+    if not isinstance(observations, (list, tuple, np.ndarray)):
+        native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        columns: dict[Hashable, str] = {
+            series.name: kind(series) for series in native.iter_columns()
+        }
+        return Kinds("columns", columns)
+    if isinstance(native, nw.Series):
+        # Its type tells, however long it is, but for one in which all is missing.
+        text = native.dtype == nw.String and native.null_count() < len(native)
+        return _single("text" if text else kind(observations))
+    if isinstance(observations, np.ndarray) and observations.ndim != 1:
+        if observations.ndim != 2:
+            return Kinds("rows", {0: "numbers"})  # and `Gaussian` says what shape it wants
+        return Kinds("rows", {k: kind(column) for k, column in enumerate(observations.T)})
+    if isinstance(observations, np.ndarray) and observations.dtype.kind in "biufU":
+        return _single("text" if observations.dtype.kind == "U" else kind(observations))
+    values = observations.tolist() if isinstance(observations, np.ndarray) else list(observations)
+    if set(map(type, values)) in ({str}, {str, type(None)}):
+        return _single("text")
+    # Each distinct value is looked at once, where values can be told apart by their hash.
+    seen = _distinct(values) if all_hashable(values) else values
+    known = [value for value in seen if not is_missing(value)]
+    if any(isinstance(value, Mapping) for value in known):
+        return _mappings([value for value in known if isinstance(value, Mapping)])
+    lists = [value for value in known if isinstance(value, (list, np.ndarray))]
+    tuples = [value for value in known if isinstance(value, tuple)]
+    if lists or (known and len(tuples) == len(known)):
+        widths = {len(value) for value in lists or tuples}
+        if not lists and len(widths) > 1:
+            return _single("symbols")
+        places = zip(*(lists or tuples), strict=False)
+        shape = "rows" if lists else "tuples"
+        return Kinds(shape, {k: kind(list(column)) for k, column in enumerate(places)})
+    return _single(kind(known))
+
+
+def choose(observations: Any) -> Emission:
+    """Choose an emission by the kind of values that observations hold.
+
+    Single values: `Gaussian` for numbers of which some have a fraction, `Text` for text,
+    `Categorical` for all others. Rows: `Gaussian` for numbers, `Poisson` for whole numbers from 0
+    on, `Bernoulli` for True and False, and for 0 and 1 if there is no other number, `Mixed` for
+    columns of several kinds. A tuple is a symbol, unless a number at its place has a fraction.
+
+    Examples
+    --------
+    >>> choose([3, 1, 3])
+    Categorical(prior=0.5)
+    >>> choose([[0.5, 1.0], [0.7, 1.2]])
+    Gaussian(covariance='full', prior=0.1, shrinkage=None)
+    >>> choose([[0, 1], [1, 1]]), choose([[0, 5], [2, 1]])
+    (Bernoulli(prior=0.5), Poisson(prior=0.5))
+    """
+    return kinds_of(observations).emission()
+
+
+def join_kinds(*kinds: str) -> str:
+    """Tell what two columns hold, one put after the other.
+
+    >>> (
+    ...     join_kinds("counts", "numbers"),
+    ...     join_kinds("nothing", "text"),
+    ...     join_kinds("switches", "counts"),
+    ...     join_kinds("flags", "counts"),
+    ... )
+    ('numbers', 'text', 'symbols', 'counts')
+    """
+
+    def both(one: str, other: str) -> str:
+        if "nothing" in (one, other) or one == other:
+            return other if one == "nothing" else one
+        if one in NUMBERS and other in NUMBERS:
+            return max(one, other, key=NUMBERS.index)
+        return "symbols"
+
+    return reduce(both, kinds, "nothing")
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    """Drop repetitions, but not what only compares equal: True is 1, and another kind."""
+    return [value for _, value in dict.fromkeys((type(value), value) for value in values)]
+
+
+def _single(found: str) -> Kinds:
+    return Kinds("nothing", {}) if found == "nothing" else Kinds("single", {0: found})
+
+
+def _mappings(rows: list[Mapping[Hashable, Any]]) -> Kinds:
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return Kinds("mappings", {key: kind([row.get(key) for row in rows]) for key in keys})
+
+
+def _for_values(found: str) -> Emission:
+    if found == "numbers":
+        return Gaussian()
+    return Text() if found == "text" else Categorical()

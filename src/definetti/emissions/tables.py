@@ -1,0 +1,302 @@
+"""Tables of observations that grow: rows of numbers, rows of a frame, text."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.mixins import Saved
+from definetti.data.labels import MISSING, is_missing, listed
+from definetti.emissions.base import Emission
+from definetti.emissions.reading import Vectors, read
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """Rows of equal width, kept in few arrays.
+
+    One thread may read it while another appends: appending makes a new object, which shares
+    all but the last few arrays with the old. An array is joined with those before it while they
+    are at most twice as long, so there are ``O(log T)`` arrays, and a row is copied
+    ``O(log T)`` times in all.
+
+    Parameters
+    ----------
+    arrays : arrays of shape (·, width), each more than twice as long as the next
+
+    Examples
+    --------
+    >>> chunks = Chunks()
+    >>> for row in range(6):
+    ...     chunks = chunks.extended(np.array([[row, 10 * row]]))
+    >>> [len(array) for array in chunks.arrays]
+    [5, 1]
+    >>> chunks.take(np.array([5, 0, -1]), width=2, missing=-1)
+    array([[ 5, 50],
+           [ 0,  0],
+           [-1, -1]])
+    """
+
+    arrays: tuple[npt.NDArray[Any], ...] = ()
+
+    def __len__(self) -> int:
+        return sum(map(len, self.arrays))
+
+    def extended(self, new: npt.NDArray[Any]) -> Chunks:
+        """Return the same rows with new ones, ``(k, width)``, at their end."""
+        if not len(new):
+            return self
+        kept, length = list(self.arrays), len(new)
+        tail = []
+        while kept and len(kept[-1]) <= 2 * length:
+            tail.append(kept.pop())
+            length += len(tail[-1])
+        return Chunks((*kept, np.concatenate([*reversed(tail), new])))
+
+    def take(self, codes: IntArray, width: int, missing: float | None) -> npt.NDArray[Any]:
+        """Return rows by their number, ``codes.shape + (width,)``; below 0 they are missing."""
+        if len(self.arrays) == 1 and codes.size and codes.min() >= 0:
+            return np.asarray(self.arrays[0][codes])
+        rows = np.full((*codes.shape, width), missing)
+        begin = 0
+        for array in self.arrays:
+            here = (codes >= begin) & (codes < begin + len(array))
+            rows[here] = array[codes[here] - begin]
+            begin += len(array)
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of numbers, each with its place as its code; adding rows makes a new table.
+
+    A row with no number in it is a missing observation and is not kept. Single gaps in a row are
+    NaN.
+
+    Parameters
+    ----------
+    chunks : the rows
+    width : how many columns there are, None until there is a row
+    columns : the names of the columns, None until they come with names
+    flat : whether the first observations came as plain numbers
+
+    Examples
+    --------
+    >>> rows, codes = Rows().encoded([[1.5, 2.0], [None, None], [2.5, None]], "observations")
+    >>> codes
+    array([ 0, -1,  1])
+    >>> rows.take(codes)
+    array([[1.5, 2. ],
+           [nan, nan],
+           [2.5, nan]])
+    """
+
+    chunks: Chunks = field(default_factory=Chunks)
+    width: int | None = None
+    columns: tuple[Hashable, ...] | None = None
+    flat: bool = False
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    def extended(self, new: FloatArray) -> Rows:
+        """Return a table with new rows, ``(k, width)``, at its end; a row costs ``O(log T)``."""
+        return replace(self, chunks=self.chunks.extended(new), width=new.shape[1])
+
+    def take(self, codes: IntArray) -> FloatArray:
+        """Return rows by their codes, ``codes.shape + (width,)``, NaN where missing."""
+        return self.chunks.take(codes, self.width or 0, np.nan)
+
+    def encoded(
+        self, observations: Any, name: str, infinite: bool = False
+    ) -> tuple[Rows, IntArray]:
+        """Return a table that also holds new observations, and their codes."""
+        return self.added(self.read(observations, name, infinite))
+
+    def decoded(self, codes: IntArray) -> FloatArray:
+        """Return rows by their codes; numbers where the observations came as numbers."""
+        rows = self.take(codes)
+        return rows[..., 0] if self.flat and self.width == 1 else rows
+
+    def read(self, observations: Any, name: str, infinite: bool = False) -> Vectors:
+        """Read observations with the columns that this table has, in their order.
+
+        Infinite numbers are refused unless `infinite` lets them pass.
+        """
+        new = self._ordered(read(observations, name))
+        if not infinite:
+            new.refuse(np.isinf(new.values), "use a finite number, or None where it is missing")
+        if self.width not in (None, new.width) and not np.isnan(new.values).all():
+            raise ValueError(
+                f"{name} has {new.width} column{'s' * (new.width != 1)}, but the fitted ones have "
+                f"{self.width}; give {self.width} numbers per step"
+                + (f", [[…]] for a single step of {self.width}" if new.flat else "")
+            )
+        return new
+
+    def added(self, vectors: Vectors) -> tuple[Rows, IntArray]:
+        """Return a table that also holds what was read, and its codes."""
+        present = np.asarray(~np.isnan(vectors.values).all(axis=1))
+        codes = np.full(len(vectors.values), MISSING, dtype=np.int64)
+        codes[present] = len(self) + np.arange(np.count_nonzero(present))
+        if not present.any():
+            return self, codes
+        first = self if self.width is not None else replace(self, flat=vectors.flat)
+        named = replace(first, columns=self.columns or vectors.columns)
+        return named.extended(vectors.values[present]), codes
+
+    def _ordered(self, new: Vectors) -> Vectors:
+        if self.columns is None or new.columns in (None, self.columns):
+            return new
+        lacking = [column for column in self.columns if column not in new.columns]
+        excess = [column for column in new.columns if column not in self.columns]
+        if lacking or excess:
+            raise ValueError(
+                f"{new.name} has columns {', '.join(map(repr, new.columns))}, but the fitted ones "
+                f"have {', '.join(map(repr, self.columns))}; "
+                + (f"add {lacking[0]!r}" if lacking else f"leave out {excess[0]!r}")
+            )
+        order = [new.columns.index(column) for column in self.columns]
+        return replace(new, values=new.values[:, order], columns=self.columns)
+
+
+class CodedRows(Emission):
+    """The coding that emissions of vectors share: each row is a thing of its own."""
+
+    adds_up = True
+
+    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
+        return (Rows() if table is None else table).encoded(observations, name)
+
+    def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
+        return table.decoded(codes)
+
+    def columns_of(self, table: Rows) -> tuple[Hashable, ...] | None:
+        return table.columns
+
+    def fix(
+        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+    ) -> Emission:
+        return self  # sums do not depend on what else is in the table
+
+
+@dataclass(frozen=True, eq=False)
+class Raw(Saved):
+    """Observations with their place as their code, given back as they came.
+
+    Attributes
+    ----------
+    chunks : (rows, columns) the values; one column where each came by itself
+    schema : the names and types of the columns of a frame; none where there was no frame
+    backend : the library of the frame
+
+    Examples
+    --------
+    >>> table, codes = Raw().encoded(["a rainy day", None, "sun"], "observations")
+    >>> codes, table.take(codes[[0, 2]]).tolist()
+    (array([ 0, -1,  1]), ['a rainy day', 'sun'])
+    """
+
+    chunks: Chunks = field(default_factory=Chunks)
+    schema: dict[str, Any] | None = None
+    backend: Any = None
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    def _saved(self) -> dict[str, Any]:
+        none = None
+        if self.schema is not None:  # a frame without rows says it all
+            none = nw.from_dict({one: [] for one in self.schema}, self.schema, backend=self.backend)
+        return {"chunks": self.chunks, "frame": None if none is None else none.to_native()}
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Raw:
+        if kept["frame"] is None:
+            return cls(kept["chunks"])
+        frame = nw.from_native(kept["frame"], eager_only=True)
+        return cls(kept["chunks"], dict(frame.schema), frame.implementation)
+
+    def encoded(self, observations: Any, name: str) -> tuple[Raw, IntArray]:
+        """Return a table that also holds new observations, and their codes."""
+        frame = nw.from_native(observations, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            table = (
+                self if len(self) else Raw(self.chunks, dict(frame.schema), frame.implementation)
+            )
+            rows = [tuple(row) for row in table._ordered(frame, name).rows()]
+        else:
+            table, rows = self, [(value,) for value in listed(observations, name)]
+            if self.schema is not None:
+                raise TypeError(
+                    f"{name} must be a data frame with the columns {', '.join(self.schema)}, as "
+                    f"the fitted ones are, got {type(observations).__name__}"
+                )
+        present = [not all(map(is_missing, row)) for row in rows]
+        kept = np.empty((sum(present), len(rows[0]) if rows else 0), dtype=object)
+        for k, row in enumerate(row for row, there in zip(rows, present, strict=True) if there):
+            kept[k] = row
+        codes = np.full(len(rows), MISSING, dtype=np.int64)
+        codes[present] = len(self) + np.arange(len(kept))
+        return replace(table, chunks=table.chunks.extended(kept)), codes
+
+    def take(self, codes: IntArray) -> Any:
+        """Return observations by their codes, none of them missing: a frame, or an array."""
+        width = 1 if self.schema is None else len(self.schema)
+        rows = self.chunks.take(codes, width, missing=None)
+        if self.schema is None:
+            return rows[..., 0]
+        columns = {name: rows[..., k].tolist() for k, name in enumerate(self.schema)}
+        made = nw.from_dict(columns, schema=self.schema, backend=self.backend)
+        return made.to_native()
+
+    def decoded(self, codes: IntArray) -> npt.NDArray[Any]:
+        """Return observations as tuples or as they came, None where missing."""
+        flat = np.full(codes.size, None, dtype=object)
+        width = 1 if self.schema is None else len(self.schema)
+        values = self.chunks.take(codes.ravel(), width, missing=None)
+        for k in np.flatnonzero(codes.ravel() != MISSING):
+            flat[k] = values[k, 0] if self.schema is None else tuple(values[k])
+        return flat.reshape(codes.shape)
+
+    def first_gap(self, codes: IntArray) -> tuple[int, str] | None:
+        """Return row and column of the first gap in rows that are there, if any has one."""
+        for row in np.flatnonzero(codes != MISSING).tolist():
+            values = self.chunks.take(codes[row : row + 1], len(self.schema or "1"), missing=None)
+            for column, value in zip(self.schema or (), values[0], strict=False):
+                if is_missing(value):
+                    return row, column
+        return None
+
+    def _ordered(self, frame: nw.DataFrame[Any], name: str) -> nw.DataFrame[Any]:
+        known = list(self.schema or {})
+        lacking = [column for column in known if column not in frame.columns]
+        excess = [column for column in frame.columns if column not in known]
+        if lacking or excess or not known:
+            raise ValueError(
+                f"{name} has columns {', '.join(map(repr, frame.columns)) or 'none'}, but the "
+                f"fitted ones have {', '.join(map(repr, known)) or 'no names'}; "
+                + (f"add {lacking[0]!r}" if lacking else f"leave out {excess[0]!r}")
+            )
+        return frame.select(known)
+
+
+def is_raw(observations: Any) -> bool:
+    """Tell frames and text, to be kept as they came, from rows of numbers.
+
+    >>> is_raw(["a rainy day", None]), is_raw([[1.0, 2.0]])
+    (True, False)
+    """
+    native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        return True
+    values = native.to_list() if isinstance(native, nw.Series) else observations
+    if isinstance(values, np.ndarray):
+        return values.ndim == 1 and values.dtype.kind in "UO" and is_raw(values.tolist())
+    return isinstance(values, (list, tuple)) and any(isinstance(value, str) for value in values)

@@ -1,0 +1,146 @@
+"""Baselines whose level adapts: after a miss the next sets are larger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from definetti import adaptive
+from definetti.adaptive import ACI, DtACI, QuantilePID
+from definetti.baselines.base import Baseline
+from definetti.models.base import Model
+
+Self = TypeVar("Self", bound="Adapting")
+
+
+class Adapting(Baseline):
+    """A baseline whose level adapts, by one of the rules of `definetti.adaptive`."""
+
+    learns_from_misses = True
+
+    def partial_fit(self: Self, observations: Any, states: Any) -> Self:
+        """Judge the set of a new window by its labels, adapt the level, and take the window in."""
+        if not hasattr(self, "_data"):
+            return self.fit(observations, states)
+        found = self._judge_one(*self._ask_about(observations, states))
+        super().partial_fit(observations, states)
+        self._rule.update(found.p_value(), missed=not found.exceeds(self.alpha_))
+        self._read_rule(self._rule)
+        return self
+
+    def _make_rule(self) -> adaptive.AdaptiveLevel:
+        """Return the rule, which refuses parameters that make no sense."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        self._make_rule()
+
+    def _read_rule(self, rule: adaptive.AdaptiveLevel) -> None:
+        self.alpha_, self.rounds_, self.misses_ = (
+            Fraction(rule.alpha),
+            rule.n_labels,
+            rule.n_missed,
+        )
+
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+    ) -> dict[str, Any]:
+        taken = super()._take_in(model, observations, states, lengths, entropy)
+        rule = self._make_rule()
+        counts = {"alpha_": Fraction(rule.alpha), "rounds_": 0, "misses_": 0}
+        return {**taken, **counts, "_rule": rule}
+
+    def _alpha(self, alpha: Fraction) -> Fraction:
+        aim = self._rule.aim
+        if alpha != aim:
+            raise ValueError(
+                f"confidence_level={float(1 - alpha):g}, but the level adapts to the estimator's "
+                f"own, {float(1 - aim):g}; set it there, and fit again"
+            )
+        adapted: Fraction = self.alpha_
+        return adapted
+
+
+@dataclass(eq=False, repr=False)
+class AdaptiveLevel(Adapting, name="adaptivelevel"):
+    """Adaptive conformal inference (Gibbs & Candès 2021).
+
+    Parameters
+    ----------
+    gamma : float, default 0.005
+        The size of a step of the level.
+
+    Attributes
+    ----------
+    alpha_ : what is left out now, a fraction that may be below 0 or above 1
+    rounds_, misses_ : how many windows came in with their labels, and how many sets missed
+
+    Notes
+    -----
+    The other parameters are those of `definetti.baselines.Baseline`.
+
+    Each `partial_fit` is a round: the window that it brings, as long as it is, is judged by the
+    set that it would have been given just before, and ``alpha += gamma · (1 − level − miss)``.
+
+    Guaranteed, for any data whatever: after ``T`` rounds the share of misses differs from one
+    minus the level by at most ``(max(level, 1 − level) + gamma) / (gamma T)``. Nothing is
+    guaranteed of a single set; the set is everything where ``alpha <= 0``, empty where
+    ``alpha >= 1``.
+
+    Over ``h`` steps whole windows are ranked, so that all steps are right together.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(300, random_state=0)
+    >>> cp = AdaptiveLevel(gamma=0.05).fit(y[:200], x[:200])
+    >>> for t in range(200, 300):
+    ...     s = cp.predict_set(y[t : t + 1])
+    ...     cp = cp.partial_fit(y[t : t + 1], x[t : t + 1])
+    >>> cp.rounds_, cp.misses_, float(cp.alpha_)
+    (100, 8, 0.2)
+    """
+
+    title = "adaptive conformal inference"
+
+    gamma: float = 0.005
+
+    def _make_rule(self) -> ACI:
+        return ACI(self.confidence_level, self.gamma)
+
+
+class TunedLevel(Adapting, name="dtaci"):
+    """Adaptive conformal inference that tunes its step (Gibbs & Candès 2022).
+
+    Guaranteed, for any data whatever: each of its sizes of a step by itself keeps what
+    `AdaptiveLevel` promises. Of their average, which sets are made by, nothing is guaranteed.
+
+    Notes
+    -----
+    The parameters are those of `definetti.baselines.Baseline`, and attributes and rounds those
+    of `AdaptiveLevel`; the rule is `definetti.adaptive.DtACI`.
+    """
+
+    title = "dynamically tuned adaptive conformal inference"
+
+    def _make_rule(self) -> DtACI:
+        return DtACI(self.confidence_level)
+
+
+class ControlledLevel(Adapting, name="quantile_pid"):
+    """Conformal PID control on p-values (Angelopoulos, Candès & Tibshirani 2023).
+
+    Guaranteed, for any data whatever: after ``T`` rounds the share of misses differs from one
+    minus the level by at most ``(3 √(T + 100) + 1) / T``. Nothing is guaranteed of a single set.
+
+    Notes
+    -----
+    The parameters are those of `definetti.baselines.Baseline`, and attributes and rounds those
+    of `AdaptiveLevel`; the rule is `definetti.adaptive.QuantilePID`.
+    """
+
+    title = "conformal PID control"
+
+    def _make_rule(self) -> QuantilePID:
+        return QuantilePID(self.confidence_level)

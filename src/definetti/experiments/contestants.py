@@ -1,0 +1,253 @@
+"""The methods compared: ours, the paper's, and all baselines, with the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sklearn.base import clone
+
+from definetti import ConformalHMM
+from definetti.baselines import Baseline
+from definetti.cells import Settings
+from definetti.data.labels import piece
+from definetti.experiments import adapting, resampling, unions, weighted  # noqa: F401 (their names)
+from definetti.experiments.methods import PROMISED
+from definetti.monitor import Monitor
+from definetti.monitor.sets import cut_set
+from definetti.sets import PredictionSet
+
+AFFORDABLE = 2_000  # candidates, for methods that work on every one of them by itself
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method under its name.
+
+    Attributes
+    ----------
+    name : what it is called in the table, and on the command line
+    by : "ours", "the paper" or "others"
+    exact : whether it guarantees the level for every hidden Markov model
+    settings : parameters of `ConformalHMM`; none for a baseline, which has its own defaults
+    split : whether a model is fixed on the first half of the labels
+    each : whether every candidate costs work of its own: a refit, or a past that moves with it
+    symbols : whether it needs observations that occur again
+    rounds : whether it learns from the misses of its own sets, and so needs to be fed by windows
+    restart : where it begins anew after an alarm, the "alarm" or the "change", or that it does not
+        and lets its level "adapt", or that it does "both"; no monitor if empty
+    """
+
+    name: str
+    by: str
+    exact: bool = False
+    settings: Settings = ()
+    split: bool = True
+    each: bool = False
+    symbols: bool = False
+    rounds: bool = False
+    restart: str = ""
+
+    @classmethod
+    def of(cls, baseline: type[Baseline]) -> Contestant:
+        """Return a baseline as a contestant.
+
+        >>> from definetti.experiments import AdaptiveLevel
+        >>> Contestant.of(AdaptiveLevel).rounds
+        True
+        """
+        return cls(
+            baseline.known_as,
+            "others",
+            split=baseline.splits,
+            each=baseline.each_candidate,
+            symbols=baseline.needs_symbols,
+            rounds=baseline.learns_from_misses,
+        )
+
+    def cannot(self, kind: str, candidates: int) -> str | None:
+        """Tell why it cannot be run on observations of a kind; None if it can.
+
+        >>> CONTESTANTS["pairs+filter"].cannot("vectors", 5)
+        'needs symbols'
+        >>> CONTESTANTS["full+path"].cannot("words", 17**3)
+        'too slow: 4913 candidates, each with work of its own'
+        """
+        if self.symbols and kind == "vectors":
+            return "needs symbols"
+        if self.each and candidates > AFFORDABLE:
+            return f"too slow: {candidates} candidates, each with work of its own"
+        return None
+
+    def make(self, kind: str, states: list[Hashable], train_size: int, random_state: int) -> Any:
+        """Return the estimator; all settings but the method are the same for all.
+
+        Parameters
+        ----------
+        kind : what is observed: "nothing", "symbols", "vectors" or "words"
+        states : the state space
+        train_size : how many steps fix the model, for a method that splits
+        """
+        from definetti import ConformalHMM
+
+        shared: dict[str, Any] = {
+            "model": model(kind),
+            "confidence_level": PROMISED,
+            "states": states,
+            "random_state": random_state,
+        }
+        if self.split:
+            shared["train_size"] = train_size
+        if self.by == "others":
+            return Baseline.named[self.name](**shared)
+        if self.restart:
+            return MONITORED[self.restart](**shared, allow_empty=True, **dict(self.settings))
+        # Like with like: nobody's sets have a best guess where nothing is plausible.
+        return ConformalHMM(**shared, allow_empty=True, **dict(self.settings))
+
+
+def model(kind: str) -> Any:
+    """Return the model that all methods use for what is observed.
+
+    >>> model("symbols")
+    HMM()
+    """
+    from definetti import HMM
+    from definetti.emissions import Gaussian, Words
+
+    return {"vectors": HMM(emission=Gaussian("full")), "words": HMM(emission=Words())}.get(
+        kind, HMM()
+    )
+
+
+def chosen(names: Iterable[str] | None) -> list[Contestant]:
+    """Return the contestants of some names, in the order of the table; all if there are none.
+
+    >>> [one.name for one in chosen(["classical", "full+path"])]
+    ['full+path', 'classical']
+    """
+    wanted = list(CONTESTANTS) if names is None else list(names)
+    for name in wanted:
+        if name not in CONTESTANTS:
+            raise ValueError(f"methods has no {name!r}; choose among {', '.join(CONTESTANTS)}")
+    if not wanted:
+        raise ValueError("methods is empty; leave it out for all")
+    return [one for name, one in CONTESTANTS.items() if name in wanted]
+
+
+FIRST = 20  # labels that a monitor starts with
+
+
+class Restarting(ConformalHMM):
+    """`ConformalHMM` behind a `Monitor` with ``on_alarm="restart"``: it knows what that one kept.
+
+    What it does is an attribute, so that the parameters are those of `ConformalHMM`.
+    """
+
+    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart"}
+
+    def fit(
+        self,
+        observations: Any,
+        states: Any,
+        lengths: Any = None,
+        groups: Any = None,
+        order: Any = None,
+    ) -> Restarting:
+        if groups is not None or order is not None:
+            raise ValueError("groups is for ConformalHMM; a contestant follows one stream")
+        first = min(FIRST, len(states))
+        known = None if observations is None else piece(observations, 0, first)
+        cp = ConformalHMM(**clone(self).get_params(deep=False)).fit(known, states[:first], lengths)
+        self._monitor = Monitor(cp, **self.reaction, random_state=self.random_state)
+        rest = None if observations is None else piece(observations, first, len(states))
+        return self._follow(rest, states[first:])
+
+    def partial_fit(self, observations: Any, states: Any) -> Restarting:
+        return self._follow(observations, states)
+
+    def _follow(self, observations: Any, states: Any) -> Restarting:
+        for _ in self._monitor.run(observations, states):
+            pass
+        self.__dict__.update(
+            {name: value for name, value in vars(self._monitor._follower.cp).items()
+             if name.endswith("_") or name.startswith("_")}
+        )  # fmt: skip
+        return self
+
+    def predict_set(self, new_observations: Any = None, *level: Any, **how: Any) -> Any:
+        if level or not self._monitor._adapting:
+            return super().predict_set(new_observations, *level, **how)
+        every = self.predict_p(new_observations, **how)
+        assert isinstance(every, PredictionSet)  # contestants with work for each list them
+        return cut_set(every, Fraction(self._monitor.adaptive.alpha), bool(self.allow_empty))
+
+
+class RestartingAtChange(Restarting):
+    """The same, beginning with the change as it is estimated: only approximately valid."""
+
+    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart", "restart_from": "change"}
+
+
+class AdaptingAfterAlarm(Restarting):
+    """The same, which forgets nothing: after the alarm its level follows the misses."""
+
+    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "adapt"}
+
+
+class RestartingAndAdapting(Restarting):
+    """It begins anew at the alarm, and its level follows the misses all the time."""
+
+    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart", "adapt_from": "beginning"}
+
+
+MONITORED = {
+    "alarm": Restarting,
+    "change": RestartingAtChange,
+    "adapt": AdaptingAfterAlarm,
+    "both": RestartingAndAdapting,
+}
+
+
+def _full(**more: Any) -> dict[str, Any]:
+    settings = (("symmetry", "full"), ("score", "path"), *more.items())
+    return {"by": "ours", "exact": True, "settings": settings, "split": False, "each": True}
+
+
+def _paper(symmetry: str) -> dict[str, Any]:
+    settings = (("symmetry", symmetry), ("score", "filter"))
+    exact = symmetry == "pairs"
+    return {"by": "the paper", "exact": exact, "settings": settings, "split": False, "each": True,
+            "symbols": True}  # fmt: skip
+
+
+CONTESTANTS = {
+    one.name: one
+    for one in (
+        Contestant("full+path", **_full()),
+        Contestant("full+path+smoothed", **_full(smoothing=True)),
+        Contestant("full+path+smoothed+restart", **_full(smoothing=True), restart="alarm"),
+        Contestant(
+            "full+path+smoothed+change",
+            **{**_full(smoothing=True), "exact": False},
+            restart="change",
+        ),
+        Contestant(
+            "full+path+smoothed+adapt", **{**_full(smoothing=True), "exact": False}, restart="adapt"
+        ),
+        Contestant(
+            "full+path+smoothed+restart+adapt",
+            **{**_full(smoothing=True), "exact": False},
+            restart="both",
+        ),
+        Contestant("spaced+path+split", "ours", True, (("symmetry", "spaced"), ("score", "path"))),
+        Contestant(
+            "departures+path+split", "ours", True, (("symmetry", "departures"), ("score", "path"))
+        ),
+        Contestant("pairs+filter", **_paper("pairs")),
+        Contestant("published+filter", **_paper("published")),
+        *(Contestant.of(baseline) for _, baseline in sorted(Baseline.named.items())),
+    )
+}

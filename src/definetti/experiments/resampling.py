@@ -1,0 +1,366 @@
+"""Baselines that choose or resample the calibration windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, isqrt, log
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_number
+from definetti.baselines.base import Baseline, Past, Standing, all_scores
+from definetti.data.encoded import EncodedHistory
+from definetti.data.history import Completion, History, Windows
+from definetti.data.splitting import training_length
+from definetti.engine.pvalues import ranks
+from definetti.engine.task import PredictionTask
+from definetti.models.base import Model
+from definetti.models.hmm import Parameters
+from definetti.scores.rounding import round_scores
+from definetti.symmetry.base import Generator, Reference, Symmetry
+
+
+@dataclass(eq=False, repr=False)
+class ClassConditional(Baseline, name="classconditional"):
+    """Mondrian conformal prediction (Vovk, Gammerman & Shafer 2005): a rank within each class.
+
+    Parameters
+    ----------
+    classes : {"sequence", "last"}, default "sequence"
+        What the class of a window is: all its states, or its last state.
+
+    Notes
+    -----
+    The other parameters are those of `definetti.baselines.Baseline`.
+
+    Guaranteed: coverage of at least the level given each class, if the windows of that class and
+    the new one are exchangeable. At one step those of a Markov chain nearly are: the windows that
+    end in one state are exchangeable but for the first visit to it, which comes from a start of
+    its own. Over several steps nothing is guaranteed for a chain. A class that the past does not
+    have is always in the set.
+
+    Over ``h`` steps whole windows are ranked, so that all steps are right together.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(300, random_state=0)
+    >>> ClassConditional().fit(y[:298], x[:298]).predict_set(y[298:]).sequences
+    [('rain', 'rain'), ('sun', 'rain')]
+    """
+
+    title = "class-conditional conformal prediction"
+
+    classes: str = "sequence"
+
+    def _check(self) -> None:
+        if self.classes not in ("sequence", "last"):
+            raise ValueError(f"classes must be 'sequence' or 'last', got {self.classes!r}")
+
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
+        return OfClass(self.classes == "last")
+
+
+@dataclass(frozen=True)
+class OfClass(Symmetry):
+    """Compare with all windows of the past that have the candidate's states, or its last one."""
+
+    last: bool
+
+    exact = False
+    reads_observations = False
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return (completion.last,) if self.last else tuple(completion.states.tolist())
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        return Reference.past(self._ends(completion)[::-1])
+
+    def _ends(self, completion: Completion) -> IntArray:
+        horizon = completion.horizon
+        ends = completion.history.visits(completion.last)
+        ends = ends[ends >= horizon]
+        if self.last:
+            return ends
+        times = ends[:, None] + np.arange(1 - horizon, 1)
+        same = (completion.history.states[times] == completion.states).all(axis=1)
+        return np.asarray(ends[same], dtype=np.int64)
+
+
+@dataclass(eq=False, repr=False)
+class ShiftPermutations(Baseline, name="shiftpermutations"):
+    """Shifts of the completed sequence (Chernozhukov, Wüthrich & Zhu 2018).
+
+    Parameters
+    ----------
+    block : int, default 1
+        By how many steps to shift at a time: 1 for all shifts, ``h`` for blocks that do not
+        overlap. The oldest steps are left out where it does not divide the length.
+
+    Notes
+    -----
+    The other parameters are those of `definetti.baselines.Baseline`.
+
+    The history and the candidate make a ring, whose every rotation, by a multiple of `block`, is
+    compared with the sequence itself; the last ``h`` steps of a rotation are its window. The
+    authors fit the model again with each candidate; here it is fixed, as for all baselines.
+
+    Guaranteed: coverage of at least the level if rotations do not change the law of the sequence,
+    as for independent and identically distributed steps. For a stationary sequence that mixes, and
+    a good model, the coverage tends to the level as the sequence grows; for a Markov chain no
+    length guarantees it.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(300, random_state=0)
+    >>> ShiftPermutations(block=2).fit(y[:298], x[:298]).predict_set(y[298:]).sequences
+    [('rain', 'rain')]
+    """
+
+    title = "shift permutations"
+    each_candidate = True
+
+    block: int = 1
+
+    def _check(self) -> None:
+        checked_number(self.block, "block")
+
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
+        if task.unseen.any() and not task.unseen.all():
+            raise ValueError(
+                f"horizon={len(task.unseen)} reaches beyond the "
+                f"{int((~task.unseen).sum())} new_observations, and a shift would move the gap "
+                "to other steps; leave horizon out, or give no new_observations"
+            )
+        return Rotations(self.block)
+
+
+@dataclass(frozen=True)
+class Rotations(Symmetry):
+    """Compare with the windows at the end of every rotation; **only approximately valid**."""
+
+    block: int
+
+    exact = False
+    reads_observations = False
+
+    def reference(
+        self, completion: Completion, n_resamples: int, generator: Generator
+    ) -> Reference:
+        past, horizon = completion.history, completion.horizon
+        length = len(past) + horizon
+        left_out = length % self.block
+        if length - left_out <= horizon:
+            return Reference.alone(completion)
+        states = np.concatenate([past.states, completion.states])[left_out:]
+        observations = np.concatenate([past.observations, completion.observations])[left_out:]
+        ends = np.arange(len(states) - 1, -1, -self.block)
+        times = (ends[:, None] + np.arange(-horizon, 1)) % len(states)
+        windows = Windows(states[times[:, 0]], states[times[:, 1:]], observations[times[:, 1:]])
+        return Reference(windows, np.ones(len(ends), dtype=np.int64), joins=False)
+
+
+KEPT = 20  # windows that thinning by itself leaves at least
+
+
+@dataclass(eq=False, repr=False)
+class Thinned(Baseline, name="thinned"):
+    """Split conformal prediction on every ``K``-th window (Zheng & Proutière 2024).
+
+    Parameters
+    ----------
+    thinning : "auto" or int, default "auto"
+        ``K``, the steps from the end of a window to the beginning of the next; 1 takes windows
+        that follow one another. "auto" goes by the model's transition matrix: as many steps as
+        it takes the second largest eigenvalue to fall below one over the number of steps that
+        calibrate, but leaving 20 windows.
+
+    Notes
+    -----
+    The other parameters are those of `definetti.baselines.Baseline`. The authors estimate
+    how fast the chain mixes from the data; "auto" is a plain version of it.
+
+    Guaranteed: for a stationary Markov chain whose dependence dies out geometrically, with the
+    right ``K``, coverage of at least the level less a gap of the order of the mixing time over
+    ``n log n``. The gap is not known, and no length makes it zero.
+
+    Over ``h`` steps whole windows are ranked, so that all steps are right together.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(600, random_state=0)
+    >>> Thinned(thinning=5).fit(y[:598], x[:598]).predict_set(y[598:]).sequences
+    [('rain', 'rain')]
+    """
+
+    title = "thinned split conformal prediction"
+
+    thinning: int | str = "auto"
+
+    def _check(self) -> None:
+        if isinstance(self.thinning, str):
+            if self.thinning != "auto":
+                raise ValueError(
+                    f"thinning must be 'auto' or a whole number ≥ 1, got {self.thinning!r}"
+                )
+        else:
+            checked_number(self.thinning, "thinning")
+
+    def _compare_with(self, task: PredictionTask) -> Symmetry:
+        if not isinstance(self.thinning, str):
+            return Past(len(task.observations) - 1 + int(self.thinning))
+        estimate = task.estimate(task.complete_with(0))
+        if not isinstance(estimate, Parameters):
+            raise ValueError(
+                "thinning='auto' goes by a transition matrix, and the model has none; give a "
+                "number, such as thinning=10"
+            )
+        horizon, length = len(task.observations), len(task.history)
+        most = max(length // KEPT - horizon + 1, 1)
+        return Past(horizon - 1 + mixing_steps(estimate.transition, length, most))
+
+
+def mixing_steps(transition: FloatArray, length: int, most: int) -> int:
+    """Return after how many steps a chain has forgotten where it was, but for ``1 / length``.
+
+    >>> mixing_steps(np.array([[0.9, 0.1], [0.2, 0.8]]), 1000, most=100)  # 0.7 ** 20 < 0.001
+    20
+    """
+    sizes = np.sort(np.abs(np.linalg.eigvals(transition)))
+    second = float(sizes[-2]) if len(sizes) > 1 else 0.0
+    if second >= 1.0:
+        return most
+    if second <= 1.0 / max(length, 2):
+        return 1
+    return min(ceil(log(length) / -log(second)), most)
+
+
+@dataclass(eq=False, repr=False)
+class EnsembleSliding(Baseline, name="ensemblesliding"):
+    """Bootstrap ensemble with a sliding window of residuals (EnbPI, Xu & Xie 2021).
+
+    In the form for classification (ERAPS, Xu & Xie 2022): residuals are scores of windows.
+
+    Parameters
+    ----------
+    train_size : float or int, optional
+        The first segment that models are fitted on; all of the history if left out, the default.
+    n_models : int, default 25
+        How many models there are, each fitted on a bootstrap sample of pieces of the segment.
+    piece : int, optional
+        The length of the pieces that are drawn, with replacement; about the square root of the
+        segment if left out.
+
+    Notes
+    -----
+    The other parameters are those of `definetti.baselines.Baseline`.
+
+    The score of the ensemble is the mean of its models' scores. A window of the segment is judged
+    by those models alone that no step of it was drawn for; one that is in all samples is left
+    out. A new window is judged by all; the authors put the left-out ensembles together, which comes
+    to nearly the same. With `partial_fit` new residuals come in, as many old ones go, and no model
+    is fitted again. A model that is fixed already is its own ensemble.
+
+    Guaranteed: coverage that tends to the level as the history grows, if the errors of the true
+    model are stationary and strongly mixing and the ensemble tends to it. For no finite length is
+    anything guaranteed.
+
+    Over ``h`` steps whole windows are ranked, so that all steps are right together.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(300, random_state=0)
+    >>> cp = EnsembleSliding(random_state=0).fit(y[:250], x[:250])
+    >>> cp.partial_fit(y[250:298], x[250:298]).predict_set(y[298:]).sequences
+    [('rain', 'rain')]
+    """
+
+    title = "bootstrap ensemble with sliding residuals"
+    splits = False  # left-out models split for it
+
+    train_size: float | None = None
+    n_models: int = 25
+    piece: int | None = None
+
+    def _check(self) -> None:
+        checked_number(self.n_models, "n_models")
+        if self.piece is not None:
+            checked_number(self.piece, "piece")
+
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+    ) -> dict[str, Any]:
+        if lengths is not None:
+            raise ValueError(
+                "lengths is given, and an ensemble with sliding residuals takes one sequence; "
+                "leave it out, or use another baseline"
+            )
+        # Once and for all: the models of the ensemble are not fitted again.
+        model = model.choose(model.infer_types(observations))
+        if model.fixed:
+            share = None if model.knows_states else self.train_size
+            data = EncodedHistory(model, observations, states, self.states, share)
+        else:
+            data = EncodedHistory(model, observations, states, self.states)
+        models, drawn = [data.model], np.zeros((1, 0), dtype=np.bool_)
+        if not data.model.fixed:
+            models, drawn = self._ensemble(data, np.random.default_rng(entropy))
+        return {"_data": data, "_kept": len(data.history), "models_": models, "_drawn": drawn}
+
+    def _ensemble(
+        self, data: EncodedHistory, rng: np.random.Generator
+    ) -> tuple[list[Model], npt.NDArray[np.bool_]]:
+        """Fit models on bootstrap samples; tell which steps each was fitted on."""
+        length = len(data.history)
+        if self.train_size is not None:
+            length = training_length(self.train_size, length)
+        size = isqrt(length) if self.piece is None else int(self.piece)
+        begins = np.arange(0, length, size)
+        states, observed = data.history.states[:length], data.history.observations[:length]
+        models, drawn = [], np.zeros((self.n_models, length), dtype=np.bool_)
+        for k in range(self.n_models):
+            sample = History(len(data.alphabet), data.model.emission_.symbols)
+            for begin in rng.choice(begins, len(begins)).tolist():
+                sample.append(
+                    states[begin : begin + size], observed[begin : begin + size], gap=True
+                )
+                drawn[k, begin : begin + size] = True
+            models.append(data.model.trained(sample, data.table, data.alphabet.labels))
+        return models, drawn
+
+    def _judge(
+        self, task: PredictionTask, candidates: IntArray
+    ) -> tuple[Sequence[Standing], FloatArray]:
+        task = replace(task, model=self.models_[0])  # fixed, and all scored alike
+        scores = round_scores(self._scored(task, task.windows(candidates)).mean(axis=0))
+        past = all_scores(task, "ensemble", lambda ends: self._residuals(task, ends))
+        past = past[-max(self._kept - len(task.observations), 1) :]
+        past = round_scores(past[~np.isnan(past)])
+        return ranks(past, np.ones(len(past), dtype=np.int64), scores, joins=True), scores
+
+    def _scored(self, task: PredictionTask, windows: Windows) -> FloatArray:
+        """Return the score of each window by each model, ``(models, B)``."""
+        asked = [replace(task, model=model) for model in self.models_]
+        return np.stack(
+            [one.score_windows(one.estimate(one.complete_with(0)), windows) for one in asked]
+        )
+
+    def _residuals(self, task: PredictionTask, ends: IntArray) -> FloatArray:
+        """Return the mean score by models that know nothing of a window; NaN if all know it."""
+        scores = self._scored(task, task.windows_ending(ends))
+        begins = ends - len(task.observations)  # the state before a window is part of it
+        width = self._drawn.shape[1]
+        before = np.pad(np.cumsum(self._drawn, axis=1), [(0, 0), (1, 0)])
+        steps = before[:, np.minimum(ends + 1, width)] - before[:, np.minimum(begins, width)]
+        free = steps == 0
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(free, scores, 0.0).sum(axis=0) / free.sum(axis=0))

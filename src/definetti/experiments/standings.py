@@ -1,0 +1,330 @@
+"""The outcome of a comparison: table, verdicts and picture."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from definetti.evaluation.summarize import exact_interval, find_worst_state, split_by_last_state
+from definetti.experiments.contestants import CONTESTANTS, Contestant
+from definetti.experiments.methods import PROMISED, average, group_by_method, mark_short
+from definetti.experiments.worlds import Drawn, Recorded
+
+Rows = list[dict[str, Any]]
+ENOUGH = 10  # windows that end in a state, for its own coverage to be shown
+GUARANTEED = {True: "yes", None: "if Markov", False: "lost"}  # by what is known of a world
+
+
+def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any]) -> dict[str, Any]:
+    """Sum up the windows of a method in a world.
+
+    Parameters
+    ----------
+    records : for each window whether the truth was in the set, the size of the set, the true last
+        state, and the seconds that it took; none if the method cannot be run there
+    """
+    n, horizon, oracle = len(world.labels), world.horizon, world.oracle
+    found: dict[str, Any] = {
+        "world": world.name,
+        "horizon": horizon,
+        "method": contestant.name,
+        "by": contestant.by,
+        "guaranteed": GUARANTEED[world.markov] if contestant.exact else "no",
+        "states": n,
+        "repetitions": len(records),
+    }
+    if not records:
+        return {**found, "note": contestant.cannot(world.kind, n**horizon)}
+    covered, sizes, lasts, seconds = (np.array(column) for column in zip(*records, strict=True))
+    own = split_by_last_state(covered, lasts, ENOUGH)
+    worst, state = find_worst_state(own)
+    # One interval a state: the chance that any of them misleads is shared out among them.
+    sure = 1 - 0.05 / max(len(own), 1)
+    reached = [_interval(part, sure)[1] >= PROMISED for part in own.values()]
+    low, high = _interval(covered)
+    size = float(sizes.mean()) / n**horizon
+    return {
+        **found,
+        "covered": int(covered.sum()),
+        "coverage": float(covered.mean()),
+        "low": low,
+        "high": high,
+        "worst": worst,
+        "worst_state": None if state is None else world.labels[state],
+        "worst_windows": int((lasts == state).sum()),
+        "by_state": all(reached) if reached else None,
+        "scaled_size": size,
+        "oracle_size": oracle,
+        "size_over_oracle": None if oracle is None else size / oracle,
+        "seconds": float(np.median(seconds)),  # the first prediction of all compiles
+    }
+
+
+def _interval(covered: Any, confidence: float = 0.95) -> tuple[float, float]:
+    return exact_interval(int(covered.sum()), len(covered), confidence)
+
+
+def marked(rows: Rows) -> Rows:
+    """Add to rows that have windows whether they are short of the promise beyond chance."""
+    mark_short([row for row in rows if row["repetitions"]])
+    return rows
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The outcome of a comparison.
+
+    Attributes
+    ----------
+    rows : the table, as in the CSV file: one row a world, horizon and method
+    verdicts : one row a world and horizon: whose sets are smallest
+    left_out : what is to be said of worlds that could not be had
+    files : what was written
+    """
+
+    rows: Rows
+    verdicts: Rows
+    left_out: list[str]
+    files: list[Path]
+
+    @property
+    def keeps_promise(self) -> bool:
+        """Whether no method was found short where its coverage is guaranteed."""
+        return not any(row["short"] for row in self._ran if row["guaranteed"] == "yes")
+
+    @property
+    def _ran(self) -> Rows:
+        return [row for row in self.rows if row["repetitions"]]
+
+    @property
+    def summary(self) -> Rows:
+        """One line a method: its worlds, where it falls short, and how large its sets are.
+
+        Sizes are those of worlds where it reaches the level, for small sets are no merit
+        elsewhere; ratios are averaged as ratios, by the geometric mean.
+        """
+        lines = []
+        for name, own in group_by_method(self._ran).items():
+            reached = [r for r in own if r["high"] >= PROMISED and r["size_over_oracle"]]
+            logs = [log(r["size_over_oracle"]) for r in reached]
+            lines.append({
+                "method": name,
+                "worlds": len(own),
+                "below": sum(r["high"] < PROMISED for r in own),
+                "below_by_state": sum(r["by_state"] is False for r in own),
+                "smallest": sum(line["smallest"] == name for line in self.verdicts),
+                "least_coverage": min(r["coverage"] for r in own),
+                "size_over_oracle": exp(average(logs)) if logs else None,
+            })  # fmt: skip
+        return lines
+
+    def to_json(self) -> str:
+        """Return all of it, for programs."""
+        return json.dumps({"rows": self.rows, "verdicts": self.verdicts, "summary": self.summary,
+                           "left_out": self.left_out,
+                           "files": [str(path) for path in self.files]})  # fmt: skip
+
+    def __str__(self) -> str:
+        width = max(len(row["method"]) for row in self.rows)
+        lines = [f"coverage promised {PROMISED}; worst: given the last state, of states with "
+                 f"{ENOUGH} windows or more; size: share of all sequences"]  # fmt: skip
+        for verdict in self.verdicts:
+            place = verdict["world"], verdict["horizon"]
+            own = [row for row in self.rows if (row["world"], row["horizon"]) == place]
+            windows = max(row["repetitions"] for row in own)
+            lines += ["", f"{place[0]}, h = {place[1]}: {windows} windows",
+                      f"  {'method':<{width}}  guaranteed  coverage  [95 % interval]  worst   size"
+                      "  / oracle  seconds"]  # fmt: skip
+            lines += [_line(r, width, r["method"] == verdict["smallest"]) for r in own]
+            lines.append(f"  {say_verdict(verdict)}")
+        head = "worlds  below  given state  smallest  least cov.  / oracle"
+        lines += ["", f"{'method':<{width}}  {head}"]
+        lines += [f"{s['method']:<{width}}  {s['worlds']:6d}  {s['below']:5d}  "
+                  f"{s['below_by_state']:11d}  {s['smallest']:8d}"
+                  f"  {s['least_coverage']:10.3f}  {_number(s['size_over_oracle'], 8, 2)}"
+                  for s in self.summary]  # fmt: skip
+        lines.append("below: worlds where the whole interval is below the level; given state: "
+                     "where it is so given some last state; / oracle: geometric mean over worlds "
+                     "where it is not below")  # fmt: skip
+        return "\n".join([*lines, *self.left_out, *(f"wrote {path}" for path in self.files)])
+
+
+def _line(row: dict[str, Any], width: int, smallest: bool) -> str:
+    begin = f"{'*' if smallest else ' '} {row['method']:<{width}}  {row['guaranteed']:<10}"
+    if not row["repetitions"]:
+        return f"{begin}  {row['note']}"
+    return (
+        f"{begin}  {row['coverage']:8.3f}  [{row['low']:.3f}, {row['high']:.3f}]  "
+        f"{_number(row['worst'], 5, 2)}  {row['scaled_size']:5.3f}"
+        f"  {_number(row['size_over_oracle'], 8, 2)}  {row['seconds']:7.4f}"
+    )
+
+
+def _number(value: float | None, width: int, digits: int) -> str:
+    return f"{'–':>{width}}" if value is None else f"{value:{width}.{digits}f}"
+
+
+PROMISES = {
+    "yes": "guaranteed",
+    "if Markov": "guaranteed if the data are an HMM",
+    "lost": "its guarantee is lost here",
+    "no": "not guaranteed",
+}
+
+
+def verdicts(rows: Rows) -> Rows:
+    """Tell for each world whose sets are the smallest of those that reach the level.
+
+    Notes
+    -----
+    A method reaches the level if the exact 95 % interval of its coverage does: it is not refuted,
+    which is less than a guarantee. "guaranteed" says whether it has one. Of equals the guaranteed
+    one is named. "ours" is the smallest of ours that reach the level. "by_state" is the smallest
+    of those that reach it given each last state as well, as far as there are windows to tell;
+    it is what ours, and the paper's theorem, promise.
+
+    Examples
+    --------
+    >>> shared = {"world": "w", "horizon": 1}
+    >>> rows = [
+    ...     {
+    ...         **shared,
+    ...         "method": "full+path",
+    ...         "by": "ours",
+    ...         "guaranteed": "yes",
+    ...         "high": 0.9,
+    ...         "scaled_size": 0.5,
+    ...     },
+    ...     {
+    ...         **shared,
+    ...         "method": "classical",
+    ...         "by": "others",
+    ...         "guaranteed": "no",
+    ...         "high": 0.7,
+    ...         "scaled_size": 0.2,
+    ...     },
+    ... ]
+    >>> found = verdicts(rows)[0]
+    >>> found["smallest"], found["guaranteed"], found["ours_over_smallest"]
+    ('full+path', 'yes', 1.0)
+    """
+    places = dict.fromkeys((row["world"], row["horizon"]) for row in rows)
+    found = []
+    for world, horizon in places:
+        own = [r for r in rows if (r["world"], r["horizon"]) == (world, horizon)]
+        valid = sorted(
+            (r for r in own if r.get("high", 0.0) >= PROMISED),
+            key=lambda r: (r["scaled_size"], r["guaranteed"] == "no"),
+        )
+        ours = [r for r in valid if r["by"] == "ours"]
+        by_state = [r["method"] for r in valid if r.get("by_state")]
+        line: dict[str, Any] = {"world": world, "horizon": horizon, "smallest": None,
+                                "guaranteed": None, "ours": None, "ours_over_smallest": None,
+                                "by_state": by_state[0] if by_state else None}  # fmt: skip
+        if valid:
+            line |= {"smallest": valid[0]["method"], "guaranteed": valid[0]["guaranteed"]}
+        if ours:
+            ratio = ours[0]["scaled_size"] / max(valid[0]["scaled_size"], 1e-300)
+            line |= {"ours": ours[0]["method"], "ours_over_smallest": ratio}
+        found.append(line)
+    return found
+
+
+def say_verdict(verdict: dict[str, Any]) -> str:
+    """Say a verdict in words.
+
+    >>> say_verdict(
+    ...     {
+    ...         "smallest": "classical",
+    ...         "guaranteed": "no",
+    ...         "ours": "full+path",
+    ...         "ours_over_smallest": 1.05,
+    ...         "by_state": None,
+    ...     }
+    ... )
+    'smallest that reaches the level: classical (not guaranteed); full+path is 1.05 times as large'
+    """
+    if verdict["smallest"] is None:
+        return "no method reaches the level"
+    promise = PROMISES[verdict["guaranteed"]]
+    words = f"smallest that reaches the level: {verdict['smallest']} ({promise})"
+    if verdict["ours"] is None:
+        words += "; none of ours reaches it"
+    elif verdict["ours"] != verdict["smallest"]:
+        words += f"; {verdict['ours']} is {verdict['ours_over_smallest']:.2f} times as large"
+    if verdict["by_state"] not in (None, verdict["smallest"]):
+        words += f"; given each last state: {verdict['by_state']}"
+    return words
+
+
+# Ours are black, the paper's grey and filled, the others hollow: told apart without colour, as long
+# as the markers of each suffice. Then they begin again, in the next colour.
+MARKERS = {"ours": "o*sD^v<>", "the paper": "D^osv<>*", "others": "ov^sD<>phPX"}
+COLOURS = {
+    "ours": ("black", "tab:purple", "tab:brown"),
+    "the paper": ("0.55", "tab:green", "tab:olive"),
+    "others": ("0.35", "tab:blue", "tab:red"),
+}
+ACROSS = 4
+
+
+def assign_looks(contestants: Iterable[Contestant]) -> dict[str, dict[str, Any]]:
+    """Give each method a marker and a colour, by its name.
+
+    >>> looks = assign_looks(Contestant(f"method {k}", "others") for k in range(12))
+    >>> [looks[f"method {k}"]["marker"] for k in (0, 1, 11)]
+    ['o', 'v', 'o']
+    >>> [looks[f"method {k}"]["color"] for k in (0, 1, 11)]
+    ['0.35', '0.35', 'tab:blue']
+    """
+    looks: dict[str, dict[str, Any]] = {}
+    before: Counter[str] = Counter()
+    for one in contestants:
+        markers, colours = MARKERS[one.by], COLOURS[one.by]
+        turn, place = divmod(before[one.by], len(markers))
+        before[one.by] += 1
+        colour = colours[turn % len(colours)]
+        looks[one.name] = {"marker": markers[place], "linestyle": "none", "color": colour}
+        if one.by == "others":
+            looks[one.name]["markerfacecolor"] = "none"
+    return looks
+
+
+def picture(rows: Rows) -> Any:
+    """Draw coverage against size, relative to the oracle where there is one, world by world."""
+    from matplotlib.figure import Figure  # not pyplot: nothing global, no window
+
+    ran = [row for row in rows if row["repetitions"]]
+    places = list(dict.fromkeys((row["world"], row["horizon"]) for row in ran))
+    across = max(1, min(ACROSS, len(places)))
+    down = max(1, -(-len(places) // across))
+    figure = Figure(figsize=(3.0 * across, 2.5 * down + 1.2), layout="constrained")
+    axes = figure.subplots(down, across, squeeze=False)
+    handles, looks = {}, assign_looks(CONTESTANTS.values())
+    for ax, (world, horizon) in zip(axes.flat, places, strict=False):
+        ax.axhline(PROMISED, color="0.2", linewidth=1, zorder=0)
+        ax.set_title(f"{world}, h = {horizon}", fontsize=9)
+        ax.grid(color="0.92", linewidth=0.5)
+        own = [row for row in ran if (row["world"], row["horizon"]) == (world, horizon)]
+        relative = own[0]["oracle_size"] is not None
+        for one in own:
+            size = one["size_over_oracle"] if relative else one["scaled_size"]
+            error = [[one["coverage"] - one["low"]], [one["high"] - one["coverage"]]]
+            handles[one["method"]] = ax.errorbar(
+                size, one["coverage"], yerr=error, markersize=6, elinewidth=0.5,
+                **looks[one["method"]])  # fmt: skip
+        ax.set_xlabel("size / oracle's" if relative else "share of all sequences", fontsize=8)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("coverage", fontsize=8)
+    for ax in axes.flat[len(places) :]:
+        ax.set_axis_off()
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=min(ACROSS, across),
+                  fontsize=8, frameon=False)  # fmt: skip
+    return figure

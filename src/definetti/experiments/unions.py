@@ -1,0 +1,313 @@
+"""Baselines that predict each step by itself and combine steps by a union bound."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_flag
+from definetti.baselines.base import Baseline, Standing, strided_ends
+from definetti.data.candidates import all_candidates
+from definetti.data.encoded import EncodedHistory
+from definetti.data.history import Windows
+from definetti.data.labels import checked_states
+from definetti.data.splitting import read_lengths, training_length
+from definetti.engine.pvalues import Rank, ranks
+from definetti.engine.task import PredictionTask
+from definetti.models.base import Estimate, Model, at_states
+from definetti.models.hmm import Parameters
+from definetti.scores import Path, Score, Smoother
+from definetti.scores.rounding import round_scores
+from definetti.sets import PredictionSet
+
+
+class UnionBaseline(Baseline, ABC):
+    """A baseline whose set is a product: a state is in if its rank at its step is good enough.
+
+    Notes
+    -----
+    With `lengths` the last sequence is the beginning of the one to be predicted. Of those before
+    it the first ones, a share or a number `train_size` of them, train the model, and the others
+    calibrate.
+
+    At each step the level is ``1 − α/h``, so that all ``h`` steps are right together with
+    probability ``1 − α`` if each p-value is valid. The p-value of a sequence is ``h`` times the
+    smallest of its steps.
+    """
+
+    @abstractmethod
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
+        """Return the rank of each state at each step, ``(h, n)``."""
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """Whether the level is guaranteed, under the assumption on the sequences."""
+        return False
+
+    def _resolve_score(self) -> Score:
+        if self.score not in ("smoother", "filter"):
+            raise ValueError(f"score must be 'smoother' or 'filter', got {self.score!r}")
+        return super()._resolve_score()
+
+    def _take_in(
+        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+    ) -> dict[str, Any]:
+        if lengths is None:
+            taken = super()._take_in(model, observations, states, None, entropy)
+            return {**taken, "_begins": [0]}
+        total = len(checked_states(states))
+        each = read_lengths(lengths, total, "states")
+        if len(each) < 2:
+            raise ValueError(
+                "lengths names one sequence, the one to be predicted; give those before it too, "
+                "or leave lengths out"
+            )
+        begins = each.cumsum() - each
+        share, first, cut, parts = self._training_share(model), 0, None, None
+        if share is not None:
+            first = training_length(share, len(each) - 1, "sequences before the last")
+            cut = int(begins[first])
+            # What calibrates is one segment to the model, which learns nothing from it.
+            parts = [*each[:first].tolist(), total - cut]
+        data = EncodedHistory(model, observations, states, self.states, cut, parts)
+        return {"_data": data, "_begins": (begins[first:] - begins[first]).tolist()}
+
+    def _ends(self, task: PredictionTask) -> IntArray:
+        """Return where the windows end that calibrate: one in each sequence, at the same place.
+
+        One sequence alone is cut, backwards, into pieces as long as the horizon.
+        """
+        length, horizon = len(task.history), len(task.observations)
+        if len(self._begins) == 1:
+            return strided_ends(length, horizon, horizon)
+        begins = np.array(self._begins)
+        known = length - begins[-1]  # steps of the last sequence that have labels
+        long_enough = np.diff(begins) >= known + horizon
+        return np.asarray(begins[:-1][long_enough] + known + horizon - 1)
+
+    def _judge_one(self, task: PredictionTask, codes: IntArray) -> Standing:
+        found = [ranks[code] for ranks, code in zip(self._steps(task), codes, strict=True)]
+        least = min(Fraction(one.greater + one.equal, one.total) for one in found)
+        whole = min(len(found) * least, Fraction(1))
+        return Rank(0, whole.numerator, whole.denominator)
+
+    def _list_members(
+        self, task: PredictionTask, alpha: Fraction | None, level: float | None
+    ) -> PredictionSet:
+        n, horizon = len(task.labels), task.steps
+        table = self._steps(task)
+        if alpha is None:
+            self._check_budget(n, horizon)
+            members = all_candidates(n, horizon)
+        else:
+            kept = [[k for k in range(n) if ranks[k].exceeds(alpha / horizon)] for ranks in table]
+            if prod(map(len, kept)) > self.max_candidates:
+                self._check_budget(n, horizon)
+            members = np.array(list(product(*kept)), dtype=np.int64).reshape(-1, horizon)
+        p_values = np.array(
+            [
+                [min(horizon * (r.greater + r.equal) / r.total, 1.0) for r in ranks]
+                for ranks in table
+            ]
+        )
+        found = p_values[np.arange(horizon), members].min(axis=1)
+        order = self._order(task, members, found)
+        return self._name_members(task, members[order], found[order], level)
+
+    def _order(self, task: PredictionTask, members: IntArray, p_values: FloatArray) -> IntArray:
+        """Return members most plausible first."""
+        return np.lexsort((chain_scores(task, members), -p_values))
+
+
+def chain_scores(task: PredictionTask, members: IntArray) -> FloatArray:
+    """Return how improbable each path is by the chain."""
+    if not len(members):
+        return np.zeros(0)
+    asked = replace(task, score=Path())
+    return asked.score_windows(asked.estimate(asked.complete_with(0)), asked.windows(members))
+
+
+@dataclass(eq=False, repr=False)
+class UnionMultiStep(UnionBaseline, name="unionmultistep"):
+    """A set for each step ahead, by a union bound (CF-RNN, Stankevičiūtė et al. 2021).
+
+    Parameters
+    ----------
+    score : {"smoother", "filter"}, default "smoother"
+        The nonconformity of a state at its step: one minus its probability given all observations
+        of the window, or those so far.
+    train_size : float or int, default 0.5
+        With `lengths`, the share or the number of sequences that train.
+
+    Notes
+    -----
+    The other parameters are those of `definetti.baselines.Baseline`. How `lengths` is
+    read, and the level of each step, ``1 − α/h``, are described in
+    `UnionBaseline`. A step is compared with the same step of the other
+    sequences, so that each gives one score to each step.
+
+    Guaranteed: coverage of at least the level, if the sequences given with `lengths` and the one
+    to be predicted are exchangeable, as independent ones of one law are: ``exact`` is then True.
+    A single history is cut into consecutive pieces as long as the horizon; the pieces of a Markov
+    chain are not exchangeable, the guarantee is lost, and ``exact`` is False.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> weeks = [weather(7, random_state=seed) for seed in range(200)]
+    >>> y = [thing for week in weeks for thing in week.observations]
+    >>> x = [sky for week in weeks for sky in week.states]
+    >>> cp = UnionMultiStep().fit(y[:-2], x[:-2], lengths=[7] * 199 + [5])
+    >>> cp.predict_set(y[-2:], 0.8)
+    PredictionSet: 1 of 4 sequences of 2 steps, holding the truth with probability ≥ 0.8
+      p = 0.2178  rain  sun
+      (union bound over steps, smoother score)
+    """
+
+    title = "union bound over steps"
+
+    score: Any = "smoother"
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """Whether exchangeable sequences were given."""
+        return self._is_fitted() and len(self._begins) > 1
+
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
+        estimate = task.estimate(task.complete_with(0))
+        smooth = isinstance(self.score_, Smoother)
+        asked = estimate.smoothing if smooth else estimate.filtering
+        new = round_scores(1.0 - asked(task.hide_unseen(task.complete_with(0).window))[0])
+        ends = self._ends(task)
+        past = np.zeros((0, len(new)))
+        if len(ends):
+            windows = task.hide_unseen(task.windows_ending(ends))
+            past = round_scores(1.0 - at_states(asked(windows), windows.states))
+        ones = np.ones(len(past), dtype=np.int64)
+        return [ranks(past[:, k], ones, new[k], joins=True) for k in range(len(new))]
+
+
+class UnionOverSequences(UnionBaseline, name="unionoversequences"):
+    """Hidden Markov models with confidence (Cherubin & Nouretdinov 2016).
+
+    Parameters
+    ----------
+    train_size : float or int, default 0.5
+        With `lengths`, the share or the number of sequences that train.
+    conditional : bool, default False
+        Compare a state's observation with the observations of that state alone.
+
+    Notes
+    -----
+    The other parameters are those of `definetti.baselines.Baseline`. How `lengths` is
+    read, and the level of each step, ``1 − α/h``, are described in
+    `UnionBaseline`.
+
+    The nonconformity of a state at its step is one minus its share of the likelihood of the
+    observation there: the chain has no say. It is compared with all labelled steps that
+    calibrate, of all sequences. The chain only ranks the paths that are left, the most probable
+    first, whatever their p-values.
+
+    Guaranteed: coverage of at least the level, if the pairs of a state and its observation are
+    exchangeable, as for independent and identically distributed steps; those of a Markov chain
+    are not. With ``conditional=True`` it is guaranteed for every hidden Markov model, from one
+    sequence or several, because given the states the observations of one state are independent
+    with one law: ``exact`` is then True. That is a remark of ours, not of the authors.
+
+    Examples
+    --------
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(300, random_state=0)
+    >>> cp = UnionOverSequences(conditional=True).fit(y[:298], x[:298])
+    >>> cp.predict_set(y[298:], 0.8).sequences
+    [('rain', 'rain'), ('sun', 'rain')]
+    """
+
+    title = "union bound over steps, paths ranked by the chain"
+
+    def __init__(
+        self,
+        model: Any = "auto",
+        confidence_level: float = 0.9,
+        train_size: float | None = 0.5,
+        states: Iterable[Hashable] | None = None,
+        max_candidates: int = 100_000,
+        random_state: Any = None,
+        conditional: bool = False,
+    ) -> None:
+        self.model = model
+        self.confidence_level = confidence_level
+        self.train_size = train_size
+        self.states = states
+        self.max_candidates = max_candidates
+        self.random_state = random_state
+        self.conditional = conditional
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """Whether observations are compared state by state."""
+        return bool(self.conditional)
+
+    def _check(self) -> None:
+        checked_flag(self.conditional, "conditional")
+
+    def _resolve_score(self) -> Score:
+        return EmissionShare()
+
+    def _steps(self, task: PredictionTask) -> list[list[Rank]]:
+        estimate = task.estimate(task.complete_with(0))
+        past, states = task.history, task.history.states
+        scores = round_scores(emission_nonconformity(estimate, past.observations))
+        reference = scores[np.arange(len(states)), states]
+        ones = np.ones(len(states), dtype=np.int64)
+        new = round_scores(emission_nonconformity(estimate, task.observations))
+        table = []
+        for unseen, row in zip(task.unseen.tolist(), new, strict=True):
+            if unseen:  # nothing tells one state from another
+                table.append([Rank(0, 1, 1)] * len(row))
+            elif self.conditional:
+                own = [past.visits(state) for state in range(len(row))]
+                table.append(
+                    [
+                        ranks(reference[times], ones[times], row[[state]], joins=True)[0]
+                        for state, times in enumerate(own)
+                    ]
+                )
+            else:
+                table.append(ranks(reference, ones, row, joins=True))
+        return table
+
+    def _order(self, task: PredictionTask, members: IntArray, p_values: FloatArray) -> IntArray:
+        return np.lexsort((-p_values, chain_scores(task, members)))
+
+
+class EmissionShare(Score):
+    """One minus a state's share of the likelihood of its own observation, at the worst step."""
+
+    name = "emission"
+
+    def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
+        steps = emission_nonconformity(estimate, windows.observations)
+        return np.asarray(at_states(steps, windows.states).max(axis=1))
+
+
+def emission_nonconformity(estimate: Estimate, observations: IntArray) -> FloatArray:
+    """Return the nonconformity of each state by its observation: ``observations.shape + (n,)``."""
+    if not isinstance(estimate, Parameters):
+        raise TypeError(
+            "model gives no likelihood of an observation by itself, which this baseline goes by; "
+            "use 'auto', an HMM, given_hmm or a fitted hmmlearn model"
+        )
+    logs = estimate.log_likelihood(observations)
+    best = logs.max(axis=-1, keepdims=True)
+    impossible = best == -np.inf  # in every state: all states are alike
+    likelihood = np.where(impossible, 1.0, np.exp(logs - np.where(impossible, 0.0, best)))
+    return np.asarray(1.0 - likelihood / likelihood.sum(axis=-1, keepdims=True))

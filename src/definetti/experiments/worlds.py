@@ -1,0 +1,336 @@
+"""Where methods are compared: simulated chains and recorded histories."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti.cells import Settings
+from definetti.experiments.grids import (
+    FIGURE1_POINTS,
+    FIGURE2_POINTS,
+    figure1_matrices,
+    figure2_matrices,
+)
+from definetti.experiments.methods import PROMISED
+from definetti.experiments.recorded_series import FILES, read_series
+
+SLEEP = "sleep_edf_epochs_trimmed.csv.gz"
+WORDS = "en_pud-ud-test.conllu"
+ORIGINS = {
+    **{file.name: file.origin for file in FILES},
+    SLEEP: "PhysioNet Sleep-EDF Expanded, https://physionet.org/content/sleep-edfx, as one row per "
+    "30-second epoch with the columns night, epoch, stage and the features",
+    WORDS: "Universal Dependencies English-PUD, "
+    "https://github.com/UniversalDependencies/UD_English-PUD",
+}
+
+
+class Recording(NamedTuple):
+    """A labelled sequence; observations are None where there are none but the states."""
+
+    observations: Any
+    states: Any
+    name: str = ""
+
+    def piece(self, begin: int, end: int) -> tuple[Any, Any]:
+        """Return a segment of it."""
+        seen = None if self.observations is None else self.observations[begin:end]
+        return seen, self.states[begin:end]
+
+
+class Night(NamedTuple):
+    """One night: its name, when each epoch was, what was measured, and the stages."""
+
+    name: str
+    epochs: Any
+    observations: Any
+    stages: list[str]
+
+    @property
+    def subject(self) -> str:
+        """Who slept: of a night such as SC4012E0 the first five letters."""
+        return self.name[:5]
+
+
+def read_nights(path: Path) -> list[Night]:
+    """Read nights one by one; epochs that were not scored are left out."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        rows = sorted(csv.DictReader(lines), key=lambda row: (row["night"], int(row["epoch"])))
+    features = [name for name in rows[0] if name not in ("night", "epoch", "stage")]
+    nights = []
+    for name, group in groupby(rows, key=lambda row: row["night"]):
+        own = list(group)
+        measured = np.array([[float(row[feature]) for feature in features] for row in own])
+        epochs = np.array([int(row["epoch"]) for row in own])
+        nights.append(Night(name, epochs, measured, [row["stage"] for row in own]))
+    return nights
+
+
+def read_sleep(path: Path) -> list[Recording]:
+    """Read the nights of each subject, one after the other, as one history.
+
+    Epochs that were not scored are left out and nights are joined end to end, so a few steps of a
+    history are longer than 30 seconds, and one of them is a day.
+    """
+    return [
+        Recording(
+            np.concatenate([night.observations for night in own]),
+            [stage for night in own for stage in night.stages],
+            subject,
+        )
+        for subject, group in groupby(read_nights(path), key=lambda night: night.subject)
+        for own in [list(group)]
+    ]
+
+
+def read_words(path: Path) -> list[Recording]:
+    """Read all sentences of a CoNLL-U file, in their order, as one history."""
+    with path.open(encoding="utf-8") as lines:
+        fields = [line.rstrip("\n").split("\t") for line in lines]
+    # A whole number is a word; 3-4 is a contraction of words that follow, 3.1 a word that nobody
+    # said. Comments and the ends of sentences have no number.
+    words = [field for field in fields if field[0].isdigit()]
+    return [Recording([word[1] for word in words], [word[3] for word in words], "words")]
+
+
+LABELLED = 0.75  # the share of a recorded history that is labelled before the first window
+# The paper's series are read together, so each needs the files of all.
+PAPER = tuple(file.name for file in FILES)
+NEEDS = {**dict.fromkeys(("Delhi", "Punjab", "household", "SPY"), PAPER),
+         "sleep": (SLEEP,), "words": (WORDS,)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ContestWorld:
+    """What all worlds have in common.
+
+    Attributes
+    ----------
+    name, horizon : what it is called, and how many steps a window has
+    labels, kind : the state space, and what is observed, as for `Contestant.make`
+    markov : whether it is a hidden Markov model with one law throughout; None if nobody knows
+    """
+
+    name: str
+    horizon: int
+    labels: tuple[Hashable, ...]
+    kind: str
+    markov: bool | None
+
+
+@dataclass(frozen=True)
+class Drawn(ContestWorld):
+    """A chain that is drawn anew for every repetition, which is one window.
+
+    Attributes
+    ----------
+    length : T, the labelled steps
+    laws : (from which step on, transition matrix, emission matrix), the first from 0 on
+    """
+
+    length: int = 100
+    laws: tuple[tuple[int, Any, Any], ...] = ()
+
+    @property
+    def point(self) -> Settings:
+        """All that its data depend on."""
+        return (("world", self.name), ("horizon", self.horizon), ("T", self.length),
+                ("laws", self.laws))  # fmt: skip
+
+    def history(self, rng: np.random.Generator) -> Recording:
+        """Draw ``T + horizon`` steps, from the stationary law on."""
+        from definetti.simulate import sample
+        from definetti.verify import stationary
+
+        start, steps, seen = stationary(np.array(self.laws[0][1])), [], []
+        ends = [*(law[0] for law in self.laws[1:]), self.length + self.horizon]
+        for (begin, transition, emission), end in zip(self.laws, ends, strict=True):
+            drawn = sample(start, np.array(transition), np.array(emission), end - begin, rng)
+            seen.append(drawn.observations)
+            steps.append(drawn.states)
+            start = np.array(transition)[drawn.states[-1]]
+        return Recording(np.concatenate(seen), np.concatenate(steps))
+
+    @cached_property
+    def oracle(self) -> float:
+        """The smallest sets of one who knows the law that holds in the window."""
+        from definetti.verify import oracle_size, stationary
+
+        transition, emission = np.array(self.laws[-1][1]), np.array(self.laws[-1][2])
+        start = stationary(transition)
+        return oracle_size(start, transition, emission, self.horizon, PROMISED)
+
+
+@dataclass(frozen=True)
+class Recorded(ContestWorld):
+    """Histories that were recorded; windows roll over the last part of each.
+
+    Attributes
+    ----------
+    histories : what was recorded
+    each : how many windows there are in each history
+    """
+
+    histories: tuple[Recording, ...] = ()
+    each: int = 1
+
+    oracle = None
+
+    @property
+    def point(self) -> Settings:
+        """All that its data depend on, the data themselves by their digest."""
+        digest = hashlib.sha256()
+        for history in self.histories:
+            digest.update(json.dumps([str(x) for x in history.states]).encode())
+            digest.update(repr(np.asarray(history.observations).tolist()).encode())
+        return (("world", self.name), ("horizon", self.horizon), ("each", self.each),
+                ("digest", digest.hexdigest()))  # fmt: skip
+
+    def begins(self, history: Recording) -> list[int]:
+        """Return where windows begin: in the last part, evenly spread, none over another."""
+        first = int(LABELLED * len(history.states))
+        slots = (len(history.states) - first) // self.horizon
+        return [first + self.horizon * int(k) for k in np.linspace(0, slots - 1, self.each)]
+
+
+def selected(
+    names: Iterable[str] | None,
+    data: Path | str | None,
+    horizons: Sequence[int],
+    repetitions: int,
+) -> tuple[list[Drawn | Recorded], list[str]]:
+    """Return the worlds of some names, and what is to be said of those that cannot be had.
+
+    Parameters
+    ----------
+    names : of `DRAWN` and `NEEDS`; None for all but the whole grids
+    data : folder with the recorded histories, or with folders of them
+    horizons : how many steps windows have; the whole grids have their own
+    repetitions : how many windows a recorded world has, about
+
+    Examples
+    --------
+    >>> worlds, left_out = selected(["sticky", "words"], "nowhere", (1,), 10)
+    >>> [world.name for world in worlds]
+    ['sticky']
+    >>> left_out
+    ["words is left out: data folder 'nowhere' has no en_pud-ud-test.conllu; get it from ..."]
+    """
+    every = [*DRAWN, *NEEDS]
+    wanted = [n for n in every if not n.endswith("-grid")] if names is None else list(names)
+    for name in wanted:
+        if name not in every:
+            raise ValueError(f"worlds has no {name!r}; choose among {', '.join(every)}")
+    found: list[Drawn | Recorded] = []
+    left_out = []
+    for name in (n for n in every if n in wanted):
+        if name in DRAWN:
+            found += _drawn(name, horizons)
+            continue
+        lacking = [file for file in NEEDS[name] if _file(data, file) is None]
+        if lacking:
+            where = "no data folder is named" if data is None else f"data folder {str(data)!r} has"
+            told = "; ".join(f"no {file}; get it from {ORIGINS[file]}" for file in lacking)
+            joint = ", so there is" if data is None else ""
+            left_out.append(f"{name} is left out: {where}{joint} {told}")
+        else:
+            found += _recorded(name, data, horizons, repetitions)
+    if not found:
+        raise ValueError("\n".join(["worlds has none that can be had", *left_out]))
+    return found, left_out
+
+
+def _symmetric(n: int, stay: float) -> FloatArray:
+    return np.where(np.eye(n, dtype=bool), stay, (1 - stay) / (n - 1))
+
+
+def _ring(n: int) -> FloatArray:
+    """Stay with probability 0.5, go on to the next state with 0.34, elsewhere with 0.02."""
+    return 0.48 * np.eye(n) + 0.32 * np.roll(np.eye(n), 1, axis=1) + 0.2 / n
+
+
+# The third state is there in one step out of twelve.
+RARE = np.array([[0.72, 0.2, 0.08], [0.2, 0.72, 0.08], [0.45, 0.45, 0.1]])
+EASY, HARD = (_symmetric(3, 0.9), _symmetric(3, 0.9)), (_symmetric(3, 0.4), _symmetric(3, 0.5))
+Laws = list[tuple[int, FloatArray, FloatArray]]
+Spot = tuple[str, int, int | None, Laws]  # name, length, horizon if it has its own, laws
+
+
+def _first(p: float, b: float, length: int, horizon: int | None = None) -> Spot:
+    name = f"figure1 p={p} b={b}" + (f" T={length}" if horizon else "")
+    return name, length, horizon, [(0, *figure1_matrices(p=p, b=b))]
+
+
+def _second(chain: str, b: float, length: int, horizon: int | None = None) -> Spot:
+    name = f"figure2 {chain} b={b:.3g}" + (f" T={length}" if horizon else "")
+    return name, length, horizon, [(0, *figure2_matrices(chain=chain, b=b))]
+
+
+GRID1: Sequence[dict[str, Any]] = FIGURE1_POINTS
+GRID2: Sequence[dict[str, Any]] = FIGURE2_POINTS
+DRAWN: dict[str, list[Spot]] = {
+    "figure1": [_first(p, 0.75, 100) for p in (0.1, 0.5, 0.9)],
+    "figure2": [_second(chain, 0.6, 120) for chain in ("markov", "iid")],
+    "sticky": [("sticky", 200, None, [(0, _symmetric(3, 0.95), _symmetric(3, 0.6))])],
+    "rare": [("rare state", 150, None, [(0, RARE, _symmetric(3, 0.7))])],
+    "ten": [("ten states", 100, None, [(0, _ring(10), _symmetric(10, 0.6))])],
+    # Half-way is where methods that split begin to calibrate; they do not see the change.
+    "change": [(f"change at {at}", 200, None, [(0, *EASY), (at, *HARD)]) for at in (100, 150)],
+    "figure1-grid": [_first(q["p"], q["b"], q["T"], q["horizon"]) for q in GRID1],
+    "figure2-grid": [_second(q["chain"], q["b"], q["T"], q["horizon"]) for q in GRID2],
+}
+
+
+def _drawn(name: str, horizons: Sequence[int]) -> Iterator[Drawn]:
+    for title, length, own, laws in DRAWN[name]:
+        plain = tuple((at, p.tolist(), b.tolist()) for at, p, b in laws)
+        for horizon in horizons if own is None else (own,):
+            labels = tuple(range(len(laws[0][1])))
+            yield Drawn(title, horizon, labels, "symbols", len(laws) == 1, length, plain)
+
+
+def _recorded(
+    name: str, data: Path | str | None, horizons: Sequence[int], repetitions: int
+) -> Iterator[Recorded]:
+    path = _file(data, NEEDS[name][0])
+    assert path is not None  # looked for before
+    readers = {"sleep": ("vectors", read_sleep), "words": ("words", read_words)}
+    if name in readers:
+        kind, reader = readers[name]
+        try:
+            histories = reader(path)
+        except (KeyError, IndexError, ValueError, EOFError, gzip.BadGzipFile):
+            origin = ORIGINS[path.name]
+            raise ValueError(
+                f"{path} is not the file that is meant; get it from {origin}"
+            ) from None
+    else:
+        kind = "nothing"  # what is "observed" in the paper is the state before: the chain knows it
+        histories = [Recording(None, one.states) for one in read_series(path.parent)
+                     if name in one.name]  # fmt: skip
+    labels = tuple(sorted({state for history in histories for state in history.states}))
+    rest = min(len(history.states) for history in histories) * (1 - LABELLED)
+    for horizon in horizons:
+        each = max(1, min(round(repetitions / len(histories)), int(rest) // horizon))
+        yield Recorded(name, horizon, labels, kind, None, tuple(histories), each)
+
+
+def _file(data: Path | str | None, name: str) -> Path | None:
+    """Find a file in a folder, or in a folder in it."""
+    if data is None:
+        return None
+    return next(
+        (p for p in (Path(data) / name, *Path(data).glob(f"*/{name}")) if p.is_file()), None
+    )

@@ -1,0 +1,266 @@
+"""Alarms: when the capital of martingales is evidence of a change."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from operator import sub
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray
+from definetti._system.checks import check_scalar, checked_number
+from definetti._system.mixins import Named, Saved
+from definetti.martingales.base import checked_share
+
+
+@dataclass(eq=False)
+class Alarm(Named, Saved, ABC):
+    """When to say that something has changed, by the capital of one or of several martingales.
+
+    Each part has its own martingale, and an alarm of its own. Martingales that are fed by different
+    scores of the same steps are each a martingale by itself, not all together, so that promises
+    for several parts rest on the union bound: the thresholds grow with their number.
+
+    Parameters
+    ----------
+    parts : int, default 1
+        How many martingales there are.
+
+    Attributes
+    ----------
+    state : (parts,) what the capital of later steps is measured by
+    statistics : (parts,) the log of what is compared with the threshold, as it stands
+    raised : (parts,) which of them have reached it
+    """
+
+    parts: int = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        checked_number(self.parts, "parts")
+        self.check()
+        self.restart()
+
+    @property
+    @abstractmethod
+    def log_threshold(self) -> float:
+        """The log of what must be reached for an alarm."""
+
+    @property
+    @abstractmethod
+    def promise(self) -> str:
+        """What is promised, and what is not, in words."""
+
+    @abstractmethod
+    def carry(self, carried: float, log_capital: float) -> float:
+        """Return what the capital of later steps is measured by, of one part after a step.
+
+        Parameters
+        ----------
+        carried : what it was before the step, at first 0
+        log_capital : the log of the capital after the step
+        """
+
+    def check(self) -> None:
+        """Refuse parameters that make no sense."""
+
+    @property
+    def state(self) -> FloatArray:
+        return np.array(self._carried)
+
+    @property
+    def statistics(self) -> FloatArray:
+        return np.array(self._statistics)
+
+    @property
+    def raised(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.statistics >= self.log_threshold)
+
+    def _saved(self) -> dict[str, Any]:
+        return {"settings": self.settings, "state": self.state, "statistics": self.statistics}
+
+    @classmethod
+    def _restored(cls, kept: dict[str, Any]) -> Alarm:
+        made = cls(**kept["settings"])
+        made.restore(kept["state"], kept["statistics"])
+        return made
+
+    @classmethod
+    def _memory(cls, kept: dict[str, Any]) -> int:
+        return 128 * checked_number(kept["settings"]["parts"], "parts")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters by their names: with `state` and `statistics`, all there is to save."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def restart(self) -> None:
+        """Begin anew, as the martingales do: their capital is one."""
+        self._carried, self._statistics = [0.0] * self.parts, [0.0] * self.parts
+
+    def restore(self, state: Any, statistics: Any) -> None:
+        """Go on from `state` and `statistics` that were saved."""
+        found = np.array([state, statistics], dtype=np.float64)
+        if found.shape != (2, self.parts) or not np.isfinite(found).all():
+            raise ValueError(
+                f"state and statistics must be {self.parts} finite numbers each, one for each part"
+            )
+        self._carried, self._statistics = found.tolist()
+
+    def update(self, log_capitals: Any) -> npt.NDArray[np.bool_]:
+        """Take in the log of each part's capital after a step, and tell which parts are raised."""
+        self.update_many(np.reshape(np.asarray(log_capitals, dtype=np.float64), (1, -1)))
+        return self.raised
+
+    def hear(self, log_capitals: list[float]) -> list[bool]:
+        """Do what `update` does with plain numbers, one for each part, of which nothing is checked.
+
+        For streams: arrays of a few numbers cost more than what is done with them.
+        """
+        carried, threshold = self._carried, self.log_threshold
+        self._statistics = list(map(sub, log_capitals, carried))
+        self._carried = list(map(self.carry, carried, log_capitals))
+        return [one >= threshold for one in self._statistics]
+
+    def update_many(self, log_capitals: Any) -> FloatArray:
+        """Take in the logs of the capitals after each step, ``(T, parts)``; return the statistics.
+
+        A step raises an alarm where its statistic is at least `log_threshold`.
+        """
+        logs = np.asarray(log_capitals, dtype=np.float64)
+        logs = logs[:, None] if logs.ndim == 1 and self.parts == 1 else logs
+        if logs.ndim != 2 or logs.shape[1] != self.parts or np.isnan(logs).any():
+            raise ValueError(
+                f"log_capitals must have a number for each of {self.parts} parts, step by step, "
+                f"got the shape {logs.shape}"
+            )
+        found = np.empty_like(logs)
+        for k, row in enumerate(logs.tolist()):
+            self.hear(row)
+            found[k] = self._statistics
+        return found
+
+
+@dataclass(eq=False)
+class RunLength(Alarm):
+    """An alarm with at least so many steps, on average, before it is false."""
+
+    run_length: float = 1000.0
+
+    def check(self) -> None:
+        check_scalar(self.run_length, "run_length", "give a number of steps")
+        if not 1 <= self.run_length < np.inf:
+            raise ValueError(
+                f"run_length must be a number of steps ≥ 1, got {self.run_length!r}; 1000 allows a "
+                "false alarm in 1,000 steps on average"
+            )
+
+    @property
+    def log_threshold(self) -> float:
+        # One part: the Shiryaev–Roberts statistic less the number of steps is a martingale, so
+        # that where it stops it is as large, on average, as the time. Several: each part has
+        # reached c by the step t with a probability of at most t/c (Doob), any of K with Kt/c, so
+        # that the mean is at least the sum of 1 − Kt/c over t < c/K, which is (c/K + 1)/2.
+        one = self.run_length if self.parts == 1 else 2 * self.run_length - 1
+        return math.log(self.parts * one)
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"at least {self.run_length:g} steps on average before a false alarm; sooner or later "
+            "there is one"
+        )
+
+
+@dataclass(eq=False)
+class CUSUM(RunLength, name="cusum"):
+    """Raise an alarm when the capital has grown by a factor since it was lowest.
+
+    What was lost before a change costs nothing, so that changes are seen quickly however late they
+    come. If nothing changes it takes at least `run_length` steps on average until an alarm; *not*
+    promised is that there is none: sooner or later there is a false one (Volkhonskiy et al. 2017).
+
+    Parameters
+    ----------
+    run_length : float, default 1000
+        The average number of steps before a false alarm, at least.
+
+    Examples
+    --------
+    >>> alarm = CUSUM(run_length=20)
+    >>> alarm.update([-5.0]), alarm.update([-3.0]), alarm.update([-1.0])
+    (array([False]), array([False]), array([ True]))
+    """
+
+    def carry(self, carried: float, log_capital: float) -> float:
+        return min(carried, log_capital)
+
+
+@dataclass(eq=False)
+class ShiryaevRoberts(RunLength, name="shiryaev_roberts"):
+    """Raise an alarm when the factors by which the capital has grown since each step add up.
+
+    Someone new begins to bet at every step, with a capital of one. If nothing changes it takes at
+    least `run_length` steps on average until an alarm; *not* promised is that there is none: sooner
+    or later there is a false one (Vovk et al. 2021).
+
+    Parameters
+    ----------
+    run_length : float, default 1000
+        The average number of steps before a false alarm, at least.
+
+    Examples
+    --------
+    >>> alarm = ShiryaevRoberts(run_length=2.5)
+    >>> alarm.update([0.0]), alarm.update([0.0]), alarm.update([0.0])
+    (array([False]), array([False]), array([ True]))
+    """
+
+    def carry(self, carried: float, log_capital: float) -> float:
+        # Minus the log of the sum of one over all capitals so far, the first of them, 1, included.
+        low, high = sorted((carried, log_capital))
+        return low - math.log1p(math.exp(low - high)) if low < high else low - math.log(2.0)
+
+
+@dataclass(eq=False)
+class Ville(Alarm, name="ville"):
+    """Raise an alarm when the capital reaches ``parts / alpha``.
+
+    If nothing changes, there is no alarm *ever* with a probability of at least ``1 − alpha``:
+    Ville's inequality for each part, the union bound for all. The longer nothing has changed, the
+    more capital may have been lost, and the longer a change takes to be seen.
+
+    Parameters
+    ----------
+    alpha : float, default 0.05
+        The probability of a false alarm, ever, by any part.
+
+    Examples
+    --------
+    >>> from definetti.martingales import SimpleJumper
+    >>> bet, alarm = SimpleJumper(), Ville(alpha=0.05)
+    >>> steps = 0
+    >>> while not alarm.update([bet.update(0.03)]).any():
+    ...     steps += 1
+    >>> steps, bet.capital > 20
+    (10, True)
+    """
+
+    alpha: float = 0.05
+
+    def check(self) -> None:
+        checked_share(self.alpha, "alpha", "0.05 is a false alarm, ever, in one stream of twenty")
+
+    @property
+    def log_threshold(self) -> float:
+        return math.log(self.parts / self.alpha)
+
+    @property
+    def promise(self) -> str:
+        return f"a false alarm, ever, with a probability of at most {self.alpha:g}"
+
+    def carry(self, carried: float, log_capital: float) -> float:
+        return 0.0

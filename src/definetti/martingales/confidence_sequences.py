@@ -1,0 +1,158 @@
+"""Confidence sequences: intervals for coverage that hold at all times together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from math import lgamma, log
+from typing import Any, ClassVar
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti._system.checks import check_scalar, checked_number
+from definetti._system.compiled import kernel
+from definetti._system.mixins import Named
+from definetti.martingales.base import checked_share
+
+
+@dataclass(frozen=True)
+class ConfidenceSequence(Named, ABC):
+    """An interval for coverage so far that holds at all times together, whenever one looks.
+
+    An interval such as Clopper and Pearson's holds at one time chosen beforehand; whoever looks at
+    it after every step will see it fail sooner or later. Here the probability that the interval
+    *ever* leaves out what it is for is at most `alpha`. It depends on the counts alone, so that
+    there is nothing to be saved.
+
+    Parameters
+    ----------
+    alpha : float, default 0.05
+        The probability that any of the intervals, ever, is wrong.
+    parts : int, default 1
+        How many shares are looked at, one for each state say, that are all to hold together: the
+        union bound. With 1 each holds by itself.
+
+    Attributes
+    ----------
+    assumes : what it rests on, in words
+    """
+
+    alpha: float = 0.05
+    parts: int = field(default=1, kw_only=True)
+
+    assumes: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        checked_share(self.alpha, "alpha", "0.05 is usual")
+        checked_number(self.parts, "parts")
+
+    @abstractmethod
+    def bounds(self, successes: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return low and high for each pair of counts; all trials are at least one."""
+
+    def interval(self, successes: Any, trials: Any) -> tuple[FloatArray, FloatArray]:
+        """Return low and high for counts, numbers or arrays; 0 and 1 where there are no trials."""
+        hit, all_ = np.broadcast_arrays(
+            np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+        )
+        if not ((hit >= 0) & (hit <= all_)).all():
+            raise ValueError("successes must be whole numbers between 0 and trials")
+        seen = all_ > 0
+        low, high = np.zeros(hit.shape), np.ones(hit.shape)
+        low[seen], high[seen] = self.bounds(hit[seen], all_[seen])
+        return low, high
+
+    @property
+    def share(self) -> float:
+        """The probability of being wrong that each part is given."""
+        return self.alpha / self.parts
+
+
+@dataclass(frozen=True)
+class BetaMixture(ConfidenceSequence, name="beta_mixture"):
+    """All probabilities ``q`` against which a mixture of all others has won less than ``1/alpha``.
+
+    The mixture of ``r^s (1 − r)^f`` over a Beta(1/2, 1/2) law of ``r``, divided by the same at
+    ``q``, is a martingale if the probability is ``q``; Ville's inequality is the rest (Robbins
+    1970).
+
+    Assumes that each set covers with the same probability, whatever came before. That is so for
+    smoothed sets of `full` with a refitted model and windows that do not overlap: misses are then
+    independent. For other symmetries, and where the law changes, take `NormalMixture`.
+
+    Examples
+    --------
+    >>> low, high = BetaMixture().interval(90, 100)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.772, 0.971)
+    """
+
+    assumes = "each set covers with the same probability, whatever came before"
+
+    def bounds(self, successes: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
+        low = _lowest(successes, trials - successes, self.share)
+        return low, 1.0 - _lowest(trials - successes, successes, self.share)
+
+
+@kernel
+def _lowest(hits: FloatArray, misses: FloatArray, alpha: float) -> FloatArray:
+    """Return, for each pair of counts, where probabilities begin that are not yet ruled out."""
+    found = np.zeros(len(hits))
+    for k in range(len(hits)):
+        s, f = hits[k], misses[k]
+        if s == 0.0:
+            continue
+        # The mixture's likelihood; π is the normalising constant of its law.
+        mixed = lgamma(s + 0.5) + lgamma(f + 0.5) - lgamma(s + f + 1.0) - log(np.pi)
+        out, inside = 0.0, s / (s + f)
+        while inside - out > 1e-14:
+            middle = 0.5 * (out + inside)
+            lost = f * np.log1p(-middle) if f > 0.0 else 0.0
+            if mixed - s * np.log(middle) - lost >= -np.log(alpha):
+                out = middle
+            else:
+                inside = middle
+        found[k] = out
+    return found
+
+
+@dataclass(frozen=True)
+class NormalMixture(ConfidenceSequence, name="normal_mixture"):
+    """An interval for the mean, so far, of what the probability of each set was given its past.
+
+    That mean is what a share estimates where probabilities differ from step to step and depend on
+    what came before. ``exp(λ Σ (hit − probability) − λ² t / 8)`` is a supermartingale whatever they
+    are (Hoeffding); mixed over a normal law of ``λ`` it gives ``√((V + ρ) log((V + ρ) / (ρ α²)))``,
+    ``V = t/4``, as a bound of the sum at all times (Robbins 1970; Howard et al. 2021).
+
+    Parameters
+    ----------
+    best_at : float, default 500
+        The number of trials at which it is to be narrow; it holds at all.
+
+    Examples
+    --------
+    >>> low, high = NormalMixture().interval(900, 1000)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.852, 0.948)
+    """
+
+    best_at: float = 500.0
+
+    assumes = "nothing: the interval is for the mean of the probabilities so far"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_scalar(self.best_at, "best_at", "give a number of trials")
+        if not 1 <= self.best_at < np.inf:
+            raise ValueError(f"best_at must be a number of trials ≥ 1, got {self.best_at!r}")
+
+    def bounds(self, successes: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
+        # Howard et al. (2021), section 3.5, to a good approximation; any ρ is valid.
+        logs = 2.0 * np.log(1.0 / self.share)
+        rho = self.best_at / 4.0 / (logs + np.log(1.0 + logs))
+        width = trials / 4.0 + rho
+        half = np.sqrt(width * (np.log(width / rho) + logs)) / trials
+        mean = successes / trials
+        return np.maximum(mean - half, 0.0), np.minimum(mean + half, 1.0)

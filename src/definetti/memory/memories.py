@@ -1,0 +1,233 @@
+"""Memories: the age of a state, the last observation, several states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti._system.checks import checked_number
+from definetti._system.compiled import kernel
+from definetti.data.history import History
+from definetti.data.labels import MISSING
+from definetti.memory.base import Memory
+
+LARGEST = 10**18  # a machine number, and so is the age after it
+
+
+@dataclass(frozen=True)
+class Age(Memory, name="age"):
+    """The state, and for how many steps it has lasted: exact whatever the law of how long it does.
+
+    How long the first state had lasted when the history began is not known: while it lasts, its
+    tokens are its own.
+
+    Parameters
+    ----------
+    most : int, optional
+        The age from which on a state grows no older: what is left of it no longer depends on how
+        long it has lasted. Without it ages grow without bound, and a state that has lasted longer
+        than ever before can be compared with nothing.
+
+    Examples
+    --------
+    >>> Age().trace(np.array([0, 0, 1, 1, 0]), np.zeros(5, dtype=np.int64))
+    array([[0, 1, 1],
+           [0, 2, 1],
+           [1, 1, 0],
+           [1, 2, 0],
+           [0, 1, 0]])
+    """
+
+    most: int | None = None
+
+    reads_observations = False
+    remedy = "cap the age, memory=definetti.memory.Age(most=20)"
+
+    def __post_init__(self) -> None:
+        if self.most is not None and checked_number(self.most, "most") > LARGEST:
+            raise ValueError(
+                f"memory=Age(most={self.most}) is more than {LARGEST:,} steps; leave most out for "
+                "ages that grow without bound, memory='age'"
+            )
+
+    def begin(self, state: int, observation: int) -> IntArray:
+        return np.array([state, 1, 1])
+
+    def follow(self, tokens: IntArray, states: IntArray, observations: IntArray) -> IntArray:
+        lasts = tokens[:, 0] == states
+        age = np.where(lasts, tokens[:, 1] + 1, 1)
+        if self.most is not None:
+            age = np.minimum(age, self.most)
+        return np.column_stack([states, age, np.where(lasts, tokens[:, 2], 0)])
+
+    def trace(
+        self, states: IntArray, observations: IntArray, before: IntArray | None = None
+    ) -> IntArray:
+        if not len(states):
+            return np.zeros((0, 3), dtype=np.int64)
+        old = np.array([-1, 0, 0]) if before is None else before
+        return _aged(states, old, before is None, self.most or len(states) + int(old[1]) + 1)
+
+    def check(self, history: History) -> None:
+        if len(history) and (history.states == history.first).all():
+            raise ValueError(
+                f"memory='age' needs a state that was seen to end, and all {len(history)} steps "
+                "of the history are in one state; give more history, or use memory=1"
+            )
+
+    @property
+    def assumption(self) -> str:
+        capped = "" if self.most is None else f", up to {self.most} steps"
+        return f"the present state and how long it has lasted{capped}"
+
+
+def find_old_age(states: IntArray, lengths: IntArray, share: float = 0.9) -> int:
+    """Return the age by which so many of the runs of states are over, in segments of such lengths.
+
+    >>> find_old_age(np.array([0, 0, 1, 1, 1, 0]), np.array([6]), share=0.5)
+    3
+    """
+    ends = np.diff(states, append=-1) != 0
+    ends[np.cumsum(lengths) - 1] = True
+    runs = np.diff(np.flatnonzero(ends), prepend=-1)
+    return int(np.quantile(runs, share)) + 1
+
+
+@kernel
+def _aged(states: IntArray, before: IntArray, first: bool, most: int) -> IntArray:
+    rows = np.empty((len(states), 3), dtype=np.int64)
+    state, age, begun = before[0], before[1], before[2]
+    if first:
+        state, age, begun = states[0], 0, 1
+    for t in range(len(states)):
+        if states[t] == state:
+            age = min(age + 1, most)
+        else:
+            state, age, begun = states[t], 1, 0
+        rows[t, 0], rows[t, 1], rows[t, 2] = state, age, begun
+    return rows
+
+
+@dataclass(frozen=True)
+class Observation(Memory, name="observation"):
+    """The state and the observation: exact where both together are a Markov chain.
+
+    Where what is observed has a say in what comes next, or lingers: switching autoregressions,
+    feedback. Observations must be symbols.
+
+    Examples
+    --------
+    >>> Observation().trace(np.array([0, 1, 1]), np.array([2, 0, 1]))
+    array([[0, 2],
+           [1, 0],
+           [1, 1]])
+    """
+
+    reads_observations = True
+    remedy = "name fewer symbols, with wider bins"
+
+    def begin(self, state: int, observation: int) -> IntArray:
+        return np.array([state, observation])
+
+    def follow(self, tokens: IntArray, states: IntArray, observations: IntArray) -> IntArray:
+        return np.column_stack([states, observations])
+
+    def trace(
+        self, states: IntArray, observations: IntArray, before: IntArray | None = None
+    ) -> IntArray:
+        return np.column_stack([states, observations])
+
+    def check(self, history: History) -> None:
+        self.check_more(history.observations, history.symbols)
+
+    def check_more(self, observations: IntArray, symbols: bool) -> None:
+        if not symbols:
+            raise ValueError(
+                "memory='observation' needs observations that are symbols, seen again and again; "
+                "name bins, such as pandas.cut(values, 5).astype(str), or use another memory"
+            )
+        if (observations == MISSING).any():
+            raise ValueError(
+                "memory='observation' needs an observation at every step, and some are missing; "
+                "leave such steps out of the history with lengths=, or use another memory"
+            )
+
+    @property
+    def assumption(self) -> str:
+        return "the present state and the present observation"
+
+
+NOTHING = -1  # before the first step
+
+
+@dataclass(frozen=True)
+class Order(Memory, name="order"):
+    """The last ``k`` states: exact for chains of order ``k``, whose observations may depend on all.
+
+    Parameters
+    ----------
+    k : int, default 1
+        How many states, the present one included; 1 is the hidden Markov model.
+
+    Examples
+    --------
+    >>> Order(2).trace(np.array([0, 0, 1]), np.array([7, 7, 7]))
+    array([[ 0, -1],
+           [ 0,  0],
+           [ 1,  0]])
+    """
+
+    k: int = 1
+
+    reads_observations = False
+    remedy = "take fewer steps, memory=2"
+
+    def __post_init__(self) -> None:
+        checked_number(self.k, "memory")
+
+    def begin(self, state: int, observation: int) -> IntArray:
+        return np.array([state, *[NOTHING] * (self.k - 1)])
+
+    def follow(self, tokens: IntArray, states: IntArray, observations: IntArray) -> IntArray:
+        return np.column_stack([states, tokens[:, :-1]])
+
+    def trace(
+        self, states: IntArray, observations: IntArray, before: IntArray | None = None
+    ) -> IntArray:
+        past = np.full(self.k - 1, NOTHING) if before is None else before[: self.k - 1][::-1]
+        whole = np.concatenate([past, states])
+        return np.lib.stride_tricks.sliding_window_view(whole, self.k)[:, ::-1]
+
+    def check(self, history: History) -> None:
+        if self.k > len(history):
+            raise ValueError(
+                f"memory={self.k} is longer than the history of {len(history)} steps; take "
+                f"fewer steps, or give more history"
+            )
+
+    @property
+    def assumption(self) -> str:
+        return "the present state" if self.k == 1 else f"the last {self.k} states"
+
+
+def resolve_memory(memory: Any) -> Memory:
+    """Return the memory that is meant: a number of steps, a name, or a memory as it is.
+
+    >>> resolve_memory(2), resolve_memory("observation")
+    (Order(k=2), Observation())
+    """
+    if isinstance(memory, Memory):
+        return memory
+    if isinstance(memory, str) and memory in Memory.named and memory != Order.known_as:
+        found: Memory = Memory.named[memory]()
+        return found
+    if isinstance(memory, (int, np.integer)) and not isinstance(memory, bool) and memory >= 1:
+        return Order(int(memory))
+    names = ", ".join(repr(name) for name in Memory.named if name != Order.known_as)
+    raise ValueError(
+        f"memory must be a whole number of steps ≥ 1, one of {names}, or a "
+        f"definetti.memory.Memory, got {memory!r}"
+    )

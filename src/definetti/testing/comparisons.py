@@ -1,0 +1,253 @@
+"""The checks of a score, a symmetry and a memory."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti.conformal import ConformalHMM
+from definetti.data.history import Completion, History, Windows
+from definetti.emissions import Categorical
+from definetti.engine.task import evaluate
+from definetti.memory import Memory
+from definetti.models import HMM
+from definetti.scores import Score
+from definetti.symmetry import Symmetry
+from definetti.testing.exactness import (
+    STATES,
+    OnGrid,
+    check_at_once,
+    check_lattice,
+    check_object,
+    check_rolling,
+    check_uniform,
+    make_predictor,
+    same,
+)
+
+
+def check_score(score: Score) -> None:
+    """Check that a score is a function of the model and of each window alone.
+
+    Parameters
+    ----------
+    score : an object that derives from `definetti.scores.Score`
+
+    Examples
+    --------
+    >>> from definetti.scores import Joint
+    >>> check_score(Joint(order=2))
+    """
+    check_object(score, Score)
+    found = []
+    for states, symbols in product([STATES, STATES[::-1]], [("a", "b"), ("b", "a")]):
+        estimate, windows = _windows(states, symbols)
+        values = evaluate(score, estimate, windows)
+        parts = [Windows(*(part[[k]] for part in windows)) for k in range(len(values))]
+        alone = [evaluate(score, estimate, one)[0] for one in parts]
+        assert same(values, alone), (
+            "a window's score depends on the windows that are scored with it, or on those before; "
+            "score each by itself, and keep nothing between calls"
+        )
+        found.append(values)
+    assert all(same(found[0], one) for one in found[1:]), (
+        "the score computes with codes as if they were numbers: other codes for the same states "
+        "or symbols give other scores; use codes only to look things up"
+    )
+    for horizon in (1, 2):
+        check_uniform(make_predictor(HMM(), score, "returns"), 3, horizon, "the score")
+    check_rolling(ConformalHMM(HMM(), score, train_size=20, random_state=0), "score")
+    for symmetry in ("spaced", "departures"):
+        fixed = ConformalHMM(
+            HMM(), score, symmetry, train_size=20, allow_empty=True, random_state=0
+        )
+        check_at_once(fixed, "the score")
+        check_lattice(fixed, "the score")
+
+
+def _windows(states: tuple[str, ...], symbols: tuple[str, ...]) -> tuple[Any, Windows]:
+    """Return an estimate and windows: the same whatever the codes of states and symbols."""
+    emission = Categorical()
+    table, _ = emission.encode(symbols, None, "observations")
+    past = [states.index(one) for one in ("calm", "calm", "busy", "calm", "busy", "busy")]
+    _, seen = emission.encode(["a", "b", "b", "a", "b", "b"], table, "observations")
+    history = History(2)
+    history.append(np.array(past), seen)
+    statistics = emission.statistics(table, seen, np.array(past), 2)
+    completion = Completion(history, np.array([states.index("calm")]), seen[:1], 2)
+    estimate = HMM().estimate(completion, table, statistics, states)
+    rows = list(product(("calm", "busy"), repeat=3))
+    codes = np.array([[states.index(one) for one in row] for row in rows])
+    shown = [one for row in product("ab", "ab", "ab") for one in row[1:]]
+    observed = emission.encode(shown, table, "observations")[1].reshape(-1, 2)
+    return estimate, Windows(codes[:, 0], codes[:, 1:], observed)
+
+
+def check_symmetry(symmetry: Symmetry) -> None:
+    """Check that a symmetry keeps what it declares, in every sequence of small models.
+
+    These have four labelled steps, or eight without observations: a parameter that does not act
+    so soon is not checked. Give parameters so small that they do, ``check_symmetry(Latest(1))``
+    for a symmetry of the latest blocks, or name them in its `examples`.
+
+    Parameters
+    ----------
+    symmetry : an object that derives from `definetti.symmetry.Symmetry`
+
+    Examples
+    --------
+    >>> from definetti.symmetry import Returns
+    >>> check_symmetry(Returns())
+    """
+    check_object(symmetry, Symmetry)
+    _check(symmetry)
+    for parameters in symmetry.examples:
+        _check(type(symmetry)(**parameters))
+
+
+def _check(symmetry: Symmetry) -> None:
+    for horizon in (1, 2):
+        _check_orbits(symmetry, horizon)
+    if not symmetry.exact:
+        return
+    if symmetry.given == "last state":  # others hold by visits, not at a time of the clock
+        _check_valid(symmetry)
+        if not symmetry.reads_observations:
+            _check_forecast(symmetry)
+    fixed = ConformalHMM(HMM(), "path", symmetry, train_size=20, random_state=0)
+    check_rolling(fixed)
+    for predictor in (fixed, ConformalHMM(HMM(), "path", symmetry, random_state=0)):
+        check_at_once(predictor, "the symmetry")
+
+
+def _check_valid(symmetry: Symmetry) -> None:
+    """Check its p-values: those of pairs, and of longer sequences of states alone."""
+    compared = [
+        check_uniform(
+            make_predictor(HMM(), "filter", symmetry), length, horizon, "the symmetry",
+            n_symbols=symbols,
+        )
+        for length, horizon, symbols in ((4, 1, 2), (3, 2, 2), (8, 1, 1))
+    ]  # fmt: skip
+    assert any(compared), (
+        f"{symmetry!r} never compares a candidate with anything in sequences of up to eight "
+        "labelled steps, so that nothing is checked; use smaller parameters"
+    )
+
+
+def _check_orbits(symmetry: Symmetry, horizon: int) -> None:
+    """Check that candidates share what they are said to share."""
+    history = History(2)
+    history.append(np.array([0, 1, 0, 0, 1, 1, 0]), np.array([0, 1, 1, 0, 1, 0, 0]))
+    seen: dict[Any, Any] = {}
+    for states in product(range(2), repeat=horizon):
+        completion = Completion(history, np.array(states), np.zeros(horizon, dtype=np.int64), 2)
+        found = symmetry.reference(completion, 99, lambda: np.random.default_rng(0))
+        if symmetry.by_last_state:
+            assert found.ends is not None, "by_last_state is True, and the reference has no ends"
+        content = _content(found)
+        for key in [symmetry.orbit(completion), *[("last", states[-1])] * symmetry.by_last_state]:
+            assert seen.setdefault(key, content) == content, (
+                "two candidates share a name (`orbit`, or the last state with by_last_state) and "
+                "not their reference; leave `orbit` out, or name all that it depends on"
+            )
+
+
+def _content(reference: Any) -> Any:
+    if reference.ends is not None:
+        return tuple(reference.ends.tolist())
+    rows = np.column_stack([reference.windows.start, *reference.windows[1:]]).tolist()
+    weights = reference.weights.tolist()
+    return reference.joins, sorted(zip(map(tuple, rows), weights, strict=True))
+
+
+def _check_forecast(symmetry: Symmetry) -> None:
+    """Check that unobserved future steps differ from gaps, where a symmetry declares it."""
+    gappy = OnGrid(Categorical(), ("a", None))
+    check_uniform(
+        make_predictor(HMM(emission=gappy), "filter", symmetry), 3, 2,
+        "reads_observations is False, and the symmetry", seen=0,
+    )  # fmt: skip
+
+
+LENGTH = 12
+
+
+def check_memory(memory: Memory) -> None:
+    """Check that tokens follow from each other, and mean the same wherever they come.
+
+    Parameters
+    ----------
+    memory : an object that derives from `definetti.memory.Memory`
+
+    Examples
+    --------
+    >>> from definetti.memory import Age
+    >>> check_memory(Age(most=3))
+    """
+    assert isinstance(memory, Memory), f"{memory!r} does not derive from definetti.memory.Memory"
+    for states, seen in _sequences():
+        tokens = Memory.trace(memory, states, seen)  # by `begin` and `follow`
+        assert same(tokens[:, 0], states), "a token must begin with the code of its state"
+        _check_followed(memory, tokens, states, seen)
+        _check_traced(memory, tokens, states, seen)
+        _check_codes(memory, tokens, states, seen)
+        _check_begun(memory, tokens, states, seen)
+        if not memory.reads_observations:
+            assert same(tokens, memory.trace(states, 1 - seen)), (
+                "reads_observations is False, and tokens depend on observations; leave it out"
+            )
+
+
+def _sequences() -> Any:
+    """Yield all short sequences of two states, and longer ones of three; of two symbols."""
+    rng = np.random.default_rng(0)
+    for states in product(range(2), repeat=6):
+        yield np.array(states), rng.integers(0, 2, 6)
+    for _ in range(40):
+        yield rng.integers(0, 3, LENGTH), rng.integers(0, 2, LENGTH)
+
+
+def _check_followed(memory: Memory, tokens: IntArray, states: IntArray, seen: IntArray) -> None:
+    """Check that a token is a function of the one before it and of what is new."""
+    at_once = memory.follow(tokens[:-1], states[1:], seen[1:])
+    assert same(at_once, tokens[1:]), (
+        "a token depends on more than the one before it and what is new: the same come out "
+        "otherwise when they are asked for together; keep nothing between calls"
+    )
+
+
+def _check_traced(memory: Memory, tokens: IntArray, states: IntArray, seen: IntArray) -> None:
+    """Check that the fast way is the slow one, from the beginning and from any token."""
+    assert same(memory.trace(states, seen), tokens), "`trace` is not `begin` and then `follow`"
+    for cut in (1, len(states) // 2):
+        later = memory.trace(states[cut:], seen[cut:], tokens[cut - 1])
+        assert same(later, tokens[cut:]), "`trace` after a token is not `follow`"
+
+
+def _check_codes(memory: Memory, tokens: IntArray, states: IntArray, seen: IntArray) -> None:
+    """Check that codes are looked up, never computed with."""
+    other = memory.trace(np.array([2, 0, 1])[states], 1 - seen)
+    assert same(_alike(tokens), _alike(other)), (
+        "tokens compute with codes as if they were numbers: with other codes for the same states "
+        "or symbols, other steps share a token; use codes only to tell them apart"
+    )
+
+
+def _check_begun(memory: Memory, tokens: IntArray, states: IntArray, seen: IntArray) -> None:
+    """Check that steps that share a token would do so whatever had come before the first."""
+    for cut in range(1, len(states)):
+        alone = memory.trace(states[cut:], seen[cut:])
+        shared, known = _alike(alone), _alike(tokens[cut:])
+        assert not (shared & ~known).any(), (
+            "`begin` gives a token that a later step may have, though the past, which is not "
+            "known, makes a difference to it; give it a token of its own, as Age does"
+        )
+
+
+def _alike(tokens: IntArray) -> Any:
+    """Tell which steps share a token, ``(T, T)``."""
+    return (tokens[:, None] == tokens[None]).all(axis=2)

@@ -1,0 +1,170 @@
+"""What all checks rest on: exact coverage of small models, and fast paths that agree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray
+from definetti.conformal import ConformalHMM
+from definetti.emissions import Emission
+from definetti.evaluation.rolling import roll_levels
+from definetti.models import Model
+from definetti.sets.lattice import LatticeSet
+from definetti.verify import enumerate_ranks
+
+STATES = ("calm", "busy")
+# Start, transitions and emissions of models that tell a wrong p-value from a right one.
+LAWS = (
+    ([0.5, 0.5], [[0.1, 0.9], [0.9, 0.1]], [[0.75, 0.25], [0.25, 0.75]]),
+    ([1.0, 0.0], [[0.8, 0.2], [0.0, 1.0]], [[0.9, 0.1], [0.2, 0.8]]),
+    ([0.3, 0.7], [[0.6, 0.4], [0.3, 0.7]], [[0.5, 0.5], [0.1, 0.9]]),
+)
+LEVELS = (0.5, 0.8)
+CLOSE = 1e-9
+
+
+def check_object(thing: Any, contract: type) -> None:
+    """Check that something fulfils a contract, and is no class."""
+    name = f"definetti.{contract.__module__.split('.')[1]}.{contract.__name__}"
+    assert not isinstance(thing, type), f"{thing.__name__} is a class; give an object of it"
+    assert isinstance(thing, contract), f"{thing!r} does not derive from {name}"
+
+
+def check_two(values: Any, name: str) -> None:
+    """Check that there are enough values to enumerate."""
+    assert len(values) > 1, f"{name} must be two or more that differ, got {len(values)}"
+
+
+def make_predictor(model: Model, score: Any, symmetry: Any) -> ConformalHMM:
+    """Return a predictor whose smoothed coverage is the level: its sets may be empty."""
+    return ConformalHMM(model, score, symmetry, allow_empty=True)
+
+
+def check_uniform(
+    predictor: Any, length: int, horizon: int, what: str, seen: Any = None, n_symbols: int = 2
+) -> bool:
+    """Check that smoothed coverage is the level: overall and given each last state.
+
+    Returns whether a candidate was compared with anything: else nothing was checked.
+    """
+    with quiet():
+        everything = enumerate_ranks(predictor, 2, n_symbols, length, horizon, observed=seen)
+    smoothed = everything._replace(smoothing=True)
+    for law, level in product(LAWS, LEVELS):
+        start, steps, emitted = (np.array(part) for part in law)
+        emitted = emitted if n_symbols == 2 else np.ones((2, 1))
+        given = smoothed.coverage_given_last(start, steps, emitted, level)
+        off = np.nanmax(np.abs(given - level))
+        assert off <= CLOSE, (
+            f"{what} is not valid: over all sequences of {length} labelled steps and {horizon} new "
+            f"ones, coverage given the last state is off the level {level} by {off:.3g}; something "
+            "in it is not the same for all rearrangements of a sequence"
+        )
+    return any(rank.total > 1 for rank in everything.ranks)
+
+
+def check_rolling(predictor: ConformalHMM, what: str = "symmetry") -> None:
+    """Check that labels that come bit by bit give the p-values of a fresh fit."""
+    rng = np.random.default_rng(1)
+    states = [STATES[k] for k in (rng.random(60).cumsum() * 1.3).astype(int) % 2]
+    symbols = [str(k) for k in rng.integers(0, 3, 60)]
+    with quiet():
+        rolled = predictor.fit(symbols[:40], states[:40])
+        for k in range(40, 60):
+            fresh = ConformalHMM(**predictor.get_params(deep=False)).fit(symbols[:k], states[:k])
+            new = symbols[k : k + 1]
+            ours, theirs = (dict(one.predict_ranks(new)) for one in (rolled, fresh))
+            assert ours == theirs, f"the {what} keeps something between predictions, or changes"
+            rolled = rolled.partial_fit(new, states[k : k + 1])
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two arrays are the same but for rounding."""
+    a, b = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=1e-9))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Leave out warnings of what is meant to be so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+LEARNED, STEPS, LEVEL = 40, 60, 0.7
+
+
+def draw_steps(values: Sequence[Any]) -> tuple[list[Any], list[str]]:
+    """Return observations out of some values, and states."""
+    rng = np.random.default_rng(1)
+    states = [STATES[k] for k in (rng.random(STEPS).cumsum() * 1.3).astype(int) % 2]
+    return [values[k] for k in rng.integers(0, len(values), STEPS)], states
+
+
+def check_at_once(predictor: ConformalHMM, what: str, values: Sequence[Any] = "abc") -> None:
+    """Check that windows judged in one pass have the p-values that each has by itself."""
+    seen, states = draw_steps(values)
+    later, truth = seen[LEARNED:], states[LEARNED:]
+    with quiet():
+        fitted = predictor.fit(seen[:LEARNED], states[:LEARNED])
+        for horizon in (1, 2):
+            found, expected = (
+                roll_levels(fitted, later, truth, [LEVEL], horizon, at_once=way)
+                for way in (True, False)
+            )
+            alike = same(found.p_values, expected.p_values) and same(found.sizes, expected.sizes)
+            assert alike, (
+                f"many windows at once have other p-values than one by one: what {what} declares "
+                "for speed is not so; leave it out, or mend it"
+            )
+
+
+def check_lattice(predictor: ConformalHMM, what: str) -> None:
+    """Check that a set too large to be listed holds what is plausible, and nothing else."""
+    seen, states = draw_steps("abc")
+    steps = 4
+    with quiet():
+        fitted = predictor.fit(seen[:LEARNED], states[:LEARNED])
+        new = seen[LEARNED : LEARNED + steps]
+        try:
+            found = fitted.set_params(max_candidates=1).predict_set(new, LEVEL)
+        except ValueError:  # it does not go step by step through such a window
+            return
+        assert isinstance(found, LatticeSet)
+        for path in product(STATES, repeat=steps):
+            plausible = fitted.p_value(new, path) > 1 - LEVEL
+            assert plausible == (path in found), (
+                f"the trellis of {what} holds other sequences than its values say; leave `trellis` "
+                "out, or let costs of a path add up to the score of its window"
+            )
+
+
+class OnGrid(Emission):
+    """An emission of which whole numbers show the values of another."""
+
+    def __init__(self, emission: Emission, values: tuple[Any, ...]) -> None:
+        self.emission, self.values = emission, values
+        self.symbols, self.ordered = emission.symbols, emission.ordered
+
+    def encode(self, observations: Any, table: Any, name: str) -> Any:
+        shown = [self.values[k] if isinstance(k, (int, np.integer)) else k for k in observations]
+        return self.emission.encode(shown, table, name)
+
+    def decode(self, table: Any, codes: Any) -> Any:
+        return self.emission.decode(table, codes)
+
+    def statistics(self, table: Any, codes: Any, states: Any, n_states: int) -> FloatArray:
+        return self.emission.statistics(table, codes, states, n_states)
+
+    def log_likelihood(self, table: Any, statistics: FloatArray, codes: Any) -> FloatArray:
+        return self.emission.log_likelihood(table, statistics, codes)
+
+    def fix(self, table: Any, codes: Any, states: Any, labels: Any) -> Emission:
+        return OnGrid(self.emission.fix(table, codes, states, labels), self.values)

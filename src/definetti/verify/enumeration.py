@@ -1,0 +1,270 @@
+"""Coverage to the last digit, by enumeration of all sequences of small models.
+
+A p-value does not depend on the model that the sequences come from. So the ranks of all sequences
+of a given length are computed once, and the coverage under any model is the sum of the
+probabilities of the sequences that are covered: no simulation, no error bar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import fsum
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import checked_limit, checked_model, checked_number
+from definetti._system.terminal import show_progress
+from definetti.conformal import ConformalHMM
+from definetti.engine.filling import place_candidates
+from definetti.engine.pvalues import Rank
+from definetti.levels.by_state import ConfidenceLevel, chances_by_state
+
+
+class RankedSequence(NamedTuple):
+    """The past by its index, the symbols and true states of the new steps, and their rank."""
+
+    past: int
+    symbols: tuple[int, ...]
+    states: tuple[int, ...]
+    rank: Rank
+
+
+class RankedSequences(NamedTuple):
+    """All sequences that begin with given pasts.
+
+    ``predictions`` has for each prediction the places of its candidates, the most plausible first,
+    where a set that would be empty gets its most plausible sequence; none where sets may be empty.
+    """
+
+    rows: list[RankedSequence]
+    predictions: tuple[tuple[int, ...], ...]
+    fitted: Any
+
+
+def rank_sequences(
+    predictor: Any,
+    n_states: int,
+    n_symbols: int,
+    pasts: Sequence[tuple[Any, Any]],
+    horizon: int,
+    observed: int | None = None,
+    verbose: bool = False,
+    title: str = "enumerating sequences",
+) -> RankedSequences:
+    """Rank the true states after each past (observations, states), for all new steps there are."""
+    predictor = clone(predictor).set_params(states=list(range(n_states)))
+    new_steps = horizon if observed is None else observed
+    new_symbols = list(product(range(n_symbols), repeat=new_steps))
+    rows: list[RankedSequence] = []
+    predictions: list[tuple[int, ...]] = []
+    fitted = predictor
+    for past, (observations, states) in enumerate(show_progress(pasts, len(pasts), title, verbose)):
+        fitted = predictor.fit(observations, states)
+        for symbols in new_symbols:
+            ranks = fitted.predict_ranks(symbols or None, horizon=horizon)
+            if not predictor.allow_empty:
+                ordered = fitted.predict_p(symbols or None, horizon=horizon)
+                predictions.append(place_candidates(ranks, ordered, len(rows)))
+            rows.extend(
+                RankedSequence(past, symbols, candidate, rank) for candidate, rank in ranks.items()
+            )
+    return RankedSequences(rows, tuple(predictions), fitted)
+
+
+def average_by_state(
+    weights: FloatArray, values: FloatArray, states: IntArray, n: int
+) -> FloatArray:
+    """Return the weighted mean of values for each state; NaN where a state has no weight."""
+    totals = [fsum(weights[states == i]) for i in range(n)]
+    sums = [fsum((weights * values)[states == i]) for i in range(n)]
+    return np.array([sums[i] / totals[i] if totals[i] > 0 else np.nan for i in range(n)])
+
+
+class Enumeration(NamedTuple):
+    """All sequences of a length, with the rank that a predictor gives to each.
+
+    Attributes
+    ----------
+    states : (S, T + h) every sequence of states
+    observations : (S, T + k) every sequence of symbols, with those of ``k`` observed new steps
+    ranks : the rank of the true states of the last ``h`` steps, for each sequence
+    smoothing : whether ties are broken at random
+    given : the place of the state that coverage is conditional on: −1 for the last, ``−1 − h``
+        for the present one. Where levels are a mapping, the level of that state counts.
+    predictions : for each prediction the places of its candidates among the sequences, the most
+        plausible first, where a set that would be empty gets its most plausible sequence; none
+        where sets may be empty
+    """
+
+    states: IntArray
+    observations: IntArray
+    ranks: list[Rank]
+    smoothing: bool
+    given: int = -1
+    predictions: tuple[tuple[int, ...], ...] = ()
+
+    def probabilities(
+        self, initial: FloatArray, transition: FloatArray, emission: FloatArray
+    ) -> FloatArray:
+        """Return the probability of each sequence under a model."""
+        x, y = self.states, self.observations
+        steps = transition[x[:, :-1], x[:, 1:]].prod(axis=1)
+        seen = emission[x[:, : y.shape[1]], y].prod(axis=1)
+        return np.asarray(initial[x[:, 0]] * steps * seen)
+
+    def chances(self, confidence_level: ConfidenceLevel) -> FloatArray:
+        """Return the probability, over the uniform if there is one, that each is covered."""
+        own = self.states[:, self.given]
+        return chances_by_state(self.ranks, own, confidence_level, self.smoothing, self.predictions)
+
+    def coverage(
+        self,
+        initial: FloatArray,
+        transition: FloatArray,
+        emission: FloatArray,
+        confidence_level: ConfidenceLevel,
+    ) -> float:
+        """Return the probability that the truth is in the set."""
+        p = self.probabilities(initial, transition, emission)
+        return fsum(p * self.chances(confidence_level)) / fsum(p)
+
+    def coverage_given_last(
+        self,
+        initial: FloatArray,
+        transition: FloatArray,
+        emission: FloatArray,
+        confidence_level: ConfidenceLevel,
+    ) -> FloatArray:
+        """Return the probability that the truth is in the set given each last state.
+
+        NaN for a state in which no sequence can end.
+        """
+        return self._given(-1, initial, transition, emission, confidence_level)
+
+    def coverage_given_present(
+        self,
+        initial: FloatArray,
+        transition: FloatArray,
+        emission: FloatArray,
+        confidence_level: ConfidenceLevel,
+        horizon: int,
+    ) -> FloatArray:
+        """Return the probability that the truth is in the set given each present state.
+
+        At a time that the clock fixes; NaN for a state in which the chain cannot be then.
+        """
+        return self._given(-1 - horizon, initial, transition, emission, confidence_level)
+
+    def _given(
+        self,
+        time: int,
+        initial: FloatArray,
+        transition: FloatArray,
+        emission: FloatArray,
+        confidence_level: ConfidenceLevel,
+    ) -> FloatArray:
+        """Return the probability that the truth is in the set given the state at a time."""
+        p = self.probabilities(initial, transition, emission)
+        chances = self.chances(confidence_level)
+        return average_by_state(p, chances, self.states[:, time], len(transition))
+
+
+def enumerate_ranks(
+    predictor: Any,
+    n_states: int,
+    n_symbols: int,
+    length: int,
+    horizon: int,
+    verbose: bool = False,
+    observed: int | None = None,
+) -> Enumeration:
+    """Rank the truth in every sequence of ``length`` labelled steps and ``horizon`` new ones.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM, or anything with `fit` and `predict_ranks`, a parameter `states`, and
+        `smoothing` and `allow_empty`; and `predict_p`, if its sets may not be empty
+    n_states, n_symbols : how many there are of each
+    length, horizon : how many labelled steps there are, and how many new ones
+    verbose : show a progress bar
+    observed : how many of the new steps are observed, the first ones; all if left out
+    """
+    for number, name in ((n_states, "n_states"), (n_symbols, "n_symbols"), (length, "length"),
+                         (horizon, "horizon")):  # fmt: skip
+        checked_number(number, name)
+    if observed is not None:
+        checked_limit(observed, "observed")
+    pasts = [
+        (symbols, states)
+        for states in product(range(n_states), repeat=length)
+        for symbols in product(range(n_symbols), repeat=length)
+    ]
+    ranked = rank_sequences(predictor, n_states, n_symbols, pasts, horizon, observed, verbose)
+    return Enumeration(
+        np.array([pasts[row.past][1] + row.states for row in ranked.rows]),
+        np.array([pasts[row.past][0] + row.symbols for row in ranked.rows]),
+        [row.rank for row in ranked.rows],
+        predictor.smoothing,
+        _conditioning_place(ranked.fitted, horizon),
+        ranked.predictions,
+    )
+
+
+def _conditioning_place(fitted: Any, horizon: int) -> int:
+    """Return the place of the state that coverage is conditional on: the last or the present."""
+    if isinstance(fitted, ConformalHMM) and fitted.symmetry_.given == "present state":
+        return -1 - horizon
+    return -1
+
+
+def exact_coverage(
+    predictor: Any,
+    initial: Any,
+    transition: Any,
+    emission: Any,
+    length: int,
+    horizon: int,
+    confidence_level: ConfidenceLevel | None = None,
+    observed: int | None = None,
+) -> float:
+    """Return the coverage of a predictor under a model, to the last digit.
+
+    Enumerates every state and observation sequence of ``length`` labelled steps followed by
+    ``horizon`` new ones, and adds up the probability of those whose true states are in the set;
+    with smoothing it integrates over the uniform. With ``allow_empty=True`` smoothed coverage is
+    the level. Otherwise a set that would be empty gets its most plausible sequence, and coverage
+    is larger by the probability that this sequence is the truth. The number of sequences is
+    ``(n_states · n_symbols) ** (length + horizon)``: keep it small.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM
+    initial : (n,) probabilities of the first state, in the model that generates the sequences
+    transition : (n, n) its transition probabilities
+    emission : (n, m) its probabilities of the symbols in each state
+    length, horizon : how many labelled steps there are, and how many new ones
+    confidence_level : float or dict, optional
+        Another level than the predictor's, or one for each state.
+    observed : int, optional
+        How many of the new steps are observed, the first ones; all if left out.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> model = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.75, 0.25], [0.25, 0.75]]
+    >>> exact_coverage(ConformalHMM(symmetry="full", confidence_level=0.8), *model, 3, 1)
+    0.9989453125
+    >>> smoothed = ConformalHMM(confidence_level=0.8, smoothing=True, allow_empty=True)
+    >>> round(exact_coverage(smoothed, *model, length=3, horizon=1), 12)
+    0.8
+    """
+    start, steps, emitted = checked_model(initial, transition, emission)
+    level = predictor.confidence_level if confidence_level is None else confidence_level
+    everything = enumerate_ranks(
+        predictor, len(start), emitted.shape[1], length, horizon, observed=observed
+    )
+    return everything.coverage(start, steps, emitted, level)
