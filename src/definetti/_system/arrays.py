@@ -22,6 +22,15 @@ def as_codes(codes: CodeArray, most: int) -> CodeArray:
     return codes.astype(np.int32 if most < 2**31 else np.int64, copy=False)
 
 
+def as_short_codes(codes: CodeArray, most: int) -> CodeArray:
+    """Return whole numbers, none beyond `most`, in 16 bits where that holds them.
+
+    >>> as_short_codes(np.array([0, 7]), 7).dtype
+    dtype('int16')
+    """
+    return codes.astype(np.int16, copy=False) if most < 2**15 else as_codes(codes, most)
+
+
 def as_float(value: Any) -> float:
     """Return a number as a machine number: an infinity where it is beyond what one holds.
 

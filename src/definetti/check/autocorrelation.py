@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import CodeArray, FloatArray, IntArray
+from definetti._system.arrays import CodeArray, FloatArray
 from definetti._system.compiled import kernel
 from definetti.check.columns import Column
-from definetti.check.likelihood import GONE, UNIT, add_up, hold_names, sum_cells
+from definetti.check.likelihood import GONE, UNIT, count_pairs, sum_pairs
 from definetti.check.messages import (
     MIN_BITS,
     MIN_CORRELATION,
@@ -42,14 +42,17 @@ class Autocorrelation(Statistic, name="autocorrelation"):
             return np.abs(_correlate(draws.take(column.scores[0]), draws.edges))
         cells, (tokens, symbols) = draws.take(column.cells), column.made_of
         size, wide, n = len(tokens), int(symbols.max()) + 1, len(sample.rows)
-        if size * wide < len(sample):
-            told = _sum_pairs(cells, symbols, tokens, draws.edges, wide, n, sample.table)
-            return 2 * told / UNIT
-        keys = hold_names(cells, max(size, n) * wide)
-        _name_pairs(keys, cells, symbols, np.arange(size), draws.edges, wide)
-        told = sum_cells(keys, size * wide, sample.table)
-        _name_pairs(keys, cells, symbols, tokens, draws.edges, wide)
-        return 2 * (told - sum_cells(keys, n * wide, sample.table)) / UNIT
+        if size * wide < len(sample):  # one pass: the counts of a state are sums over its cells
+            pairs = count_pairs(cells, draws.edges, symbols, np.arange(size) * wide, size * wide)
+            pairs = pairs.reshape(-1, size, wide)
+            by_state = np.add.reduceat(pairs, np.flatnonzero(np.diff(tokens, prepend=-1)), axis=1)
+            told = sample.table[pairs].sum(axis=(1, 2)) - sample.table[by_state].sum(axis=(1, 2))
+            return np.asarray(2 * told / UNIT)
+        told, less = (
+            sum_pairs(cells, draws.edges, symbols, key * wide, number * wide, sample.table)
+            for key, number in ((np.arange(size), size), (tokens.astype(np.int64), n))
+        )
+        return 2 * (told - less) / UNIT
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
@@ -91,52 +94,3 @@ def _correlate(scores: CodeArray, edges: CodeArray) -> FloatArray:
         if squares > 0:
             found[b] = 2 * product / squares
     return found
-
-
-@kernel
-def _sum_pairs(
-    cells: CodeArray,
-    symbols: CodeArray,
-    tokens: CodeArray,
-    edges: CodeArray,
-    wide: int,
-    states: int,
-    table: IntArray,
-) -> IntArray:
-    """Add up ``n log n`` over cells and symbols before them, less that over states and these.
-
-    One pass: the counts of states are sums of those of their cells.
-    """
-    sums = np.zeros(len(cells), dtype=np.int64)
-    for b in range(len(cells)):
-        counts = np.zeros((len(tokens), wide), dtype=np.int64)
-        less = np.zeros((states, wide), dtype=np.int64)
-        before = cells[b, 0]
-        for t in range(1, cells.shape[1]):
-            cell = cells[b, t]
-            if edges[b, t - 1] >= 0 and before >= 0 and cell >= 0:
-                counts[cell, symbols[before]] += 1
-            before = cell
-        for c in range(len(tokens)):
-            for k in range(wide):
-                less[tokens[c], k] += counts[c, k]
-        sums[b] = add_up(counts.ravel(), table) - add_up(less.ravel(), table)
-    return sums
-
-
-@kernel
-def _name_pairs(
-    keys: CodeArray,
-    cells: CodeArray,
-    first: CodeArray,
-    second: CodeArray,
-    edges: CodeArray,
-    wide: int,
-) -> None:
-    """Name pairs of what a cell says and what the next one does, −1 where one is missing."""
-    keys[:] = -1
-    for b in range(len(cells)):
-        for t in range(cells.shape[1] - 1):
-            now, then = cells[b, t], cells[b, t + 1]
-            if edges[b, t] >= 0 and now >= 0 and then >= 0:
-                keys[b, t] = second[then] * wide + first[now]

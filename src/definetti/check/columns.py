@@ -19,8 +19,8 @@ from definetti._system.arrays import (
     CodeArray,
     FloatArray,
     IntArray,
-    as_codes,
     as_float,
+    as_short_codes,
     distinct_rows,
 )
 from definetti.check.likelihood import GONE
@@ -92,7 +92,7 @@ class Column:
     def cells(self) -> CodeArray:
         """The name of each pair of token and symbol, −1 where it is missing."""
         names = self._pairs[1]
-        return as_codes(np.where(self.seen == 1, names, -1), len(names))
+        return as_short_codes(np.where(self.seen == 1, names, -1), len(self._pairs[0]))
 
     @cached_property
     def cell_counts(self) -> tuple[IntArray, IntArray]:

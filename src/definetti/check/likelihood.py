@@ -142,6 +142,56 @@ def _sorted(keys: CodeArray, table: IntArray) -> IntArray:
     return sums
 
 
+def sum_pairs(
+    names: CodeArray,
+    links: CodeArray,
+    first: IntArray,
+    second: IntArray,
+    room: int,
+    table: IntArray,
+) -> IntArray:
+    """Add up ``n log n`` over the counts of each row's pairs of successive names, in units.
+
+    Parameters
+    ----------
+    names : (B, T) codes, −1 for none
+    links : (B, T) at least 0 where the next step follows in the same segment
+    first, second : what the earlier and the later name of a pair add to its key, below `room`
+    """
+    if room < names.shape[1]:
+        return np.asarray(table[count_pairs(names, links, first, second, room)].sum(axis=1))
+    keys = hold_names(names, room)
+    _name_pairs(keys, names, links, first, second)
+    return sum_cells(keys, room, table)
+
+
+@kernel
+def count_pairs(
+    names: CodeArray, links: CodeArray, first: IntArray, second: IntArray, room: int
+) -> IntArray:
+    """Count each row's pairs by their keys: ``(B, room)``; parameters as of `sum_pairs`."""
+    counts = np.zeros((len(names), room), dtype=np.int64)
+    for b in range(len(names)):
+        before = names[b, 0]
+        for t in range(1, names.shape[1]):
+            name = names[b, t]
+            if links[b, t - 1] >= 0 and before >= 0 and name >= 0:
+                key = first[np.uint64(before)] + second[np.uint64(name)]
+                counts[b, np.uint64(key)] += 1
+            before = name
+    return counts
+
+
+@kernel
+def _name_pairs(
+    keys: CodeArray, names: CodeArray, links: CodeArray, first: IntArray, second: IntArray
+) -> None:
+    for b in range(len(names)):
+        for t in range(names.shape[1] - 1):
+            if links[b, t] >= 0 and names[b, t] >= 0 and names[b, t + 1] >= 0:
+                keys[b, t] = first[names[b, t]] + second[names[b, t + 1]]
+
+
 @kernel
 def split_cells(
     cells: CodeArray,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from definetti._system.arrays import CodeArray, FloatArray, IntArray
-from definetti._system.compiled import kernel
-from definetti.check.likelihood import UNIT, add_up, hold_names, sum_cells
+from definetti._system.arrays import FloatArray
+from definetti.check.likelihood import UNIT, sum_pairs
 from definetti.check.messages import MIN_BITS, below, memory_is_feasible
 from definetti.check.sample import Draws, Sample
 from definetti.check.statistic import CannotTest, Effect, Statistic
@@ -32,13 +31,8 @@ class Order(Statistic, name="order"):
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         wide = np.diff(sample.exits)[sample.targets]
         ahead = np.concatenate([[0], wide.cumsum()])
-        room, shifts = int(ahead[-1]), ahead[:-1] - sample.exits[sample.targets]
-        if room < len(sample):
-            found = _sum_pairs(draws.edges, shifts, room, sample.table)
-        else:
-            keys = hold_names(draws.edges, room)
-            _name_pairs(keys, draws.edges, shifts)
-            found = sum_cells(keys, room, sample.table)
+        shifts, names = ahead[:-1] - sample.exits[sample.targets], np.arange(len(wide))
+        found = sum_pairs(draws.edges, draws.edges, shifts, names, int(ahead[-1]), sample.table)
         moves, leaves = sample.moves
         known = 2 * sample.table[moves].sum() - sample.table[leaves].sum()
         return np.asarray(2 * (found - known) / UNIT)[:, None]
@@ -57,28 +51,3 @@ class Order(Statistic, name="order"):
             if memory_is_feasible(sample, Memory(longer)):
                 return f"take memory={longer}, or symmetry='spaced'"
         return "take symmetry='spaced'"
-
-
-@kernel
-def _sum_pairs(edges: CodeArray, ahead: IntArray, room: int, table: IntArray) -> IntArray:
-    """Add up ``n log n`` over pairs of successive edges, as `sum_cells` does, with no names."""
-    sums = np.zeros(len(edges), dtype=np.int64)
-    for b in range(len(edges)):
-        counts = np.zeros(room, dtype=np.int64)
-        before = edges[b, 0]
-        for t in range(1, edges.shape[1]):
-            edge = edges[b, t]
-            if before >= 0 and edge >= 0:
-                counts[ahead[before] + edge] += 1
-            before = edge
-        sums[b] = add_up(counts, table)
-    return sums
-
-
-@kernel
-def _name_pairs(keys: CodeArray, edges: CodeArray, ahead: IntArray) -> None:
-    """Name each pair of successive edges; where there is none, nothing is written."""
-    for b in range(len(edges)):
-        for t in range(edges.shape[1] - 1):
-            if edges[b, t] >= 0 and edges[b, t + 1] >= 0:
-                keys[b, t] = ahead[edges[b, t]] + edges[b, t + 1]

@@ -24,7 +24,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from joblib import effective_n_jobs  # type: ignore[import-untyped,unused-ignore]
 
-from definetti._system.arrays import CodeArray, FloatArray, IntArray, as_codes, distinct_numbers
+from definetti._system.arrays import (
+    CodeArray,
+    FloatArray,
+    IntArray,
+    as_codes,
+    as_short_codes,
+    distinct_numbers,
+)
 from definetti._system.checks import checked_jobs
 from definetti._system.compiled import kernel
 from definetti._system.random import draw_below
@@ -80,7 +87,7 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     --------
     >>> graph = graph_of(np.array([0, 0, 1]), np.array([0, 1, -1]), np.array([0, 3]))
     >>> graph.deck, graph.bits, graph.outward
-    (array([0, 3], dtype=int32), 1, array([1], dtype=int32))
+    (array([0, 3], dtype=int16), 1, array([1], dtype=int32))
     """
     length = len(tokens)
     names = np.repeat(np.arange(len(begins) - 1) * (int(tokens.max()) + 1), np.diff(begins))
@@ -93,11 +100,11 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     goes_on[begins[1:] - 1] = False
     leaves = shelf[goes_on[shelf]]
     before, after = node[leaves], node[leaves + 1]
-    arcs = before * np.int64(size)
+    arcs = before.astype(np.int64) * size
     arcs += after
     first_arc, arcs, _ = distinct_numbers(arcs)
     bits = (size - 1).bit_length()
-    deck = as_codes(arcs << bits | after, len(first_arc) << bits)
+    deck = as_short_codes(arcs << bits | after, len(first_arc) << bits)
     del arcs
     outward = as_codes(np.flatnonzero(before != after), length)
     return Graph(
@@ -203,9 +210,9 @@ def draw_members(
     at a time is that which the history has at the time given here.
     """
     length = len(graph.node)
-    tokens = np.empty((size, length), dtype=graph.node.dtype)
-    edges = np.full((size, length), -1, dtype=graph.node.dtype)
-    times = np.empty((size, length), dtype=graph.node.dtype)
+    tokens = np.empty((size, length), dtype=graph.token.dtype)
+    edges = np.full((size, length), -1, dtype=graph.edge.dtype)
+    times = np.empty((size, length), dtype=graph.shelf.dtype)
     # Without signs, so that no index has to be looked at for being negative.
     to_shelf = (graph.shelves - graph.decks).astype(np.uint64)
     bits, last_bits = np.uint64(graph.bits), np.uint64((1 << graph.bits) - 1)
@@ -275,8 +282,7 @@ def tails_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Tails:
     shelves = np.concatenate([[0], np.bincount(tokens).cumsum()])
     shelf = as_codes(np.argsort(tokens, kind="stable"), length)
     return Tails(
-        as_codes(tokens, length), as_codes(edges, length), row, ends, order,
-        as_codes(groups, length), shelf, shelves,
+        tokens, edges, row, ends, order, as_codes(groups, length), shelf, shelves,
     )  # fmt: skip
 
 
@@ -287,8 +293,8 @@ def draw_tails(
     """Draw rearrangements of all sequences together, in the form of `draw_members`."""
     length = len(tails.tokens)
     tokens = np.empty((size, length), dtype=tails.tokens.dtype)
-    edges = np.empty((size, length), dtype=tails.tokens.dtype)
-    times = np.empty((size, length), dtype=tails.tokens.dtype)
+    edges = np.empty((size, length), dtype=tails.edges.dtype)
+    times = np.empty((size, length), dtype=tails.shelf.dtype)
     here = np.empty(len(tails.ends), dtype=np.int64)
     for b in range(size):
         slot = np.arange(len(tails.ends))  # which sequence has what each one was up to here
@@ -326,7 +332,7 @@ def drawer_of(sample: Sample, across: bool) -> Drawer:
     >>> from definetti.check.sample import read_sample
     >>> draw = drawer_of(read_sample(None, list("aab"), None, 1), across=False)
     >>> draw(np.random.default_rng(0), 1)[0]
-    array([[0, 0, 1]], dtype=int32)
+    array([[0, 0, 1]], dtype=int16)
     """
     if across:
         tails = tails_of(sample.tokens, sample.edges, sample.begins)

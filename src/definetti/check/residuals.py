@@ -215,7 +215,7 @@ def _list_series(sample: Sample, generator: np.random.Generator) -> Iterator[Ser
     def make(name: str, groups: CodeArray, ranks: CodeArray, seen: Any, size: int) -> Series:
         first, names, _ = distinct_rows(np.column_stack([groups[seen], ranks[seen]]))
         own, names = _merge_many(groups[seen][first], names)
-        cells = np.full(len(groups) + 1, -1, dtype=sample.tokens.dtype)
+        cells = as_codes(np.full(len(groups) + 1, -1), len(groups))
         cells[seen] = names
         coins = np.clip(generator.random(len(sample)), SMALLEST, 1 - SMALLEST)
         begins = as_codes(np.searchsorted(own, own), len(sample))
@@ -356,7 +356,7 @@ def order_statistics(places: FloatArray, ranks: IntArray) -> FloatArray:
     Two passes and no sorting, but of the few places that share a narrow bin with one of them.
     """
     rows, length = places.shape
-    bins = max(1, length // 8)
+    bins = max(1, min(length // 8, 2**12))  # as many as a cache holds
     found = np.empty((rows, len(ranks)))
     for b in range(rows):
         begins = np.zeros(bins + 1, dtype=np.int64)

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from definetti._system.arrays import CodeArray, IntArray, as_codes, distinct_numbers, distinct_rows
+from definetti._system.arrays import (
+    CodeArray,
+    IntArray,
+    as_codes,
+    as_short_codes,
+    distinct_numbers,
+    distinct_rows,
+)
 from definetti.check.columns import Column, name_identifier, read_observations
 from definetti.check.likelihood import deal, entropy_table
 from definetti.data.history import History
@@ -137,7 +144,7 @@ class Sample:
     @property
     def itself(self) -> Draws:
         """The sample, as if it was a draw."""
-        times = np.arange(len(self), dtype=self.tokens.dtype)
+        times = as_codes(np.arange(len(self)), len(self))
         return Draws(self.tokens[None], self.edges[None], times[None])
 
     def find_row(self, row: int) -> int:
@@ -183,8 +190,8 @@ def read_sample(
     others |= {called: why for called, why in names.items() if why}
     chosen = resolve_memory(memory)
     tokens, rows = trace_tokens(codes, given, begins, chosen)
-    tokens = as_codes(tokens, len(codes))
-    codes = tokens if chosen == Order(1) else as_codes(codes, len(codes))
+    tokens = as_short_codes(tokens, len(rows))
+    codes = tokens if chosen == Order(1) else as_short_codes(codes, len(alphabet.labels))
     edges, sources, targets = _edges(tokens, begins)
     return Sample(
         alphabet.labels, codes, tokens, rows, begins, edges, sources, targets,
@@ -220,9 +227,9 @@ def _edges(tokens: CodeArray, begins: IntArray) -> tuple[CodeArray, CodeArray, C
     goes_on = np.ones(len(tokens), dtype=bool)
     goes_on[begins[1:] - 1] = False
     leaves = as_codes(np.flatnonzero(goes_on), len(tokens))
-    names = tokens[leaves] * np.int64(int(tokens.max()) + 1)
+    names = tokens[leaves].astype(np.int64) * (int(tokens.max()) + 1)
     names += tokens[leaves + 1]
     first, names, _ = distinct_numbers(names)
-    edges = np.full(len(tokens), -1, dtype=tokens.dtype)
+    edges = np.full(len(tokens), -1)
     edges[leaves] = names
-    return edges, tokens[leaves[first]], tokens[leaves[first] + 1]
+    return as_short_codes(edges, len(first)), tokens[leaves[first]], tokens[leaves[first] + 1]
