@@ -150,7 +150,7 @@ def write_memory(memory: Any) -> str:
 
 def check_share(train_size: float | None) -> None:
     """Refuse what is neither a share nor a number of rows."""
-    if train_size is None or isinstance(train_size, int) or 0 < train_size < 1:
+    if train_size is None or 0 < train_size < 1 or (isinstance(train_size, int) and train_size > 1):
         return
     raise ValueError(
         f"--train-size must be a share between 0 and 1, both excluded, or a whole number of rows "

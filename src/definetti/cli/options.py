@@ -92,7 +92,11 @@ Force = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 NoCheck = Annotated[
-    bool, typer.Option("--no-check", help="do not test whether the assumption holds")
+    bool,
+    typer.Option(
+        "--no-check",
+        help="do not test whether the assumption holds; many series are not tested in any case",
+    ),
 ]
 Jobs = Annotated[int, typer.Option(help="processes; -1 for one a core")]
 Cluster = Annotated[str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")]
@@ -159,7 +163,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         size = self.train_size
-        if size is not None and size > 1 and size.is_integer():  # rows, and no share of them
+        if size is not None and size >= 1 and size.is_integer():  # a number, and no share
             object.__setattr__(self, "train_size", int(size))
 
 

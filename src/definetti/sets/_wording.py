@@ -7,7 +7,7 @@ import reprlib
 from typing import NamedTuple
 
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
-from definetti.promises import LAST, each_time
+from definetti.promises import LAST, write_condition
 
 SHOWN = 10  # rows in a repr
 # Said of a set that would be empty, and has its most plausible sequence instead.
@@ -45,7 +45,7 @@ def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = 
         return f"all candidates{'' if exact else ', p-values NOT valid'}"
     if exact:
         level = write_at_least(confidence_level)
-        return f"holding the truth with probability {level}{each_time(given)}"
+        return f"holding the truth with probability {level}{write_condition(given)}"
     return f"level {write_at_least(confidence_level, '')} NOT guaranteed"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
-from definetti.promises import LAST, each_time
+from definetti.promises import LAST, write_condition
 from definetti.sets._face import BoolArray, StepFace
 from definetti.sets._wording import short
 from definetti.sets.listed import coded
@@ -35,7 +35,8 @@ class StepSets(StepFace):
     exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
     given : given which state that holds: the "last state", whatever state it ends in, or the
-        "present state", each time it is in this state: at its m-th departure, for every m;
+        "present state", averaged over its visits: at its m-th departure, for every m, "with its
+        memory" where the future depends on more;
         or the "present state, at any time"
     allow_empty : whether a step may have no state; else it has its most probable one, and the
         promise is kept all the more
@@ -143,4 +144,4 @@ class StepSets(StepFace):
             promised = f"at most {self.max_errors} wrong with probability {level}"
         else:
             promised = f"all right together with probability {level}"
-        return f"{line}; {promised}{each_time(self.given)}"
+        return f"{line}; {promised}{write_condition(self.given)}"
