@@ -211,7 +211,7 @@ def _shares(data: LabelledTable) -> bool:
     laws = [emission]
     if isinstance(emission, Mixed):
         laws = [*emission.columns.values()] if emission.columns != "auto" else []
-    for law in laws:
+    for law in {type(law): law for law in laws}.values():
         table, codes = law.encode([None], None, "observations")
         rows = law.statistics(table, codes, np.zeros(1, dtype=np.int64), 1)
         if law.judge_rows(table, rows, rows.sum(axis=0), codes) is None:

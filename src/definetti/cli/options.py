@@ -92,11 +92,7 @@ Force = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 NoCheck = Annotated[
-    bool,
-    typer.Option(
-        "--no-check",
-        help="do not test whether the assumption holds; many series are not tested in any case",
-    ),
+    bool, typer.Option("--no-check", help="do not test whether the assumption holds")
 ]
 Jobs = Annotated[int, typer.Option(help="processes; -1 for one a core")]
 Cluster = Annotated[str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")]
