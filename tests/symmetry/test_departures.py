@@ -13,6 +13,7 @@ from definetti.cli.verify import MODELS
 from definetti.data.history import Completion, History
 from definetti.engine.rank import rank
 from definetti.exceptions import FewBlocksWarning
+from definetti.monitor import Monitor
 from definetti.report.wording import promise
 from definetti.simulate import weather
 from definetti.symmetry import Departures, TogetherDepartures
@@ -366,6 +367,20 @@ def test_the_sets_say_given_what_they_promise():
         usual = ConformalHMM(FIXED, **settings).fit(y[:290], x[:290]).predict_set(y[290:292])
         assert usual.given == "last state"
         assert words not in repr(usual)
+
+
+@pytest.mark.parametrize("memory", [2, "age", "observation"])
+def test_sets_with_a_memory_are_conditional_on_the_state_with_its_memory(memory):
+    y, x = drawn(300, seed=6)
+    words = "each time it is in this state with its memory, counted by visits"
+    for settings in ({}, {"max_candidates": 2}, {"guarantee": "steps"}, {"guarantee": "errors"}):
+        cp = fixed(memory=memory, **settings).fit(y[:290], x[:290])
+        s = cp.predict_set(y[290:292])
+        assert s.given == "present state with its memory"
+        assert words in repr(s)
+    assert words in repr(cp.set_params(guarantee="all").predict_sets([y[290:292]]))
+    promise = "exact by visits to the present state with its memory, if the law stays as it is"
+    assert Monitor(cp).promise == promise
 
 
 def test_the_report_says_given_what_it_promises():

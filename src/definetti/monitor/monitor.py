@@ -274,7 +274,7 @@ class Monitor(Locked, Saved):
         found = promise_of(self._settings._remembering, fixed=False)
         if not found.exact:
             return found.says
-        visits = f" {found.when} to the {found.given}" if found.when == BY_VISITS else ""
+        visits = f" {found.when} to the {found.state}" if found.when == BY_VISITS else ""
         given = f"{visits} if the law stays as it is from step {self._since} on"
         if self._cut == "change":
             return f"approximately exact{given}: that step was chosen by the data"
