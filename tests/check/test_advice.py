@@ -10,7 +10,7 @@ from definetti.check import advice, check, check_quickly
 from definetti.check.base import Effect, Statistic
 from definetti.check.sample import read_sample
 from definetti.check.saying import use_after
-from definetti.cli.checking import note_broken
+from definetti.cli.check import note_broken
 from definetti.memory import Age
 
 ROWS = 20_000

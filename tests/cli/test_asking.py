@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from definetti.cli.mistakes import OPTION, _write_option
+from definetti.cli.errors import OPTION, _write_option
 
 
 @pytest.fixture

@@ -14,15 +14,14 @@ from typing import Any
 
 import pytest
 
-from definetti.cli import growing, living
+from definetti.cli import living, stream_reader
 from definetti.cli.choices import ClassifierName
+from definetti.cli.errors import BadTable
 from definetti.cli.estimators import make_estimator
-from definetti.cli.fields import BadTable
 from definetti.cli.grouped_living import LivingSeries
-from definetti.cli.growing import Interrupts
-from definetti.cli.journal import Journal
 from definetti.cli.living import Living
 from definetti.cli.options import Columns, Settings
+from definetti.cli.stream_reader import Interrupts, Journal
 from definetti.saving.files import load_with_notes, save
 from definetti.simulate import weather
 
@@ -152,7 +151,7 @@ def count_written(rows: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> t
         written += state.stat().st_size
 
     with monkeypatch.context() as patched:
-        patched.setattr(growing, "MOST", 5)
+        patched.setattr(stream_reader, "MOST", 5)
         patched.setattr(living, "SAVE_ROWS", 20)
         patched.setattr(Journal, "append", counted_append)
         patched.setattr(Living, "_save", counted_save)
@@ -273,7 +272,7 @@ def test_what_is_wrong_is_told(
 def test_messages_name_the_row_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: int, bad: str, group: str | None
 ) -> None:
-    monkeypatch.setattr(growing, "MOST", 25)  # rows are read some at a time
+    monkeypatch.setattr(stream_reader, "MOST", 25)  # rows are read some at a time
     data, towns = tmp_path / "rows.csv", ("Rome", "Oslo", "Rome")
     rows = [f"{k % 7 / 2},{X[k % 5]},{towns[k % 3]}" for k in range(100)]
     rows[row - 1] = bad

@@ -7,14 +7,15 @@ import narwhals as nw
 import polars as pl
 import pytest
 
-from definetti.cli import kinds
+from definetti.cli import column_types
+from definetti.cli.column_types import FIRST
 from definetti.cli.columns import split_labelled_rows
+from definetti.cli.errors import BadTable
 from definetti.cli.estimators import read_both
-from definetti.cli.fields import BadTable, find_repeated
-from definetti.cli.kinds import FIRST
 from definetti.cli.options import Columns
 from definetti.cli.parts import open_parts
 from definetti.cli.reading import parse_table, read_table
+from definetti.cli.text_tables import find_repeated
 from definetti.emissions._choice import kinds_of
 from definetti.simulate import weather
 
@@ -259,8 +260,8 @@ def test_columns_are_not_looked_at_one_by_one(monkeypatch):
     text = "\n".join(",".join(row) for row in [header, *rows])
     looked = []
     for module, function in [
-        (kinds, "_tidy_text"),
-        (kinds, "_infer_column"),
+        (column_types, "_tidy_text"),
+        (column_types, "_infer_column"),
         (nw.Series, "drop_nulls"),
     ]:
         monkeypatch.setattr(module, function, lambda *_, function=function: looked.append(function))

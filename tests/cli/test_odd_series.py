@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from definetti.cli import app
 from definetti.cli import parts as parting
+from definetti.cli.errors import is_out_of_memory
 from definetti.cli.grouped import judge_groups
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
-from definetti.cli.room import is_out_of_memory
 
 SKY = "aababbaaabbabababbbaabbaabababbaabbbaaab"
 ROWS = pl.DataFrame(

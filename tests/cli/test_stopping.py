@@ -13,7 +13,7 @@ import typer
 
 from definetti.__main__ import main
 from definetti._system import stopping
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_mistakes
 from definetti.cli.writing import write_whole
 from definetti.simulate import weather
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from definetti.baselines import Baseline
 from definetti.cells.cell import Cell
-from definetti.cli.compare import compare as command
+from definetti.cli.experiments import compare as command
 from definetti.contest.compare import compare, work
 from definetti.contest.contestants import CONTESTANTS
 from definetti.contest.verdicts import told, verdicts

@@ -17,7 +17,7 @@ from definetti import (
     given_hmm,
 )
 from definetti.baselines import Baseline
-from definetti.cli.levels import read_confidence
+from definetti.cli.estimators import read_confidence
 from definetti.cli.verify import MODELS as LAWS
 from definetti.exceptions import FewBlocksWarning
 from definetti.judging.backtest import run_backtest

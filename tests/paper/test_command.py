@@ -10,12 +10,11 @@ from typer.testing import CliRunner
 
 from definetti import paper
 from definetti.cli import experiments
-from definetti.cli import reproduce as command
 from definetti.paper import OURS, PUBLISHED, figure1
 from definetti.paper.figure1 import POINTS
 
 app = typer.Typer(pretty_exceptions_enable=False)
-app.command()(command.reproduce)
+app.command()(experiments.reproduce)
 
 
 def asked(*arguments):

@@ -6,15 +6,14 @@ import typer
 
 from definetti.cli.backtest import backtest
 from definetti.cli.check import check
-from definetti.cli.compare import compare
 from definetti.cli.demo import demo
+from definetti.cli.experiments import compare, reproduce
 from definetti.cli.fit import fit
 from definetti.cli.inspect import inspect
 from definetti.cli.monitor import monitor
 from definetti.cli.options import spread
 from definetti.cli.predict import predict
 from definetti.cli.report import report
-from definetti.cli.reproduce import reproduce
 from definetti.cli.simulate import simulate
 from definetti.cli.verify import verify
 

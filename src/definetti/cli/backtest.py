@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_mistakes
 from definetti.cli.printing import console, is_watched, print_json, print_notes
 from definetti.judging import START
 
@@ -66,15 +66,16 @@ def backtest(
                 json=json,
             )  # fmt: skip
             return
-        from definetti.cli.checking import check_rows, note_broken
+        from definetti.cli.check import check_rows, note_broken
         from definetti.cli.estimators import (
             check_grouping,
             check_lag,
             check_share,
             make_estimator,
             read_both,
+            read_numbers,
+            write_level,
         )
-        from definetti.cli.levels import read_numbers, write_level
         from definetti.cli.reading import name_source
         from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
 
@@ -165,7 +166,7 @@ def describe_level(
     """Return how the sets of one level fared, method by method, by the rows of the file."""
     import numpy as np
 
-    from definetti.cli.levels import name_levels
+    from definetti.cli.estimators import name_levels
     from definetti.judging.backtest import OURS
     from definetti.judging.summing import summary
 
@@ -186,7 +187,7 @@ OWN = ["row", "window", "confidence", "truth", "set", "size", "covered", "filled
 
 def is_backtest_file(path: Path) -> bool:
     """Tell whether a file is one of these, by its columns."""
-    from definetti.cli.overwriting import read_columns
+    from definetti.cli.writing import read_columns
 
     return read_columns(path)[-len(OWN) :] == OWN
 

@@ -1,21 +1,85 @@
-"""Which column is the state, which are observed, and which rows are labelled."""
+"""The state, observed and time columns of a table, and which of its rows are labelled."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from definetti.cli.fields import ROW_NAME, BadTable, find_repeated
-from definetti.cli.kinds import tidy_columns
-from definetti.cli.new_rows import match_new_rows
-from definetti.cli.telling import MANY, find_idle
-from definetti.cli.times import as_times, find_time_column, read_order_times
-from definetti.data.timing import Clock, Times, rows_until_hole
+import numpy as np
+
+from definetti.cli.column_types import MANY, find_idle, match_new_rows, parse_dates, tidy_columns
+from definetti.cli.errors import BadTable
+from definetti.cli.text_tables import ROW_NAME, find_repeated
+from definetti.data.timing import Clock, Holes, Times, find_holes, read_times, rows_until_hole
 
 if TYPE_CHECKING:
     import polars as pl
+
+BY_COLUMN = "leave out column {!r} if rows follow each other all the same"
+
+
+class TimeColumn(NamedTuple):
+    """The times of the rows of a file.
+
+    Attributes
+    ----------
+    name : of the column
+    times : of all rows, labelled or not
+    holes : where rows are missing
+    """
+
+    name: str
+    times: Times
+    holes: Holes
+
+    def clock(self, row: int) -> Clock:
+        """Return the time at a row."""
+        usual = float(self.holes.usual[0])
+        return Clock(self.times.kind, self.times.values[row].item(), usual)
+
+
+def find_time_column(
+    table: pl.DataFrame, columns: list[str]
+) -> tuple[TimeColumn | None, list[str]]:
+    """Return the first of some columns that has dates in rising order, if any has; and notes."""
+    notes: list[str] = []
+    for name in columns:
+        values = as_times(table[name])
+        if values is None:
+            continue
+        back = np.flatnonzero(np.diff(values.values) < 0)
+        if len(back):
+            notes.append(
+                f"column {name!r} goes back in time at row {back[0] + 2:,}: rows are taken in the "
+                "order of the file"
+            )
+            continue
+        holes = find_holes(values, np.arange(len(table)) == 0, BY_COLUMN.format(name))
+        return TimeColumn(name, values, holes), [holes.note] * bool(holes.note)
+    return None, notes
+
+
+def as_times(series: pl.Series) -> Times | None:
+    """Return the times of a column, of dates or of text that is; None where a row has none."""
+    import polars as pl
+
+    if series.dtype == pl.String:
+        series = parse_dates(series.to_frame(), [])[series.name]
+    if series.dtype not in (pl.Date, pl.Datetime) or series.null_count() or not len(series):
+        return None
+    return read_times(series.to_list())
+
+
+def read_order_times(series: pl.Series) -> TimeColumn | None:
+    """Return the times that the rows of one series are sorted by, if they are times or numbers."""
+    times: Any = None if series.null_count() else read_times(series.to_list())
+    if times is None:
+        return None
+    holes = find_holes(times, np.arange(len(series)) == 0, BY_COLUMN.format(series.name))
+    return TimeColumn(series.name, times, holes)
+
 
 SHOWN = 20  # columns that a message names
 # Words for a state that is missing. "none" and "Na" are not among them: they are names, too.

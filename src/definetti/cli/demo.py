@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_mistakes
 
 ROWS, NEW, SEED = 500, 3, 10
 

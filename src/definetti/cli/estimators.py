@@ -1,12 +1,158 @@
-"""From options to an estimator and what to ask it: what several commands have in common."""
+"""From options to an estimator, its levels and its memory."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from definetti.cli.errors import BadTable
+
 if TYPE_CHECKING:
+    import polars as pl
+
     from definetti.cli.columns import LabelledTable
     from definetti.cli.options import Columns, Grouping, Settings
+
+
+def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, float]:
+    """Read a level, or levels with commas between, ``N1=0.99,0.8``: the bare one is for others.
+
+    What has a comma is one level of a kind: of several, each has a ``--confidence`` of its own.
+
+    States are named as they are written, whatever they are in the file.
+
+    >>> read_confidence("0.9", ["W", "N1"]), read_confidence("N1=0.99,0.8", ["W", "N1"])
+    (0.9, {'N1': 0.99, None: 0.8})
+    """
+    named = {str(label): label for label in states}
+    found: dict[Any, float] = {}
+    for part in text.split(","):
+        name, equals, level = part.rpartition("=")
+        label = named.get(name.strip(), name.strip()) if equals else None
+        if label in found:
+            raise ValueError(
+                f"--confidence {text}: {name.strip() or 'a level for all others'!r} is there twice"
+                "; give each state one level, and one without a name for all others; for several "
+                "levels give --confidence several times"
+            )
+        found[label] = _number(level, text)
+    return found[None] if list(found) == [None] else found
+
+
+def read_confidences(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
+    """Read levels, of which each ``--confidence`` is one; none twice.
+
+    >>> read_confidences(["0.8", "N1=0.99,0.9"], ["W", "N1"])
+    [0.8, {'N1': 0.99, None: 0.9}]
+    """
+    labels = list(states)
+    found = [read_confidence(text, labels) for text in texts]
+    for place, level in enumerate(found):
+        if level in found[:place]:
+            raise ValueError(f"--confidence {texts[place]} is there twice; leave one out")
+    return found
+
+
+def read_numbers(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
+    """Read levels that are judged in one run: numbers, or levels by state alone."""
+    found = read_confidences(texts, states)
+    own = next((k for k, level in enumerate(found) if isinstance(level, dict)), None)
+    if own is not None and len(found) > 1:
+        raise ValueError(
+            f"--confidence {texts[own]} has levels by state, which are judged by themselves; leave "
+            "the other --confidence out, and give it in a run of its own"
+        )
+    return found
+
+
+def write_level(level: float | dict[Any, float]) -> float | str:
+    """Write a level as it is read: a number, or text.
+
+    >>> write_level(0.9), write_level({"N1": 0.99, None: 0.8})
+    (0.9, 'N1=0.99,0.8')
+    """
+    if not isinstance(level, dict):
+        return level
+    return ",".join(
+        f"{one:g}" if name is None else f"{name}={one:g}" for name, one in level.items()
+    )
+
+
+def list_levels(
+    confidence_level: float | dict[Any, float], states: Iterable[Hashable]
+) -> list[float]:
+    """Return the level of each state.
+
+    >>> list_levels({"N1": 0.99, None: 0.8}, ["W", "N1"])
+    [0.8, 0.99]
+    """
+    from definetti.levels import read_levels
+
+    return [float(1 - alpha) for alpha in read_levels(confidence_level).alphas(states)]
+
+
+def name_levels(
+    confidence_level: float | dict[Any, float], states: Iterable[Hashable]
+) -> float | dict[str, float]:
+    """Write levels for JSON: a number, or each state's by its name."""
+    from definetti.judging.summing import names_of
+
+    if not isinstance(confidence_level, dict):
+        return confidence_level
+    labels = tuple(dict.fromkeys(states))
+    return dict(zip(names_of(labels), list_levels(confidence_level, labels), strict=True))
+
+
+def _number(level: str, text: str) -> float:
+    try:
+        return float(level)
+    except ValueError:
+        raise ValueError(
+            f"--confidence {text}: {level.strip()!r} is no number; give a level, 0.9, or levels by "
+            "the last state with one for all others, N1=0.99,0.8"
+        ) from None
+
+
+def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
+    """Return a classifier for columns of numbers and of symbols, with gaps in them or not.
+
+    Parameters
+    ----------
+    name : one of `choices.ClassifierName`
+    columns : what is observed
+    seed : where random numbers come from
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"seen": ["hat", "umbrella"], "mm": [0.5, 3.0]})
+    >>> made = make_classifier("logistic", rows, 0).fit(rows, ["sun", "rain"])
+    >>> made.predict(rows).tolist()
+    ['sun', 'rain']
+    """
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    if columns is None:
+        raise BadTable(
+            "--classifier learns from observations, and no column is observed; name some with "
+            "--observation-columns, or leave --classifier out"
+        )
+    last = {
+        "random-forest": RandomForestClassifier(min_samples_leaf=5, random_state=seed),
+        "logistic": LogisticRegression(max_iter=1000),
+        "gradient-boosting": HistGradientBoostingClassifier(random_state=seed),
+    }[name]
+    numbers = [one for one, kind in columns.schema.items() if kind.is_numeric()]
+    symbols = [one for one in columns.columns if one not in numbers]
+    filled = make_pipeline(SimpleImputer(), StandardScaler())
+    counted = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return make_pipeline(make_column_transformer((counted, symbols), (filled, numbers)), last)
+
 
 LONGEST = 100  # characters of --memory; Python itself reads no number of thousands of digits
 MOST = 100_000  # candidates that may be listed, as the estimator has it
@@ -14,10 +160,9 @@ MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 def read_both(labelled: str, new: str | None, columns: Columns) -> LabelledTable:
     """Read labelled rows and new ones, which come in a file of their own or below the others."""
+    from definetti.cli.column_types import name_symbols, tidy_columns
     from definetti.cli.columns import split_labelled_rows
-    from definetti.cli.fields import BadTable
-    from definetti.cli.kinds import tidy_columns
-    from definetti.cli.new_rows import name_symbols
+    from definetti.cli.errors import BadTable
     from definetti.cli.reading import import_polars, name_source, read_table
 
     if labelled == new == "-":
@@ -53,7 +198,6 @@ def make_estimator(
     ----------
     many : whether it is for many series; whether refitting would be slow each decides by itself
     """
-    from definetti.cli.levels import read_confidence
     from definetti.conformal import ConformalHMM
 
     check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
@@ -81,7 +225,6 @@ def find_model(settings: Settings, data: LabelledTable) -> Any:
     """Return what stands behind the score: a classifier by its name, or what the data call for."""
     if settings.classifier is None:
         return "auto"
-    from definetti.cli.classifiers import make_classifier
     from definetti.cli.columns import as_frame
 
     data.observations, data.new = as_frame(data.observations), as_frame(data.new)

@@ -1,16 +1,22 @@
-"""What the commands that run experiments have in common: data, processes, and going on later."""
+"""`definetti reproduce` and `definetti compare`: experiments that can be stopped and resumed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json as js
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from definetti._system.stopping import is_stopping
-from definetti.cli.printing import tell
+from definetti.cli import options
+from definetti.cli.completing import complete_methods, complete_worlds
+from definetti.cli.errors import report_mistakes
+from definetti.cli.printing import print_json, print_text, tell
 
 PATIENCE = 10  # seconds that a scheduler has to answer
 
@@ -76,3 +82,186 @@ def use_cluster(address: str | None) -> Iterator[None]:
         ) from None
     with client, parallel_config("dask"):
         yield
+
+
+class What(StrEnum):
+    """What can be reproduced."""
+
+    figure1 = "figure1"
+    figure2 = "figure2"
+    table1 = "table1"
+    figure3 = "figure3"
+    all = "all"
+
+
+def reproduce(
+    what: Annotated[What, typer.Argument(help="which of the paper's figures and tables")],
+    jobs: options.Jobs = -1,
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="histories per cell of figure1 and figure2")
+    ] = 500,
+    seed: options.Seed = 2023,
+    output: Annotated[
+        Path, typer.Option(help="folder for tables, pictures and finished cells")
+    ] = Path("reproduction"),
+    data: Annotated[
+        Path | None,
+        typer.Option(help="folder with dataset_tk.csv, D202.csv and SPY.csv"),
+    ] = None,
+    cluster: options.Cluster = None,
+    fresh: options.Fresh = False,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Run the paper's experiments: its method as published, as proved, and ours.
+
+    A run that was stopped goes on where it was. Exit code 0: done, and every method that promises
+    a coverage keeps it; 1: one does not, or the run was stopped; 2: something asked for cannot be.
+
+    Example: definetti reproduce figure1 --repetitions 100 --jobs 2
+    """
+    with report_mistakes():
+        kept = _run_experiments(
+            what, jobs=jobs, repetitions=repetitions, seed=seed, output=output, data=data,
+            cluster=cluster, fresh=fresh, force=force, json=json,
+        )  # fmt: skip
+    if not kept:
+        raise typer.Exit(1)
+
+
+def _run_experiments(
+    what: What, *, jobs: int, repetitions: int, seed: int, output: Path, data: Path | None,
+    cluster: str | None, fresh: bool, force: bool, json: bool,
+) -> bool:  # fmt: skip
+    """Run and print; return whether every method that promises a coverage keeps it."""
+    check_jobs(jobs)
+    from definetti import paper
+    from definetti.cli.writing import check_folder
+    from definetti.paper.reproduction import check_experiment
+    from definetti.paper.series import FILES, read_series
+
+    if data is None and what not in (What.figure1, What.figure2):
+        files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
+        raise ValueError(f"{what} needs real series: name a folder with --data ({files})")
+    how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": fresh, "verbose": True}
+    runs: dict[What, Callable[[], paper.Reproduction]] = {
+        What.figure1: lambda: paper.figure1(output, repetitions=repetitions, **how),
+        What.figure2: lambda: paper.figure2(output, repetitions=repetitions, **how),
+        What.table1: lambda: paper.table1(output, data or "", **how),
+        What.figure3: lambda: paper.figure3(output, data or "", **how),
+    }
+    check_experiment(output, repetitions, seed)  # what is missing is told of before an hour of work
+    if data is not None:
+        read_series(data)
+    names = list(runs) if what is What.all else [what]
+    written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
+    check_folder(output, written, find_data_files(data), force)
+    done: list[paper.Reproduction] = []
+    with explain_resuming(output), use_cluster(cluster):
+        for name in names:
+            # The series of figure3 are those of table1, which has just worked them out.
+            how["fresh"] = fresh and not (what is What.all and name is What.figure3)
+            done.append(runs[name]())
+            if not json:
+                print_text(f"{done[-1]}\n")
+    if json:  # one document, so all at once
+        parts = [js.loads(one.to_json()) for one in done]
+        print_json(parts if what is What.all else parts[0])
+    return all(one.keeps_promise for one in done)
+
+
+def compare(
+    worlds: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="names, separated by commas; all but the whole grids if left out",
+            autocompletion=complete_worlds,
+        ),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="names, separated by commas; all if left out", autocompletion=complete_methods
+        ),
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(min=1, help="histories a world, and windows of real data; 200 if left out"),
+    ] = None,
+    jobs: options.Jobs = -1,
+    seed: options.Seed = 2023,
+    data: Annotated[
+        Path | None, typer.Option(help="folder with the real data, or with folders of them")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option(help="folder for the table, the picture and finished cells")
+    ] = Path("comparison"),
+    cluster: options.Cluster = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="one step ahead only, and 50 repetitions")
+    ] = False,
+    fresh: options.Fresh = False,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Compare ours, the paper's method and the baselines: coverage, size and time.
+
+    A run that was stopped goes on where it was. Exit code 0: done, and every method covers where
+    that is guaranteed; 1: one does not, or the run was stopped; 2: something asked for cannot be.
+
+    Example: definetti compare --worlds sticky,rare --repetitions 100 --jobs 2
+    """
+    with report_mistakes():
+        found = _compare(
+            _split_names(worlds), _split_names(methods), repetitions=repetitions, jobs=jobs,
+            seed=seed, data=data, output=output, cluster=cluster, quick=quick, fresh=fresh,
+            force=force,
+        )  # fmt: skip
+        if json:
+            print_json(js.loads(found.to_json()))
+        else:
+            print_text(str(found))
+    if not found.keeps_promise:
+        raise typer.Exit(1)
+
+
+def _compare(
+    places: list[str] | None, names: list[str] | None, *, repetitions: int | None, jobs: int,
+    seed: int, data: Path | None, output: Path, cluster: str | None, quick: bool, fresh: bool,
+    force: bool,
+) -> Any:  # fmt: skip
+    from definetti.cli.writing import check_folder
+    from definetti.contest.compare import (
+        HORIZONS,
+        QUICK_HORIZONS,
+        QUICK_REPETITIONS,
+        REPETITIONS,
+    )
+    from definetti.contest.compare import compare as run
+    from definetti.contest.contestants import chosen
+    from definetti.contest.worlds import selected
+    from definetti.paper.reproduction import check_experiment
+
+    number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
+    horizons = QUICK_HORIZONS if quick else HORIZONS
+    check_jobs(jobs)
+    check_experiment(output, number, seed)  # all that is missing, before an hour of work
+    check_folder(output, ("compare.csv", "compare.png"), find_data_files(data), force)
+    chosen(names)
+    for message in selected(places, data, horizons, number)[1]:
+        tell(message)
+    with explain_resuming(output), use_cluster(cluster):
+        return run(output, data, worlds=places, methods=names, horizons=horizons,
+                   repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
+                   verbose=True)  # fmt: skip
+
+
+def _split_names(given: list[str] | None) -> list[str] | None:
+    """Read names that are separated by commas, given once or several times.
+
+    >>> _split_names(["sticky, rare", "ten"])
+    ['sticky', 'rare', 'ten']
+    """
+    if not given:
+        return None
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]

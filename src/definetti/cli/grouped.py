@@ -16,6 +16,7 @@ import numpy as np
 
 from definetti.cells.cell import Cell
 from definetti.cells.running import iterate_cells
+from definetti.cli.column_types import tidy_columns
 from definetti.cli.columns import (
     LabelledTable,
     check_columns,
@@ -24,16 +25,14 @@ from definetti.cli.columns import (
     split_labelled_rows,
     take_columns,
 )
-from definetti.cli.estimators import check_lag, make_estimator
+from definetti.cli.errors import BadTable
+from definetti.cli.estimators import check_lag, make_estimator, read_numbers, write_level
 from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
-from definetti.cli.fields import NUMBER, BadTable
 from definetti.cli.grouped_steps import list_series_steps, pack_steps, unpack_steps
-from definetti.cli.kinds import tidy_columns
-from definetti.cli.levels import read_numbers, write_level
 from definetti.cli.parts import Part, PartedTable, open_parts
-from definetti.cli.pieces import write_pieces
 from definetti.cli.reading import import_polars, name_source
-from definetti.cli.writing import say_escaped
+from definetti.cli.text_tables import NUMBER
+from definetti.cli.writing import say_escaped, write_pieces
 from definetti.data.labels import Alphabet
 from definetti.data.timing import HOLE
 from definetti.exceptions import HoleWarning

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from definetti.cli.backtest import is_backtest_file
-from definetti.cli.estimators import check_share
-from definetti.cli.fields import BadTable
-from definetti.cli.levels import name_levels
-from definetti.cli.overwriting import read_columns
+from definetti.cli.errors import BadTable
+from definetti.cli.estimators import check_share, name_levels
 from definetti.cli.printing import console, print_json, print_notes
-from definetti.cli.writing import check_output, write_rows
+from definetti.cli.writing import check_output, read_columns, write_rows
 
 if TYPE_CHECKING:
     from definetti.cli.options import Columns, Grouping, Settings, Spreading

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.columns import check_columns
-from definetti.cli.fields import BadTable, name_first_field
-from definetti.cli.growing import Interrupts, follow_lines
+from definetti.cli.errors import BadTable
 from definetti.cli.living import Living, Told, check_one_line_rows, decode_lines, name_rows
 from definetti.cli.reading import import_polars, name_source, parse_table
+from definetti.cli.stream_reader import Interrupts, follow_lines
+from definetti.cli.text_tables import name_first_field
 
 if TYPE_CHECKING:
     from definetti.cli.options import Columns, Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.fields import BadTable
+from definetti.cli.errors import BadTable
 from definetti.cli.grouped import judge_groups, read_one
 from definetti.cli.options import Grouping, Spreading
 from definetti.cli.report import Asked, report_one

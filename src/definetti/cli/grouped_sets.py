@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from definetti.cli.columns import as_frame, take_columns
-from definetti.cli.estimators import check_errors, check_lag, check_share
-from definetti.cli.fields import BadTable
+from definetti.cli.errors import BadTable
+from definetti.cli.estimators import check_errors, check_lag, check_share, read_confidences
 from definetti.cli.grouped import SEEN, make_for_series, read_whole
-from definetti.cli.levels import read_confidences
 from definetti.cli.predict import SHOWN, list_steps
 from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
 from definetti.cli.reading import name_source

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_mistakes
 from definetti.cli.printing import print_json
 
 LONGEST = 60  # signs of a value that are shown
@@ -27,7 +27,7 @@ def inspect(
     Example: definetti inspect model.definetti
     """
     with report_mistakes():
-        from definetti.cli.saved import check_there
+        from definetti.cli.fit import check_there
         from definetti.saving.files import read_manifest
 
         check_there(model)

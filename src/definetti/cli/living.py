@@ -14,14 +14,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.fields import BadTable, name_first_field
-from definetti.cli.growing import MOST, Interrupts, follow_lines
-from definetti.cli.journal import Journal, Line
-from definetti.cli.mistakes import write_options
+from definetti.cli.columns import as_times
+from definetti.cli.errors import BadTable, write_options
+from definetti.cli.fit import known_rows, take_observed
 from definetti.cli.reading import import_polars, name_source, parse_table
 from definetti.cli.same import check_same
-from definetti.cli.saved import known_rows, take_observed
-from definetti.cli.times import as_times
+from definetti.cli.stream_reader import MOST, Interrupts, Journal, Line, follow_lines
+from definetti.cli.text_tables import name_first_field
 from definetti.exceptions import HoleWarning
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def name_rows(source: str, numbers: Sequence[int]) -> Iterator[None]:
     >>> with name_rows("x.csv", [601, 602]):
     ...     raise BadTable("x.csv: row 2 has 1 field")
     Traceback (most recent call last):
-    definetti.cli.fields.BadTable: x.csv: row 602 has 1 field
+    definetti.cli.errors.BadTable: x.csv: row 602 has 1 field
     """
     name = name_source(source)
     try:
@@ -227,9 +226,9 @@ class Living:
 
     def _begin(self, lines: list[bytes]) -> None:
         """Fit on the first rows."""
+        from definetti.cli.column_types import name_symbols
         from definetti.cli.columns import split_labelled_rows
         from definetti.cli.estimators import make_estimator
-        from definetti.cli.new_rows import name_symbols
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
         from definetti.monitor._parts import VISITS, read_parts
@@ -286,8 +285,8 @@ class Living:
 
     def _read_rows(self, lines: list[bytes]) -> tuple[Iterable[Any], list[Any], Times | None]:
         """Return the observations of rows, as the monitor takes them, their states and times."""
+        from definetti.cli.column_types import match_new_rows, name_symbols
         from definetti.cli.columns import check_columns, read_states
-        from definetti.cli.new_rows import match_new_rows, name_symbols
         from definetti.monitor._arguments import each_row
 
         assert self.monitor is not None

@@ -9,7 +9,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import AdaptFrom, OnAlarm
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_mistakes
 from definetti.cli.printing import print_json, print_notes, tell
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def monitor(
     with report_mistakes():
         from definetti.cli.estimators import check_share
         from definetti.cli.grouped_living import LivingSeries
-        from definetti.cli.growing import Interrupts
         from definetti.cli.living import Living
+        from definetti.cli.stream_reader import Interrupts
 
         check_share(settings.train_size)
         if len(settings.confidence) > 1:
@@ -93,7 +93,7 @@ def monitor(
 
 def _watch_series(stream: LivingSeries, follow: bool, json: bool) -> None:
     """Live with many series, and tell of each row whose it is."""
-    from definetti.cli.growing import Interrupts
+    from definetti.cli.stream_reader import Interrupts
 
     with Interrupts() as interrupts:
         for steps in stream.run(follow, interrupts):

@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.columns import check_columns
-from definetti.cli.fields import BadTable, check_names, take_first_line
+from definetti.cli.errors import BadTable, check_room, is_out_of_memory, take_first_line
 from definetti.cli.reading import PARQUET, import_polars, name_source, read_table
-from definetti.cli.room import check_room, is_out_of_memory
+from definetti.cli.text_tables import check_names
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.fields import BadTable
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import BadTable, report_mistakes
 from definetti.cli.printing import print_json, print_notes
 
 if TYPE_CHECKING:
@@ -53,16 +52,16 @@ def predict(
     Example: definetti predict patients.csv --group-column patient --order-column time -o sets.csv
     """
     with report_mistakes():
-        from definetti.cli.checking import check_rows, note_broken
+        from definetti.cli.check import check_rows, note_broken
         from definetti.cli.estimators import (
             check_grouping,
             check_lag,
             check_share,
             make_estimator,
             read_both,
+            read_confidences,
         )
-        from definetti.cli.levels import read_confidences
-        from definetti.cli.saved import check_settled, read_saved
+        from definetti.cli.fit import check_settled, read_saved
         from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
 
         if output is not None:
@@ -131,8 +130,8 @@ def _set_again(
     cp: Any, context: typer.Context, settings: options.Settings, data: LabelledTable
 ) -> list[Any]:
     """Let a fitted estimator follow what it can still follow; return its levels."""
-    from definetti.cli.levels import read_confidences
-    from definetti.cli.saved import were_given
+    from definetti.cli.estimators import read_confidences
+    from definetti.cli.fit import were_given
 
     wanted = {"guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
               "smoothing": settings.smoothing, "allow_empty": settings.allow_empty}  # fmt: skip
@@ -146,8 +145,7 @@ def _predict(
     cp: Any, data: LabelledTable, steps: int, lag: int, levels: list[Any]
 ) -> tuple[list[Any], dict[str, Any], str]:
     """Return a set for each level, what they were asked for with, and the model in words."""
-    from definetti.cli.estimators import check_errors, cut_new, write_memory
-    from definetti.cli.levels import name_levels
+    from definetti.cli.estimators import check_errors, cut_new, name_levels, write_memory
     from definetti.models.describing import described
 
     check_errors(cp.guarantee, cp.max_errors, steps - lag)
@@ -174,7 +172,7 @@ def _predict(
 
 def list_steps(found: Any, lag: int, level: Any) -> list[dict[str, Any]]:
     """Return a row a step: the possible states, the best, and a number for each state."""
-    from definetti.cli.levels import write_level
+    from definetti.cli.estimators import write_level
     from definetti.sets import StepSets
 
     if isinstance(found, StepSets):
@@ -197,7 +195,7 @@ def list_steps(found: Any, lag: int, level: Any) -> list[dict[str, Any]]:
 
 def is_prediction_file(path: Path) -> bool:
     """Tell whether a file is one of these, by its columns."""
-    from definetti.cli.overwriting import read_columns
+    from definetti.cli.writing import read_columns
 
     columns = read_columns(path)
     own = columns[columns.index("step") :] if "step" in columns else []

@@ -13,23 +13,22 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.fields import (
+from definetti.cli.column_types import parse_dates
+from definetti.cli.errors import BadTable, find_memory, take_first_line
+from definetti.cli.text_tables import (
     ESCAPED,
     FORMULA,
     MARKS,
     NUMBERS,
-    BadTable,
     check_inner_quotes,
     check_names,
     check_open_quotes,
     check_widths,
     clean_lines,
     decode_text,
-    take_first_line,
+    read_lines,
+    read_list,
 )
-from definetti.cli.kinds import parse_dates
-from definetti.cli.objects import read_lines, read_list
-from definetti.cli.room import find_memory
 
 if TYPE_CHECKING:
     import polars as pl

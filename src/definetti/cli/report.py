@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_mistakes
 from definetti.judging import START
 
 if TYPE_CHECKING:
@@ -101,9 +101,8 @@ class Asked:
 
 def report_one(asked: Asked, found: LabelledTable) -> tuple[Report, list[str]]:
     """Return the report of one series, and notes."""
-    from definetti.cli.checking import check_rows, note_broken
-    from definetti.cli.estimators import check_lag, cut_new, make_estimator
-    from definetti.cli.levels import read_numbers
+    from definetti.cli.check import check_rows, note_broken
+    from definetti.cli.estimators import check_lag, cut_new, make_estimator, read_numbers
     from definetti.report import make_report
 
     settings, lag, steps = asked.settings, asked.lag, asked.horizon or found.new_rows
@@ -136,7 +135,7 @@ def report_one(asked: Asked, found: LabelledTable) -> tuple[Report, list[str]]:
 
 def is_report_file(path: Path) -> bool:
     """Tell whether a file is one of these, by its mark."""
-    from definetti.cli.overwriting import read_beginning
+    from definetti.cli.writing import read_beginning
 
     return MARK in read_beginning(path)
 
@@ -185,7 +184,7 @@ def _print_findings(contents: dict[str, Any], confidence: list[str], output: Pat
 
 def _list_levels(contents: dict[str, Any], confidence: list[str]) -> list[str]:
     """Return what is promised and what came of it, level by level, as they were asked for."""
-    from definetti.cli.levels import read_numbers
+    from definetti.cli.estimators import read_numbers
 
     lines, places = [], [contents["asked"]]
     if len(confidence) > 1:  # numbers, then

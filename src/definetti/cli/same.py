@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from definetti.cli.fields import BadTable
+from definetti.cli.errors import BadTable
 
 
 def check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
@@ -20,7 +20,7 @@ def check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
     --------
     >>> check_same(Path("on.definetti"), {"lag": 1, "seed": 0}, {"lag": 2, "seed": 0})
     Traceback (most recent call last):
-    definetti.cli.fields.BadTable: on.definetti was begun with --lag 1, and this call has --lag 2; \
+    definetti.cli.errors.BadTable: on.definetti was begun with --lag 1, and this call has --lag 2; \
 give --lag 1, or another file with --save
     """
     for name, value in now.items():

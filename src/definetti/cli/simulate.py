@@ -10,7 +10,7 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.choices import SimulatedWorld
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_mistakes
 from definetti.cli.printing import escape_controls, print_json, print_text
 
 AT_ONCE = 1_000_000  # rows that are made at a time
@@ -80,7 +80,7 @@ def _write_series(
     """Write many series, some at a time, so that they need not fit into memory."""
     import polars as pl
 
-    from definetti.cli.fields import BadTable
+    from definetti.cli.errors import BadTable
     from definetti.cli.writing import check_output, write_whole
     from definetti.simulate import weather_series
 
@@ -127,9 +127,9 @@ def is_simulated_file(path: Path) -> bool:
 
     People write files of their own after the pattern of these, so columns alone will not do.
     """
-    from definetti.cli.fields import BadTable
-    from definetti.cli.overwriting import read_columns
+    from definetti.cli.errors import BadTable
     from definetti.cli.reading import read_table
+    from definetti.cli.writing import read_columns
 
     labels = LABELS.get(tuple(read_columns(path)))
     if labels is None:

@@ -1,4 +1,4 @@
-"""`definetti verify`: the guarantees, to the last digit."""
+"""`definetti verify`: exact coverage, by enumeration."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.departures import show_departures, verify_departures
-from definetti.cli.levels import list_levels, name_levels, read_confidence
-from definetti.cli.memories import show_memories, verify_memories
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_mistakes
+from definetti.cli.estimators import list_levels, name_levels, read_confidence
 from definetti.cli.printing import print_json
 
 # The paper's two-state model with its parameters p and b, and two that no mixing argument covers.
@@ -148,4 +146,135 @@ def _show(rows: list[dict[str, Any]], title: str) -> None:
         verdict = reached if row["valid"] else "[bold]NO[/bold]"
         last = row["model"] == list(MODELS)[-1]
         table.add_row(row["symmetry"], row["model"], *numbers, verdict, end_section=last)
+    Console().print(table)
+
+
+# Which departure is predicted, by the horizon: the windows before it are so many to list.
+WHICH = {1: 10, 2: 4, 3: 2}
+
+
+def verify_departures(
+    models: dict[str, Any], score: str, *, length: int, horizon: int, confidence: Any
+) -> list[dict[str, Any]]:
+    """Return a row a model and present state: coverage by visits, and by the clock beside it."""
+    import numpy as np
+
+    from definetti import ConformalHMM, given_hmm
+    from definetti.cli.estimators import list_levels
+    from definetti.verify import enumerate_departures, enumerate_ranks
+
+    # A fixed model, which need not be the one that the sequences come from.
+    model = given_hmm([[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]])
+    predictor = ConformalHMM(model, score=score, symmetry="departures", allow_empty=True)
+    which = WHICH[horizon]
+    plain = enumerate_departures(predictor, 2, 2, which, horizon, verbose=True)
+    clock = enumerate_ranks(predictor, 2, 2, length, horizon, verbose=True)
+    smoothed, ticking = plain._replace(smoothing=True), clock._replace(smoothing=True)
+    rows, own = [], list_levels(confidence, (0, 1))
+    for name, parts in models.items():
+        initial, steps, emitted = (np.array(part) for part in parts)
+        law = steps, emitted, confidence
+        by_clock = ticking.coverage_given_present(initial, *law, horizon)
+        figures = zip(
+            1 - plain.missed(*law), smoothed.coverage(*law), by_clock.tolist(), strict=True
+        )
+        for state, (kept, exactly, timed) in enumerate(figures):
+            valid = kept >= own[state] - 1e-12 and abs(exactly - own[state]) < 1e-9
+            rows.append({"model": name, "state": state, "departure": which, "coverage": kept,
+                         "smoothed": exactly, "by_the_clock": timed if timed == timed else None,
+                         "valid": bool(valid)})  # fmt: skip
+    return rows
+
+
+def show_departures(rows: list[dict[str, Any]], title: str) -> None:
+    """Print the rows as a table that eighty columns will do for."""
+    from rich.console import Console
+    from rich.table import Table
+
+    which = rows[0]["departure"]
+    table = Table(title=f"Departures: {title}", pad_edge=False)
+    for column in ("model", "state", "coverage", "smoothed", "by the clock", "valid"):
+        table.add_column(column, justify="left" if column == "model" else "right")
+    table.caption = (
+        f"a fixed model, asked at departure {which} from the state; coverage: one minus the "
+        "probability that it comes and is missed; smoothed: with ties broken at random; by the "
+        "clock: smoothed, at the end of the labelled steps given that the state is the present one"
+    )
+    for row in rows:
+        timed = "never" if row["by_the_clock"] is None else f"{row['by_the_clock']:.8f}"
+        numbers = f"{row['coverage']:.8f}", f"{row['smoothed']:.8f}", timed
+        verdict = "yes" if row["valid"] else "[bold]NO[/bold]"
+        table.add_row(row["model"], str(row["state"]), *numbers, verdict)
+    Console().print(table)
+
+
+SHORTEST, LONGEST = 2, 4  # labelled steps: for a memory of two, and for the state alone to fail
+
+
+def verify_memories(
+    score: str, *, length: int, horizon: int, confidence: Any
+) -> list[dict[str, Any]]:
+    """Return a row a law, symmetry and memory: coverage given each last state."""
+    import numpy as np
+
+    from definetti import ConformalHMM
+    from definetti.cli.estimators import list_levels
+    from definetti.memory import Order
+    from definetti.symmetry import Symmetry
+    from definetti.verify import LAWS, enumerate_sequences
+
+    exact = [
+        name for name, one in Symmetry.named.items() if one().exact and one.given == "last state"
+    ]
+    own = np.array(list_levels(confidence, (0, 1)))
+    rows, known = [], {}
+    for name, law in LAWS.items():
+        for symmetry, memory in [("spaced", Order(1)), *((one, law.memory) for one in exact)]:
+            if (symmetry, memory) not in known:
+                cp = ConformalHMM(symmetry=symmetry, memory=memory, score=score)
+                steps = max(SHORTEST, min(length, LONGEST))
+                known[symmetry, memory] = enumerate_sequences(cp, steps, horizon, verbose=True)
+            found = known[symmetry, memory]
+            plain, smoothed = (
+                found.coverage_given_last(law, confidence, ties) for ties in (False, True)
+            )
+            right = memory != Order(1)
+            short, off = (plain - own).argmin(), abs(smoothed - own).argmax()
+            valid = (plain - own)[short] >= -1e-12 and abs(smoothed - own)[off] < 1e-9
+            rows.append({"law": name, "memory": _name(memory), "symmetry": symmetry,
+                         "worst_state": float(plain[short]), "smoothed": smoothed.tolist(),
+                         "farthest": int(off), "valid": bool(valid), "proved": right})  # fmt: skip
+    return rows
+
+
+def _name(memory: Any) -> str:
+    from definetti.memory import Age, Order
+
+    if isinstance(memory, Order):
+        return str(memory.k)
+    capped = isinstance(memory, Age) and memory.most is not None
+    return f"{memory.known_as} to {memory.most}" if capped else str(memory.known_as)
+
+
+def show_memories(rows: list[dict[str, Any]], title: str) -> None:
+    """Print the rows as a table that eighty columns will do for."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"More than the state: {title}", pad_edge=False)
+    for column in ("law", "memory", "symmetry", "worst state", "smoothed", "valid"):
+        table.add_column(
+            column, justify="right" if column in ("worst state", "smoothed") else "left"
+        )
+    table.caption = (
+        "laws of which the future depends on more than the present state, with a memory of that "
+        "state alone, and with the memory that they need; smoothed: given the last state for which "
+        "it is farthest from the level"
+    )
+    for row, after in zip(rows, [*rows[1:], None], strict=True):
+        smoothed = row["smoothed"][row["farthest"]]
+        verdict = "yes" if row["valid"] else "[bold]NO[/bold]"
+        last = after is None or after["law"] != row["law"]
+        table.add_row(row["law"], row["memory"], row["symmetry"], f"{row['worst_state']:.8f}",
+                      f"{smoothed:.8f}", verdict, end_section=last)  # fmt: skip
     Console().print(table)

@@ -1,22 +1,105 @@
-"""Results into files, whole or not at all."""
+"""Write results to files: whole or not at all, and never over an input."""
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from definetti._system.files import find_destination, replace_file
-from definetti.cli.fields import ESCAPED, FORMULA, NUMBERS, BadTable
-from definetti.cli.overwriting import check_replaced
+from definetti.cli.errors import BadTable
 from definetti.cli.printing import make_plain
-from definetti.cli.reading import import_polars
+from definetti.cli.reading import import_polars, name_source
+from definetti.cli.text_tables import ESCAPED, FORMULA, NUMBERS
 
 if TYPE_CHECKING:
     import polars as pl
+
+BEGINNING = 1 << 20  # characters in which the first row, or the mark, must be
+FIRST_OBJECT = re.compile(r"\s*\[?\s*(?=\{)")
+
+
+def check_replaced(
+    output: Path, inputs: Iterable[str | Path | None], force: bool, ours: Callable[[Path], bool]
+) -> None:
+    """Refuse to replace an input, and what is not ours if nobody said so.
+
+    Parameters
+    ----------
+    inputs : what the command reads; ``-`` is standard input
+    ours : tells whether this command wrote a file, some time before
+    """
+    if not output.exists():
+        return
+    for source in inputs:
+        if source is not None and _is_same_file(output, source):
+            raise BadTable(
+                f"output {output} is the file that the command reads ({name_source(str(source))}), "
+                "and would be lost; name another file to write with --output"
+            )
+    if not force and output.stat().st_size and not ours(output):
+        raise BadTable(
+            f"output {output} is there already, and this command did not write it; name another "
+            "file, or replace it with --force"
+        )
+
+
+def check_folder(
+    folder: Path, patterns: Iterable[str], inputs: Iterable[Path], force: bool
+) -> None:
+    """Refuse the same for the files that an experiment writes to a folder.
+
+    Whatever folder it wrote to before has its cells.
+    """
+    ours = (folder / "cells").is_dir()
+    known = list(inputs)
+    for output in sorted(path for pattern in patterns for path in folder.glob(pattern)):
+        check_replaced(output, known, force, lambda _: ours)
+
+
+def _is_same_file(output: Path, source: str | Path) -> bool:
+    """Tell whether two names, however they are spelt and linked, are of one file."""
+    with suppress(OSError, ValueError):  # a source that is not there, closed, or has no such name
+        there = os.fstat(0) if source == "-" else Path(source).stat()
+        return os.path.samestat(output.stat(), there)
+    return False
+
+
+def read_columns(path: Path) -> list[str]:
+    """Return the columns of a file such as `write_rows` writes; none if it is no such file."""
+    name = path.name.lower().removesuffix(".gz")
+    try:
+        if name.endswith(".parquet"):
+            import polars as pl
+
+            return list(pl.read_parquet_schema(path))
+        text = read_beginning(path)
+        if name.endswith((".csv", ".tsv")):
+            separator = "\t" if name.endswith(".tsv") else ","
+            return next(csv.reader(text.splitlines(), delimiter=separator))
+        begin = FIRST_OBJECT.match(text)
+        return list(json.JSONDecoder().raw_decode(text, begin.end())[0]) if begin else []
+    except Exception:  # whatever a foreign file is, it is not ours
+        return []
+
+
+def read_beginning(path: Path) -> str:
+    """Return the first part of a text; nothing if it cannot be read as one."""
+    opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            found: str = file.read(BEGINNING)
+            return found
+    except (OSError, ValueError, EOFError):
+        return ""
+
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 
@@ -181,3 +264,86 @@ def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
         reason = error.strerror if isinstance(error, OSError) else None
         reason = reason or str(error).split("\n", 1)[0]
         raise BadTable(f"output {output} could not be written: {reason}") from None
+
+
+def write_pieces(pieces: Iterator[pl.DataFrame], output: Path) -> bool:
+    """Write the rows of one frame after the other, as `writing.write_rows` writes its rows.
+
+    Returns
+    -------
+    whether there were fields that a spreadsheet would take for formulas
+    """
+    check_place(output)
+    ending, escaped = find_ending(output), False
+
+    def write(path: Path) -> None:
+        nonlocal escaped
+        if ending == ".parquet":
+            _write_parquet(pieces, path)
+            return
+        with gzip.open(path, "wb") if ending.endswith(".gz") else path.open("wb") as file:
+            first = True
+            for piece in pieces:
+                escaped |= _write_piece(piece, file, ending.removesuffix(".gz"), first)
+                first = first and (ending == ".json" and not len(piece))
+            if ending == ".json":
+                file.write(b"[]" if first else b"\n]")
+
+    write_whole(output, write)
+    return escaped
+
+
+def _write_piece(piece: pl.DataFrame, file: Any, ending: str, first: bool) -> bool:
+    """Write the rows of a piece; say whether any field had to be escaped."""
+    if ending == ".jsonl":
+        piece.write_ndjson(file)
+    elif ending == ".json":
+        rows = [
+            json.dumps(make_plain(row), default=str, allow_nan=False) for row in piece.to_dicts()
+        ]
+        if rows:
+            file.write((("[\n" if first else ",\n") + ",\n".join(rows)).encode())
+    else:
+        piece, escaped = write_as_text(piece)
+        separator = "\t" if ending == ".tsv" else ","
+        piece.write_csv(file, include_header=first, separator=separator)
+        return escaped
+    return False
+
+
+def write_as_text(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
+    """Return a frame for CSV: sets with bars between, no formulas; and whether there were any.
+
+    Few fields are different, and each is written once.
+
+    >>> import polars as pl
+    >>> frame, escaped = write_as_text(pl.DataFrame({"set": [["=1", "b"], ["b"], None]}))
+    >>> frame["set"].to_list(), escaped
+    (["'=1|b", 'b', None], True)
+    """
+    pl = import_polars()
+    escaped = False
+    for name, kind in frame.schema.items():
+        if kind == pl.String or isinstance(kind, pl.List):
+            distinct = frame[name].unique().drop_nulls()
+            texts = [
+                escape_formula(one if isinstance(one, str) else join_labels(one))
+                for one in distinct.to_list()
+            ]
+            escaped |= any(re.search(ESCAPED, text) for text in texts)
+            table = pl.DataFrame({name: distinct, "_text": pl.Series(texts, dtype=pl.String)})
+            joined = frame.select(name).join(table, on=name, how="left", maintain_order="left")
+            frame = frame.with_columns(joined["_text"].alias(name))
+    return frame.rename({name: escape_formula(name) for name in frame.columns}), escaped
+
+
+def _write_parquet(pieces: Iterator[pl.DataFrame], path: Path) -> None:
+    """Write each piece to a file of its own, and these into one."""
+    pl = import_polars()
+    with TemporaryDirectory(dir=path.parent, prefix=".definetti-") as folder:
+        files = []
+        for number, piece in enumerate(pieces):
+            files.append(Path(folder) / f"{number}.parquet")
+            piece.write_parquet(files[-1])
+        whole = pl.concat([pl.scan_parquet(file) for file in files], how="vertical_relaxed")
+        whole.sink_parquet(path, row_group_size=100_000, maintain_order=True)

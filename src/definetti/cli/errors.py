@@ -1,23 +1,24 @@
-"""A user's mistake ends in one line on standard error, never in a traceback."""
+"""Errors of the command line: one line on standard error and exit code 2, never a traceback."""
 
 from __future__ import annotations
 
 import ast
 import errno
+import os
 import re
+import sys
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from definetti._system import stopping, terminal
-from definetti.cli.fields import take_first_line
 from definetti.cli.printing import tell
-from definetti.cli.room import is_out_of_memory
 
 # What the estimators call their parameters, and what the command line does.
 OPTIONS = {
@@ -46,6 +47,15 @@ OBJECTS = re.compile(r",? or a definetti\.\S+(?=, got)|, a function(?: of window
 MISTAKES = (
     ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
 )  # fmt: skip
+
+
+class BadTable(ValueError):
+    """A file that cannot be read, with what is wrong and where."""
+
+
+def take_first_line(error: Exception | str) -> str:
+    """Return what an error says, without advice that is for those who program."""
+    return str(error).strip().split("\n", 1)[0]
 
 
 @contextmanager
@@ -98,7 +108,7 @@ def write_options(text: str) -> str:
 
 
 def _write_levels(found: re.Match[str]) -> str:
-    """Write levels by states as `definetti.cli.levels` reads them."""
+    """Write levels by states as `definetti.cli.estimators` reads them."""
     try:
         levels = ast.literal_eval(found[1])
     except (ValueError, SyntaxError):  # labels that are neither text nor numbers
@@ -137,3 +147,64 @@ class CollectedWarnings:
             others = self.number[category] - 1
             more = f" (and {others:,} more like it)" if others else ""
             tell(f"note: {write_options(text)}{more}")
+
+
+# What the libraries that read and compile take of a process's addresses, whatever the table. Tried
+# with a table of 2,400 rows: too little at `ulimit -v 1600000`, enough at 2000000.
+BASE = 2_000_000_000
+WORDS = re.compile(
+    r"cannot allocate|failed to allocate|allocation of|out of memory|bad_alloc|os error 12\b"
+    r"|can't start new thread|load shared object file",
+    re.IGNORECASE,
+)
+
+
+def find_limit() -> int | None:
+    """Return how many bytes of addresses this process may have (`ulimit -v`); None for any."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def find_memory() -> int | None:
+    """Return how many bytes of memory this process can have at most; None where that is not known.
+
+    The machine's, or what its control group (a container, say) or `ulimit -v` allows of it.
+    """
+    found = [find_limit()]
+    with suppress(AttributeError, ValueError, OSError):  # which Windows has not
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # where there is none, or it says "max"
+        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min((one for one in found if one), default=None)
+
+
+def check_room(name: str, paths: Iterable[Path]) -> None:
+    """Refuse files that cannot be mapped into the memory allowed: who tries is ended, or waits.
+
+    A table may be larger than memory, since it is read in parts; but its files are mapped, which
+    takes addresses.
+    """
+    limit = find_limit()
+    if limit is None:
+        return
+    needed = BASE + sum(path.stat().st_size for path in paths)
+    if limit < needed:
+        raise BadTable(
+            f"{name} takes some {needed / 1e9:.1f} GB of addresses, and {limit / 1e9:.1f} GB are "
+            "allowed; raise the limit (ulimit -v), or split the files and ask for some at a time"
+        )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an error is for want of memory, whatever library raised it.
+
+    >>> is_out_of_memory(OSError("Cannot allocate memory (os error 12)"))
+    True
+    """
+    if isinstance(error, MemoryError) or WORDS.search(str(error)) is not None:
+        return True
+    return isinstance(error, OSError) and error.errno == errno.ENOMEM
