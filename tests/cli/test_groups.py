@@ -333,7 +333,7 @@ def test_options_for_series_need_series(ask, table):
     for more in (["--order-column", "time"], ["--jobs", "2"], ["--series", "others"]):
         done = ask("backtest", table, *more)
         assert done.returncode == 2
-        assert f"{more[0]} is for many series; tell them apart with --group-column" in done.err
+        assert f"{more[0]} is for many series; name the column of series with" in done.err
 
 
 def test_odd_series_are_told_of(tmp_path):

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 from definetti.cli import living, stream_reader
-from definetti.cli.choices import ClassifierName
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import make_estimator
 from definetti.cli.grouped_living import LivingSeries
 from definetti.cli.living import Living
-from definetti.cli.options import Columns, Settings
+from definetti.cli.options import ClassifierName, Columns, Settings
 from definetti.cli.stream_reader import Interrupts, Journal
 from definetti.saving.files import load_with_notes, save
 from definetti.simulate import weather

@@ -28,17 +28,30 @@ def backtest(
     grouping: options.Grouping,
     spreading: options.Spreading,
     horizon: Annotated[
-        int | None, typer.Option(min=1, help="steps per window; one after --lag if left out")
+        int | None,
+        typer.Option(
+            min=1, help="steps per window; default: one after --lag", rich_help_panel=options.DATA
+        ),
     ] = None,
     lag: options.Lag = 0,
     start: options.Start = START,
     windows: options.Windows = None,
     no_check: options.NoCheck = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="file with a row per step: .csv .json .parquet …",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     by_series: Annotated[
-        Path | None, typer.Option(help="a row a series, with --group-column: .csv .json …")
+        Path | None,
+        typer.Option(
+            help="file with a row per series, with --group-column: .csv .json …",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -150,14 +163,11 @@ def backtest(
 
 def _check_alone(spreading: options.Spreading, by_series: Path | None) -> None:
     """Refuse options that are about many series where there is one."""
-    given = {"--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
-             "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
-             "--by-series": by_series is not None}  # fmt: skip
-    names = [name for name, there in given.items() if there]
-    if names:
-        raise ValueError(
-            f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
-        )
+    options.check_single_series({
+        "--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
+        "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
+        "--by-series": by_series is not None,
+    })  # fmt: skip
 
 
 def describe_level(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.completing import complete_tests
 from definetti.cli.errors import report_mistakes, write_options
 from definetti.cli.printing import is_watched, print_json, print_notes
 
@@ -132,6 +131,13 @@ PICTURES = (".png", ".svg", ".pdf")
 MARK = "definetti check"  # what a picture is called inside
 
 
+def complete_tests(incomplete: str) -> list[str]:
+    """Complete the last name of a list of tests."""
+    from definetti.check import Statistic
+
+    return options.complete_last(incomplete, Statistic.named)
+
+
 def check(
     data: options.LabelledRows,
     columns: options.Columns,
@@ -140,23 +146,43 @@ def check(
     ],
     grouping: Annotated[options.Grouping, options.only("group_column", "order_column")],
     no_observations: Annotated[
-        bool, typer.Option("--no-observations", help="the states alone, as a plain Markov chain")
+        bool,
+        typer.Option(
+            "--no-observations",
+            help="test the states alone, as a Markov chain",
+            rich_help_panel=options.DATA,
+        ),
     ] = False,
-    sequence_column: Annotated[
-        str | None, typer.Option(hidden=True, help="another name for --group-column")
-    ] = None,
     tests: Annotated[
         str | None,
         typer.Option(
-            help="names with commas between; all if left out", autocompletion=complete_tests
+            help="tests to run, comma-separated; default: all",
+            autocompletion=complete_tests,
+            rich_help_panel=options.COMPUTATION,
         ),
     ] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="rearrangements to draw")] = 999,
-    alpha: Annotated[float, typer.Option(help="the level at which something fails")] = 0.05,
-    fail: Annotated[bool, typer.Option("--fail", help="exit code 1 where something fails")] = False,
-    jobs: Annotated[int, typer.Option(help="threads; -1 for one a core")] = 1,
+    resamples: Annotated[
+        int,
+        typer.Option(
+            min=1, help="number of rearrangements to draw", rich_help_panel=options.COMPUTATION
+        ),
+    ] = 999,
+    alpha: Annotated[
+        float, typer.Option(help="significance level", rich_help_panel=options.GUARANTEE)
+    ] = 0.05,
+    fail: Annotated[
+        bool,
+        typer.Option("--fail", help="exit code 1 if a test fails", rich_help_panel=options.OUTPUT),
+    ] = False,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            help="number of threads; -1: one per core", rich_help_panel=options.COMPUTATION
+        ),
+    ] = 1,
     plot: Annotated[
-        Path | None, typer.Option(help="a file for the pictures: .png .svg .pdf")
+        Path | None,
+        typer.Option(help="file for the plots: .png .svg .pdf", rich_help_panel=options.OUTPUT),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -184,10 +210,6 @@ def check(
         check_share(settings.train_size)
         if no_observations:
             columns = replace(columns, observation_columns="")
-        if sequence_column is not None:
-            if grouping.group_column is not None:
-                raise BadTable("--sequence-column is another name for --group-column; give one")
-            grouping = replace(grouping, group_column=sequence_column)
         check_grouping(grouping)
         if grouping.group_column is not None:
             rows, notes = take_groups(data, columns, grouping, settings.train_size)

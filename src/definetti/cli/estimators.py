@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.errors import BadTable
+from definetti.cli.options import check_single_series
 
 if TYPE_CHECKING:
     import polars as pl
@@ -388,10 +389,8 @@ def check_lag(lag: int, steps: int) -> None:
 
 def check_grouping(grouping: Grouping) -> None:
     """Refuse options that are for many series where there is one."""
-    given = {"--order-column": grouping.order_column is not None,
-             "--series": grouping.series.value != "own"}  # fmt: skip
-    names = [name for name, there in given.items() if there]
-    if grouping.group_column is None and names:
-        raise ValueError(
-            f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
-        )
+    if grouping.group_column is None:
+        check_single_series({
+            "--order-column": grouping.order_column is not None,
+            "--series": grouping.series.value != "own",
+        })  # fmt: skip

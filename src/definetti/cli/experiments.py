@@ -14,7 +14,6 @@ import typer
 
 from definetti._system.stopping import is_stopping
 from definetti.cli import options
-from definetti.cli.completing import complete_methods, complete_worlds
 from definetti.cli.errors import report_mistakes
 from definetti.cli.printing import print_json, print_text, tell
 
@@ -168,6 +167,20 @@ def _run_experiments(
         parts = [js.loads(one.to_json()) for one in done]
         print_json(parts if what is What.all else parts[0])
     return all(one.keeps_promise for one in done)
+
+
+def complete_worlds(incomplete: str) -> list[str]:
+    """Complete the last name of a list of worlds."""
+    from definetti.contest.worlds import DRAWN, NEEDS
+
+    return options.complete_last(incomplete, [*DRAWN, *NEEDS])
+
+
+def complete_methods(incomplete: str) -> list[str]:
+    """Complete the last name of a list of methods."""
+    from definetti.contest.contestants import CONTESTANTS
+
+    return options.complete_last(incomplete, CONTESTANTS)
 
 
 def compare(

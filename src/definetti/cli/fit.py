@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import ClassifierName
 from definetti.cli.errors import report_mistakes
 from definetti.cli.printing import print_json, print_notes
 
@@ -51,17 +50,11 @@ def check_there(model: Path) -> None:
         raise BadTable(f"{model}: no such file")
 
 
-def were_given(context: typer.Context, names: Any) -> list[str]:
-    """Return which options a person wrote, of those named."""
-    sources = {name: context.get_parameter_source(name) for name in names}
-    return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
-
-
 def check_settled(context: typer.Context) -> None:
     """Refuse options that a fitted model cannot follow."""
     from definetti.cli.errors import BadTable
 
-    if found := were_given(context, SETTLED):
+    if found := options.given_options(context, SETTLED):
         raise BadTable(
             f"{SETTLED[found[0]]} was settled when the model was fitted; leave it out, or fit "
             "again: definetti fit"
@@ -157,7 +150,12 @@ def is_framed(table: Any) -> bool:
 
 def fit(
     data: options.LabelledRows,
-    output: Annotated[Path, typer.Option("--output", "-o", help="the model: .definetti")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="model file: .definetti", rich_help_panel=options.OUTPUT
+        ),
+    ],
     columns: options.Columns,
     settings: options.Settings,
     no_check: options.NoCheck = False,
@@ -183,7 +181,7 @@ def fit(
                 "a model keeps one level, and --confidence is there "
                 f"{len(settings.confidence)} times; give one here, and others to definetti predict"
             )
-        if settings.classifier not in (None, ClassifierName.logistic):
+        if settings.classifier not in (None, options.ClassifierName.logistic):
             raise ValueError(
                 f"--classifier {settings.classifier.value} cannot be kept in a file, which holds "
                 "no trees; take --classifier logistic, or predict from the labelled rows each time"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import AdaptFrom, OnAlarm
 from definetti.cli.errors import report_mistakes
 from definetti.cli.printing import print_json, print_notes, tell
 
@@ -17,24 +17,65 @@ if TYPE_CHECKING:
     from definetti.monitor import Monitor, Step
 
 
+class AdaptFrom(StrEnum):
+    """The time from which the level of a monitor adapts."""
+
+    alarm = "alarm"
+    beginning = "beginning"
+
+
+class OnAlarm(StrEnum):
+    """What a monitor does after an alarm."""
+
+    warn = "warn"
+    restart = "restart"
+    adapt = "adapt"
+
+
 def monitor(
-    data: Annotated[str, typer.Argument(help="rows in the order of time; - for standard input")],
+    data: Annotated[str, typer.Argument(help="rows in time order; - for standard input")],
     columns: options.Columns,
     settings: Annotated[options.Settings, options.but("guarantee", "max_errors")],
     grouping: Annotated[options.Grouping, options.only("group_column")],
-    lag: Annotated[int, typer.Option(min=0, help="rows by which labels come late")] = 0,
-    first: Annotated[int, typer.Option(min=2, help="labelled rows to begin with")] = 100,
-    on_alarm: Annotated[OnAlarm, typer.Option(help="what to do after an alarm")] = OnAlarm.warn,
+    lag: Annotated[
+        int, typer.Option(min=0, help="label delay in rows", rich_help_panel=options.DATA)
+    ] = 0,
+    first: Annotated[
+        int,
+        typer.Option(
+            min=2, help="number of labelled rows to fit on first", rich_help_panel=options.DATA
+        ),
+    ] = 100,
+    on_alarm: Annotated[
+        OnAlarm, typer.Option(help="what to do after an alarm", rich_help_panel=options.GUARANTEE)
+    ] = OnAlarm.warn,
     adapt_from: Annotated[
-        AdaptFrom, typer.Option(help="since when the level adapts")
+        AdaptFrom,
+        typer.Option(help="when the level begins to adapt", rich_help_panel=options.GUARANTEE),
     ] = AdaptFrom.alarm,
     visits: Annotated[
-        bool, typer.Option("--visits", help="bet that each state comes no more, too")
+        bool,
+        typer.Option(
+            "--visits",
+            help="also test whether each state is still visited",
+            rich_help_panel=options.GUARANTEE,
+        ),
     ] = False,
-    alpha: Annotated[float, typer.Option(help="probability of a false alarm, ever")] = 0.05,
-    follow: Annotated[bool, typer.Option("--follow", help="wait for rows to come")] = False,
+    alpha: Annotated[
+        float,
+        typer.Option(
+            help="probability of ever raising a false alarm", rich_help_panel=options.GUARANTEE
+        ),
+    ] = 0.05,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="wait for more rows", rich_help_panel=options.DATA)
+    ] = False,
     save: Annotated[
-        Path | None, typer.Option(help="where to keep the state, and to go on from: .definetti")
+        Path | None,
+        typer.Option(
+            help="file that keeps the state, to resume from: .definetti",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     json: options.Json = False,
 ) -> None:

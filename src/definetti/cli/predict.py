@@ -29,13 +29,23 @@ def predict(
     ] = None,
     new: options.NewRows = None,
     model: Annotated[
-        Path | None, typer.Option(help="a file of definetti fit, in the place of labelled rows")
+        Path | None,
+        typer.Option(
+            help="model file of definetti fit, instead of labelled rows",
+            rich_help_panel=options.MODEL,
+        ),
     ] = None,
     horizon: options.Horizon = None,
     lag: options.Lag = 0,
     no_check: options.NoCheck = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="file with a row per step: .csv .json .parquet …",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -131,12 +141,13 @@ def _set_again(
 ) -> list[Any]:
     """Let a fitted estimator follow what it can still follow; return its levels."""
     from definetti.cli.estimators import read_confidences
-    from definetti.cli.fit import were_given
 
     wanted = {"guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
               "smoothing": settings.smoothing, "allow_empty": settings.allow_empty}  # fmt: skip
-    cp.set_params(**{one: wanted[one] for one in were_given(context, wanted)}, verbose=True)
-    if were_given(context, ["confidence"]):
+    cp.set_params(
+        **{one: wanted[one] for one in options.given_options(context, wanted)}, verbose=True
+    )
+    if options.given_options(context, ["confidence"]):
         return read_confidences(settings.confidence, data.states)
     return [cp.confidence_level]
 

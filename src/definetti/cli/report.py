@@ -33,10 +33,18 @@ def report(
     windows: options.Windows = None,
     no_check: options.NoCheck = False,
     show: Annotated[
-        str | None, typer.Option(help="the series to show in full; the worst if left out")
+        str | None,
+        typer.Option(
+            help="series to show in full; default: the worst", rich_help_panel=options.OUTPUT
+        ),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="the page's title")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = PAGE,
+    title: Annotated[
+        str | None, typer.Option(help="title of the page", rich_help_panel=options.OUTPUT)
+    ] = None,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="page to write, .html", rich_help_panel=options.OUTPUT),
+    ] = PAGE,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -68,11 +76,8 @@ def report(
             from definetti.cli.grouped_report import report_groups
 
             made, notes = report_groups(asked, grouping, show)
-        elif show is not None:
-            raise ValueError(
-                "--show is for many series; tell them apart with --group-column, or leave it out"
-            )
         else:
+            options.check_single_series({"--show": show is not None})
             made, notes = report_one(asked, read_both(data, new, columns))
         made.save(output)
         print_notes(notes)

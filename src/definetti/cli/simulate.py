@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,6 @@ import numpy as np
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import SimulatedWorld
 from definetti.cli.errors import report_mistakes
 from definetti.cli.printing import escape_controls, print_json, print_text
 
@@ -21,6 +21,13 @@ LABELS = {
     ("series", "day", "state", "carried"): {"sun", "rain"},
     ("state", "heat", "shake", "alarms"): set(MACHINE),
 }
+
+
+class SimulatedWorld(StrEnum):
+    """The hidden Markov models to draw from."""
+
+    weather = "weather"
+    sensors = "sensors"
 
 
 def simulate(
