@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
-from definetti.cli import parts as parting
+from definetti.cli import series_tables
 from definetti.cli.columns import LabelledTable
 from definetti.cli.estimators import make_estimator
-from definetti.cli.grouped import judge_groups, make_for_series
 from definetti.cli.grouped_living import LivingSeries
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
+from definetti.cli.series import backtest_groups, make_grouped_estimator
 from definetti.cli.writing import write_rows
 from definetti.judging import backtest_series
 from definetti.simulate import weather_series
@@ -31,7 +31,7 @@ OPTIONS = ("--group-column", "patient", "--order-column", "time")
 
 
 def judged(source, series="own", jobs=1, **how):
-    found, said, notes = judge_groups(
+    found, said, notes = backtest_groups(
         str(source), Columns(), Settings(),
         Grouping("patient", how.pop("order", "time"), series), Spreading(jobs, **how),
         horizon=1, start=0.5, windows=500,
@@ -52,8 +52,8 @@ def test_parts_change_no_number(table, series, monkeypatch):
     things, skies, names = (ROWS[one].to_list() for one in ("thing", "state", "patient"))
     wanted = backtest_series(cp, things, skies, names).to_dict()
     assert judged(table, series)[0].to_dict() == wanted
-    monkeypatch.setattr(parting, "ROWS", 100)
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables, "ROWS", 100)
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     assert judged(table, series)[0].to_dict() == wanted
 
 
@@ -73,7 +73,7 @@ def test_it_is_the_same_whatever_the_file_is(tmp_path, table, kind):
 
 
 def test_a_stopped_run_goes_on(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     wanted = judged(table, cells=tmp_path / "kept")[0].to_dict()
     kept = sorted((tmp_path / "kept" / "cells").iterdir())
     assert len(kept) == 3
@@ -161,7 +161,7 @@ def test_a_state_of_the_future_is_not_known_in_any_part(tmp_path, series, monkey
     wanted = backtest_series(cp, things, skies, names)
     assert [one.unknown for one in wanted] == [0, 0, 0, 0, 0, 1]
     for size in (1_000, 100):
-        monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (size,))
+        monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (size,))
         assert judged(tmp_path / "table.parquet", series)[0].to_dict() == wanted.to_dict()
 
 
@@ -176,7 +176,7 @@ STEP = ["window", "confidence", "truth", "set", "size", "covered", "filled", "p_
 )
 def test_a_row_a_step_is_that_of_each_series_by_itself(ask, tmp_path, how, monkeypatch):
     """At two levels, with gaps, rows in any order, and series in several parts of the table."""
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     GAPPED.sample(fraction=1.0, shuffle=True, seed=5).write_parquet(tmp_path / "table.parquet")
     levels = ("--confidence", 0.95, "--confidence", 0.7, "--no-check")
     done = ask("backtest", "table.parquet", *OPTIONS, *levels, *how, "-o", "steps.parquet")
@@ -205,12 +205,12 @@ def test_a_row_a_step_is_that_of_each_series_by_itself(ask, tmp_path, how, monke
 @pytest.mark.parametrize("ending", ["csv", "tsv.gz", "json", "jsonl.gz"])
 def test_steps_are_written_in_pieces_as_whole_tables_are(tmp_path, ending, monkeypatch):
     """Sets and labels as other commands write them, whatever the file; formulas are none."""
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     odd = {"sun": "=sun()", "rain": "a|b"}
     ROWS.with_columns(pl.col("state").replace(odd)).write_parquet(tmp_path / "odd.parquet")
     steps, output = tmp_path / "steps.parquet", tmp_path / f"steps.{ending}"
     for path in (steps, output):
-        _, _, notes = judge_groups(
+        _, _, notes = backtest_groups(
             str(tmp_path / "odd.parquet"), Columns(), Settings(), Grouping("patient", "time"),
             Spreading(), horizon=1, start=0.9, windows=None, output=path,
         )  # fmt: skip
@@ -305,8 +305,8 @@ BROKEN = {
     "no time": (untimed, (), "is missing (None); every row needs a place"),
     "no group": (None, ("--group-column", "who"), "has no column 'who'; it has patient, time"),
     "no order": (None, ("--order-column", "when"), "has no column 'when'; it has patient, time"),
-    "state": (None, ("--group-column", "state"), "is the state and cannot tell series apart"),
-    "order": (None, ("--order-column", "patient"), "is another thing already, and cannot be the"),
+    "state": (None, ("--group-column", "state"), "is the state and cannot name the series"),
+    "order": (None, ("--order-column", "patient"), "has another role already, and cannot be the"),
     "unknown": (None, ("--states", "sun"), "leaves out 'rain', which rows have"),
     "jobs": (None, ("--jobs", "0"), "0 processes do no work"),
     "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
@@ -572,5 +572,5 @@ def test_series_decide_by_themselves_whether_refitting_is_slow():
     head = LabelledTable(pl.Series(np.linspace(0, 1, 1600)), states, None, 0, {})
     assert make_estimator(Settings(), head, 12).train_size == 0.5
     for horizon, wanted in ((12, None), (20, 0.5)):  # so many cannot be listed by anyone
-        cp = make_for_series(Settings(), head, horizon, 0, Grouping("patient"))
+        cp = make_grouped_estimator(Settings(), head, horizon, 0, Grouping("patient"))
         assert cp.train_size == wanted

@@ -13,8 +13,8 @@ from definetti.cli.columns import split_labelled_rows
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import read_both
 from definetti.cli.options import Columns
-from definetti.cli.parts import open_parts
 from definetti.cli.reading import parse_table, read_table
+from definetti.cli.series_tables import open_series
 from definetti.cli.text_tables import find_repeated
 from definetti.emissions._choice import kinds_of
 from definetti.simulate import weather
@@ -387,7 +387,7 @@ def test_a_name_that_polars_takes_for_a_pattern_is_refused(tmp_path, name):
             read_table(str(tmp_path / f"x.{ending}"))
     with (
         pytest.raises(BadTable, match="is a pattern"),
-        open_parts(str(tmp_path / "x.parquet"), "seen", "state"),
+        open_series(str(tmp_path / "x.parquet"), "seen", "state"),
     ):
         pass
 

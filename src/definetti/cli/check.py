@@ -17,7 +17,6 @@ from definetti.cli.printing import is_watched, print_json, print_notes
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
     from definetti.cli.columns import LabelledTable
-    from definetti.cli.options import Columns, Grouping
 
 
 def check_rows(
@@ -52,36 +51,6 @@ def check_rows(
         )
     except CannotTest:
         return None
-
-
-def take_groups(
-    data: str, columns: Columns, grouping: Grouping, train_size: float | None
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the rows of many series that calibrate, as arguments of a check; and notes.
-
-    The first rows of each series, on which its model is fixed, have no label then, so that every
-    row keeps its place in the file.
-    """
-    from definetti.cli.columns import take_columns
-    from definetti.cli.grouped import SEEN, read_whole
-    from definetti.data.series import read_series
-    from definetti.data.splitting import training_length
-
-    rows, head, notes = read_whole(data, columns, grouping)
-    order = None if grouping.order_column is None else rows[grouping.order_column]
-    assert grouping.group_column is not None
-    labels, names = rows[SEEN].to_list(), rows[grouping.group_column].to_list()
-    if train_size is not None:
-        series = read_series(names, len(labels), order, cut=False)
-        for place in range(len(series)):
-            own = [
-                row for row in series.rows[slice(*series.span(place))] if labels[row] is not None
-            ]
-            for row in own[: training_length(train_size, len(own))] if len(own) > 1 else own:
-                labels[row] = None
-    seen = take_columns(rows, list(head.columns))
-    asked = {"observations": seen, "states": labels, "groups": names, "order": order}
-    return asked, [*notes, *head.notes]
 
 
 def leave_training(data: LabelledTable, train_size: float | None) -> dict[str, Any]:
@@ -212,7 +181,9 @@ def check(
             columns = replace(columns, observation_columns="")
         check_grouping(grouping)
         if grouping.group_column is not None:
-            rows, notes = take_groups(data, columns, grouping, settings.train_size)
+            from definetti.cli.series import read_for_check
+
+            rows, notes = read_for_check(data, columns, grouping, settings.train_size)
         else:
             table = read_both(data, None, columns)
             rows, notes = leave_training(table, settings.train_size), table.notes

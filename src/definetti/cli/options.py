@@ -117,7 +117,7 @@ Windows = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="maximal number of windows, spread evenly; default: all if cheap, else 500",
+        help="maximal number of windows, spread evenly; default: all that are cheap, or 500",
         rich_help_panel=DATA,
     ),
 ]
