@@ -11,7 +11,7 @@ from definetti import ConformalHMM
 from definetti.cli import series_tables
 from definetti.cli.columns import LabelledTable
 from definetti.cli.estimators import make_estimator
-from definetti.cli.grouped_living import LivingSeries
+from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
 from definetti.cli.series import backtest_groups, make_grouped_estimator
 from definetti.cli.writing import write_rows
@@ -473,8 +473,9 @@ def test_each_row_of_a_stream_goes_to_the_monitor_of_its_series(ask, tmp_path):
 
 
 def test_alarms_of_all_series_together_keep_their_level():
-    stream = LivingSeries("-", Columns(), Settings(), 2, 0, {"alpha": 0.05}, "patient")
-    levels = [stream._open(str(k)).watching["alpha"] for k in range(1000)]
+    asked = StreamOptions("-", Columns(), Settings(), 2, 0, {"alpha": 0.05}, "patient")
+    stream = StreamMonitor(asked)
+    levels = [stream._open(str(k)).options.watching["alpha"] for k in range(1000)]
     assert 0.0499 < sum(levels) < 0.05
 
 
