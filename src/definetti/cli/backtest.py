@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from definetti.cli import options
 from definetti.cli.errors import BadTable, report_mistakes
 from definetti.cli.printing import console, format_label, is_watched, print_json, print_notes
@@ -33,10 +31,7 @@ def backtest(
     grouping: options.Grouping,
     spreading: options.Spreading,
     horizon: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="steps per window; default: one after --lag", rich_help_panel=options.DATA
-        ),
+        int | None, options.data_option(min=1, help="steps per window; default: one after --lag")
     ] = None,
     lag: options.Lag = 0,
     start: options.Start = START,
@@ -44,19 +39,13 @@ def backtest(
     no_check: options.NoCheck = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="file with a row per step: .csv .json .parquet …",
-            rich_help_panel=options.OUTPUT,
+        options.output_option(
+            "--output", "-o", help="file with a row per step: .csv .json .parquet …"
         ),
     ] = None,
     by_series: Annotated[
         Path | None,
-        typer.Option(
-            help="file with a row per series, with --group-column: .csv .json …",
-            rich_help_panel=options.OUTPUT,
-        ),
+        options.output_option(help="file with a row per series, with --group-column: .csv .json …"),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,

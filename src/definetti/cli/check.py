@@ -116,42 +116,26 @@ def check(
     grouping: Annotated[options.Grouping, options.only("group_column", "order_column")],
     no_observations: Annotated[
         bool,
-        typer.Option(
-            "--no-observations",
-            help="test the states alone, as a Markov chain",
-            rich_help_panel=options.DATA,
-        ),
+        options.data_option("--no-observations", help="test the states alone, as a Markov chain"),
     ] = False,
     tests: Annotated[
         str | None,
-        typer.Option(
-            help="tests to run, comma-separated; default: all",
-            autocompletion=complete_tests,
-            rich_help_panel=options.COMPUTATION,
+        options.computation_option(
+            help="tests to run, comma-separated; default: all", autocompletion=complete_tests
         ),
     ] = None,
     resamples: Annotated[
-        int,
-        typer.Option(
-            min=1, help="number of rearrangements to draw", rich_help_panel=options.COMPUTATION
-        ),
+        int, options.computation_option(min=1, help="number of rearrangements to draw")
     ] = 999,
-    alpha: Annotated[
-        float, typer.Option(help="significance level", rich_help_panel=options.GUARANTEE)
-    ] = 0.05,
+    alpha: Annotated[float, options.guarantee_option(help="significance level")] = 0.05,
     fail: Annotated[
-        bool,
-        typer.Option("--fail", help="exit code 1 if a test fails", rich_help_panel=options.OUTPUT),
+        bool, options.output_option("--fail", help="exit code 1 if a test fails")
     ] = False,
     jobs: Annotated[
-        int,
-        typer.Option(
-            help="number of threads; -1: one per core", rich_help_panel=options.COMPUTATION
-        ),
+        int, options.computation_option(help="number of threads; -1: one per core")
     ] = 1,
     plot: Annotated[
-        Path | None,
-        typer.Option(help="file for the plots: .png .svg .pdf", rich_help_panel=options.OUTPUT),
+        Path | None, options.output_option(help="file for the plots: .png .svg .pdf")
     ] = None,
     force: options.Force = False,
     json: options.Json = False,

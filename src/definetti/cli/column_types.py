@@ -35,10 +35,7 @@ def tidy_columns(
     odd = _find_odd_text(table.select(columns))
     found = []  # for what is done to all at once: one at a time, each costs as much as all
     for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
-        if series.dtype.is_nested() or series.dtype in (
-            pl.Binary,
-            pl.Object,
-        ):
+        if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
             row = (series.is_not_null().arg_max() or 0) + 1
             raise BadTable(
                 f"{name}: row {row}, column {column!r} holds {str(series.dtype)[:40].lower()}; "

@@ -104,8 +104,7 @@ def reproduce(
         Path, typer.Option(help="folder for tables, pictures and finished cells")
     ] = Path("reproduction"),
     data: Annotated[
-        Path | None,
-        typer.Option(help="folder with dataset_tk.csv, D202.csv and SPY.csv"),
+        Path | None, typer.Option(help="folder with dataset_tk.csv, D202.csv and SPY.csv")
     ] = None,
     cluster: options.Cluster = None,
     fresh: options.Fresh = False,
@@ -244,12 +243,7 @@ def _compare(
     force: bool,
 ) -> Any:  # fmt: skip
     from definetti.cli.writing import check_folder
-    from definetti.contest.compare import (
-        HORIZONS,
-        QUICK_HORIZONS,
-        QUICK_REPETITIONS,
-        REPETITIONS,
-    )
+    from definetti.contest.compare import HORIZONS, QUICK_HORIZONS, QUICK_REPETITIONS, REPETITIONS
     from definetti.contest.compare import compare as run
     from definetti.contest.contestants import chosen
     from definetti.contest.worlds import selected

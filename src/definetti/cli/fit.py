@@ -150,12 +150,7 @@ def is_framed(table: Any) -> bool:
 
 def fit(
     data: options.LabelledRows,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="model file: .definetti", rich_help_panel=options.OUTPUT
-        ),
-    ],
+    output: Annotated[Path, options.output_option("--output", "-o", help="model file: .definetti")],
     columns: options.Columns,
     settings: options.Settings,
     no_check: options.NoCheck = False,

@@ -37,45 +37,27 @@ def monitor(
     columns: options.Columns,
     settings: Annotated[options.Settings, options.but("guarantee", "max_errors")],
     grouping: Annotated[options.Grouping, options.only("group_column")],
-    lag: Annotated[
-        int, typer.Option(min=0, help="label delay in rows", rich_help_panel=options.DATA)
-    ] = 0,
+    lag: Annotated[int, options.data_option(min=0, help="label delay in rows")] = 0,
     first: Annotated[
-        int,
-        typer.Option(
-            min=2, help="number of labelled rows to fit on first", rich_help_panel=options.DATA
-        ),
+        int, options.data_option(min=2, help="number of labelled rows to fit on first")
     ] = 100,
     on_alarm: Annotated[
-        OnAlarm, typer.Option(help="what to do after an alarm", rich_help_panel=options.GUARANTEE)
+        OnAlarm, options.guarantee_option(help="what to do after an alarm")
     ] = OnAlarm.warn,
     adapt_from: Annotated[
-        AdaptFrom,
-        typer.Option(help="when the level begins to adapt", rich_help_panel=options.GUARANTEE),
+        AdaptFrom, options.guarantee_option(help="when the level begins to adapt")
     ] = AdaptFrom.alarm,
     visits: Annotated[
         bool,
-        typer.Option(
-            "--visits",
-            help="also test whether each state is still visited",
-            rich_help_panel=options.GUARANTEE,
-        ),
+        options.guarantee_option("--visits", help="also test whether each state is still visited"),
     ] = False,
     alpha: Annotated[
-        float,
-        typer.Option(
-            help="probability of ever raising a false alarm", rich_help_panel=options.GUARANTEE
-        ),
+        float, options.guarantee_option(help="probability of ever raising a false alarm")
     ] = 0.05,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="wait for more rows", rich_help_panel=options.DATA)
-    ] = False,
+    follow: Annotated[bool, options.data_option("--follow", help="wait for more rows")] = False,
     save: Annotated[
         Path | None,
-        typer.Option(
-            help="file that keeps the state, to resume from: .definetti",
-            rich_help_panel=options.OUTPUT,
-        ),
+        options.output_option(help="file that keeps the state, to resume from: .definetti"),
     ] = None,
     json: options.Json = False,
 ) -> None:

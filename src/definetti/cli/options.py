@@ -16,9 +16,12 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-DATA, MODEL, GUARANTEE, COMPUTATION, OUTPUT = (
-    "Data", "Model", "Guarantee", "Computation", "Output",
-)  # fmt: skip
+# An option in a panel of the help.
+data_option = functools.partial(typer.Option, rich_help_panel="Data")
+model_option = functools.partial(typer.Option, rich_help_panel="Model")
+guarantee_option = functools.partial(typer.Option, rich_help_panel="Guarantee")
+computation_option = functools.partial(typer.Option, rich_help_panel="Computation")
+output_option = functools.partial(typer.Option, rich_help_panel="Output")
 SCORES = "path, filter, smoother, joint, band, emission, transition"
 SYMMETRIES = "auto, spaced, full, returns, pairs, departures, shifts, published"
 
@@ -86,89 +89,47 @@ def complete_last(incomplete: str, names: Iterable[str]) -> list[str]:
 LabelledRows = Annotated[str, typer.Argument(help="labelled rows; - for standard input")]
 NewRows = Annotated[str | None, typer.Argument(help="new rows, in time order")]
 Level = Annotated[
-    str,
-    typer.Option(
-        metavar="LEVEL",
-        help="confidence level; by last state: N1=0.99,0.8",
-        rich_help_panel=GUARANTEE,
-    ),
+    str, guarantee_option(metavar="LEVEL", help="confidence level; by last state: N1=0.99,0.8")
 ]
 Horizon = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="number of steps to predict; default: all new rows", rich_help_panel=DATA
-    ),
+    int | None, data_option(min=1, help="number of steps to predict; default: all new rows")
 ]
-Lag = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        help="label delay in steps: the first steps get no set",
-        rich_help_panel=DATA,
-    ),
-]
+Lag = Annotated[int, data_option(min=0, help="label delay in steps: the first steps get no set")]
 Start = Annotated[
-    float,
-    typer.Option(
-        min=0.05, max=0.95, help="share of rows before the first window", rich_help_panel=DATA
-    ),
+    float, data_option(min=0.05, max=0.95, help="share of rows before the first window")
 ]
 Windows = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        help="maximal number of windows, spread evenly; default: all that are cheap, or 500",
-        rich_help_panel=DATA,
+    data_option(
+        min=1, help="maximal number of windows, spread evenly; default: all that are cheap, or 500"
     ),
 ]
 Score = Annotated[
-    str,
-    typer.Option(
-        help=f"nonconformity score: {SCORES}",
-        autocompletion=complete_scores,
-        rich_help_panel=MODEL,
-    ),
+    str, model_option(help=f"nonconformity score: {SCORES}", autocompletion=complete_scores)
 ]
-Seed = Annotated[int, typer.Option(min=0, help="random seed", rich_help_panel=COMPUTATION)]
+Seed = Annotated[int, computation_option(min=0, help="random seed")]
 NoCheck = Annotated[
-    bool,
-    typer.Option(
-        "--no-check", help="skip the quick test of the assumption", rich_help_panel=GUARANTEE
-    ),
+    bool, guarantee_option("--no-check", help="skip the quick test of the assumption")
 ]
-Jobs = Annotated[
-    int, typer.Option(help="number of processes; -1: one per core", rich_help_panel=COMPUTATION)
-]
+Jobs = Annotated[int, computation_option(help="number of processes; -1: one per core")]
 Cluster = Annotated[
-    str | None,
-    typer.Option(help="address of a Dask scheduler, tcp://host:8786", rich_help_panel=COMPUTATION),
+    str | None, computation_option(help="address of a Dask scheduler, tcp://host:8786")
 ]
-Fresh = Annotated[
-    bool,
-    typer.Option("--fresh", help="recompute finished cells", rich_help_panel=COMPUTATION),
-]
+Fresh = Annotated[bool, computation_option("--fresh", help="recompute finished cells")]
 Force = Annotated[
-    bool,
-    typer.Option(
-        "--force", help="replace a file that this command did not write", rich_help_panel=OUTPUT
-    ),
+    bool, output_option("--force", help="replace a file that this command did not write")
 ]
-Json = Annotated[bool, typer.Option("--json", help="print JSON", rich_help_panel=OUTPUT)]
+Json = Annotated[bool, output_option("--json", help="print JSON")]
 
 
 @dataclass(frozen=True)
 class Columns:
     """The roles of the columns of a file."""
 
-    state_column: Annotated[
-        str, typer.Option(help="column with the states", rich_help_panel=DATA)
-    ] = "state"
+    state_column: Annotated[str, data_option(help="column with the states")] = "state"
     observation_columns: Annotated[
         str | None,
-        typer.Option(
-            help="observed columns, comma-separated; default: all informative columns",
-            rich_help_panel=DATA,
-        ),
+        data_option(help="observed columns, comma-separated; default: all informative columns"),
     ] = None
 
 
@@ -177,22 +138,13 @@ class Grouping:
     """Which rows belong to which series, and what each series is predicted from."""
 
     group_column: Annotated[
-        str | None,
-        typer.Option(help="column that names the series: patient, machine", rich_help_panel=DATA),
+        str | None, data_option(help="column that names the series: patient, machine")
     ] = None
     order_column: Annotated[
-        str | None,
-        typer.Option(
-            help="column that sorts the rows of a series; default: file order",
-            rich_help_panel=DATA,
-        ),
+        str | None, data_option(help="column that sorts the rows of a series; default: file order")
     ] = None
     series: Annotated[
-        Series,
-        typer.Option(
-            help="predict each series from its own rows, a model of the others, …",
-            rich_help_panel=DATA,
-        ),
+        Series, data_option(help="predict each series from its own rows, a model of the others, …")
     ] = Series.own
 
 
@@ -203,10 +155,7 @@ class Spreading:
     jobs: Jobs = 1
     cluster: Cluster = None
     cells: Annotated[
-        Path | None,
-        typer.Option(
-            help="folder of finished series, to resume a stopped run", rich_help_panel=COMPUTATION
-        ),
+        Path | None, computation_option(help="folder of finished series, to resume a stopped run")
     ] = None
     fresh: Fresh = False
 
@@ -217,70 +166,51 @@ class Settings:
 
     confidence: Annotated[
         list[str],
-        typer.Option(
+        guarantee_option(
             metavar="LEVEL",
             help="confidence level; by last state: N1=0.99,0.8; repeat for more levels",
-            rich_help_panel=GUARANTEE,
         ),
     ] = field(default_factory=lambda: ["0.9"])
     guarantee: Annotated[
         Guarantee,
-        typer.Option(
-            help="covers all steps at once, each step on average, or all but --max-errors",
-            rich_help_panel=GUARANTEE,
+        guarantee_option(
+            help="covers all steps at once, each step on average, or all but --max-errors"
         ),
     ] = Guarantee.all
     max_errors: Annotated[
-        int,
-        typer.Option(
-            min=0, help="wrong steps allowed by --guarantee errors", rich_help_panel=GUARANTEE
-        ),
+        int, guarantee_option(min=0, help="wrong steps allowed by --guarantee errors")
     ] = 0
-    states: Annotated[
-        str | None,
-        typer.Option(help="all possible states, comma-separated", rich_help_panel=MODEL),
-    ] = None
+    states: Annotated[str | None, model_option(help="all possible states, comma-separated")] = None
     train_size: Annotated[
-        float | None,
-        typer.Option(
-            help="share or number of first rows that train a fixed model", rich_help_panel=MODEL
-        ),
+        float | None, model_option(help="share or number of first rows that train a fixed model")
     ] = None
     classifier: Annotated[
         ClassifierName | None,
-        typer.Option(
-            help="scikit-learn classifier for the observations, trained on the first rows",
-            rich_help_panel=MODEL,
+        model_option(
+            help="scikit-learn classifier for the observations, trained on the first rows"
         ),
     ] = None
     symmetry: Annotated[
         str,
-        typer.Option(
+        model_option(
             help=f"windows to compare with: {SYMMETRIES}; departures is conditional on the "
             "current state",
             autocompletion=complete_symmetries,
-            rich_help_panel=MODEL,
         ),
     ] = "auto"
     memory: Annotated[
         str,
-        typer.Option(
+        model_option(
             help="what the next state depends on: 1, 2, … states, age, age:20, observation",
             autocompletion=complete_memories,
-            rich_help_panel=MODEL,
         ),
     ] = "1"
     score: Score = "path"
-    smoothing: Annotated[
-        bool,
-        typer.Option("--smoothing", help="break ties at random", rich_help_panel=GUARANTEE),
-    ] = False
+    smoothing: Annotated[bool, guarantee_option("--smoothing", help="break ties at random")] = False
     allow_empty: Annotated[
         bool,
-        typer.Option(
-            "--allow-empty",
-            help="keep empty sets empty instead of adding the most plausible state",
-            rich_help_panel=GUARANTEE,
+        guarantee_option(
+            "--allow-empty", help="keep empty sets empty instead of adding the most plausible state"
         ),
     ] = False
     seed: Seed = 0

@@ -30,21 +30,15 @@ def predict(
     new: options.NewRows = None,
     model: Annotated[
         Path | None,
-        typer.Option(
-            help="model file of definetti fit, instead of labelled rows",
-            rich_help_panel=options.MODEL,
-        ),
+        options.model_option(help="model file of definetti fit, instead of labelled rows"),
     ] = None,
     horizon: options.Horizon = None,
     lag: options.Lag = 0,
     no_check: options.NoCheck = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="file with a row per step: .csv .json .parquet …",
-            rich_help_panel=options.OUTPUT,
+        options.output_option(
+            "--output", "-o", help="file with a row per step: .csv .json .parquet …"
         ),
     ] = None,
     force: options.Force = False,

@@ -60,10 +60,7 @@ def name_source(source: str) -> str:
 
 
 def read_table(
-    source: str,
-    state: str | None = None,
-    group: str | None = None,
-    symbols: Sequence[str] = (),
+    source: str, state: str | None = None, group: str | None = None, symbols: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Read a table; ``-`` is standard input.
 

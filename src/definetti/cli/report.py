@@ -35,17 +35,11 @@ def report(
     windows: options.Windows = None,
     no_check: options.NoCheck = False,
     show: Annotated[
-        str | None,
-        typer.Option(
-            help="series to show in full; default: the worst", rich_help_panel=options.OUTPUT
-        ),
+        str | None, options.output_option(help="series to show in full; default: the worst")
     ] = None,
-    title: Annotated[
-        str | None, typer.Option(help="title of the page", rich_help_panel=options.OUTPUT)
-    ] = None,
+    title: Annotated[str | None, options.output_option(help="title of the page")] = None,
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="page to write, .html", rich_help_panel=options.OUTPUT),
+        Path, options.output_option("--output", "-o", help="page to write, .html")
     ] = PAGE,
     force: options.Force = False,
     json: options.Json = False,
