@@ -132,7 +132,7 @@ def test_columns_that_tell_nothing_are_left_out_unless_they_are_named(tmp_path):
     assert "'day' counts the rows, 'id' never comes twice, 'site' has one value only" in note
     named = read(tmp_path, head + "".join(rows), None, "day,id,site")
     assert list(named.columns) == ["day", "id", "site"]
-    assert sum("tells nothing" in note for note in named.notes) == 3
+    assert sum("is uninformative" in note for note in named.notes) == 3
 
 
 KEPT = {

@@ -13,7 +13,7 @@ import typer
 
 from definetti.__main__ import main
 from definetti._system import stopping
-from definetti.cli.errors import report_mistakes
+from definetti.cli.errors import report_errors
 from definetti.cli.writing import write_whole
 from definetti.simulate import weather
 
@@ -93,7 +93,7 @@ def test_what_was_stopped_has_no_more_to_say(monkeypatch, capsys):
     """Tasks that were cancelled warn of it, when they are forgotten: within, or at the very end."""
     monkeypatch.setattr(stopping, "_state", {"asked": True, "writing": 0})
 
-    @report_mistakes()
+    @report_errors()
     def stopped():
         warnings.warn("3 tasks have been cancelled", UserWarning, stacklevel=1)
         raise KeyboardInterrupt

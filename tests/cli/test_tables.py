@@ -169,7 +169,7 @@ def test_a_column_of_one_value_is_told_of(tmp_path):
     path = tmp_path / "flat.csv"
     path.write_text("a,b,state\n" + "1.5,2.5,sun\n1.5,0.5,rain\n" * 20 + "1.5,2.5,\n")
     _, err = run("predict", path)
-    assert "left out, telling nothing: 'a' has one value only" in err
+    assert "left out as uninformative: 'a' has one value only" in err
 
 
 @pytest.mark.parametrize("rows", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from definetti.cli import options
-from definetti.cli.errors import BadTable, report_mistakes
+from definetti.cli.errors import BadTable, report_errors
 from definetti.cli.printing import console, format_label, is_watched, print_json, print_notes
 from definetti.judging import START
 
@@ -63,7 +63,7 @@ def backtest(
 
     Example: definetti backtest nights.parquet --group-column patient --order-column time --jobs 2
     """
-    with report_mistakes():
+    with report_errors():
         from definetti.cli.estimators import check_grouping, check_share
         from definetti.cli.writing import check_output
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_mistakes, write_options
+from definetti.cli.errors import report_errors, write_options
 from definetti.cli.printing import is_watched, print_json, print_notes
 
 if TYPE_CHECKING:
@@ -28,19 +28,19 @@ def check_rows(
     skip: bool = False,
     pictures: bool = False,
 ) -> Diagnosis | None:
-    """Check labelled rows in a moment, by random numbers of its own; None where nothing can be.
+    """Run the quick check on the calibration rows; return None if there is nothing to test.
 
     Parameters
     ----------
-    train_size : the share of rows that a model was fixed on, which calibrate nothing
-    skip : whether nobody wants to know
+    train_size : the share of rows that trained a fixed model, and are not tested
+    skip : whether no check is wanted
     """
     if skip:
         return None
     from definetti.check import CannotTest, check_quickly
     from definetti.data.labels import piece
 
-    seen, states, lengths, before = leave_training(data, train_size).values()
+    seen, states, lengths, before = calibration_rows(data, train_size).values()
     if lengths is not None:  # what calibrates is what follows the last gap
         begin, end = len(states) - lengths[-1], len(states)
         before = before[begin]
@@ -53,39 +53,31 @@ def check_rows(
         return None
 
 
-def leave_training(data: LabelledTable, train_size: float | None) -> dict[str, Any]:
-    """Return the rows that calibrate, as arguments of a check: with where they begin."""
+def calibration_rows(data: LabelledTable, train_size: float | None) -> dict[str, Any]:
+    """Return the calibration rows as arguments of a check, with the number of rows before them."""
     from definetti.data.labels import piece
     from definetti.data.splitting import training_length
 
-    if train_size is None:
-        return _asked(data.observations, data.states, data.lengths, data.rows, 0)
-    end = len(data.states)
-    begin = training_length(train_size, end)
-    seen = None if data.observations is None else piece(data.observations, begin, end)
-    lengths = None
-    if data.lengths is not None:
-        ends = [max(sum(data.lengths[: k + 1]) - begin, 0) for k in range(len(data.lengths))]
-        lengths = [
-            late - early for early, late in zip([0, *ends], ends, strict=False) if late > early
-        ]
-    return _asked(seen, data.states[begin:], lengths, data.rows, begin)
-
-
-def _asked(
-    seen: Any, states: list[Any], lengths: list[int] | None, rows: Sequence[int], begin: int
-) -> dict[str, Any]:
+    seen, states, lengths, begin = data.observations, data.states, data.lengths, 0
+    if train_size is not None:
+        end = len(states)
+        begin = training_length(train_size, end)
+        seen = None if seen is None else piece(seen, begin, end)
+        states = states[begin:]
+        if lengths is not None:
+            ends = [max(total - begin, 0) for total in accumulate(lengths)]
+            lengths = [late - early for early, late in pairwise([0, *ends]) if late > early]
     before: Any = begin
-    if rows:
-        before = rows[begin] if lengths is None else list(rows[begin:])
+    if data.rows:
+        before = data.rows[begin] if lengths is None else list(data.rows[begin:])
     return {"observations": seen, "states": states, "lengths": lengths, "rows_before": before}
 
 
 def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
-    """Return one sentence where the assumption is clearly broken, with a remedy; else none."""
+    """Return a note with a remedy if the assumption is clearly broken."""
     if found is None or not found.rejected:
         return []
-    if symmetry in ("auto", "spaced"):  # what the default does anyway is no remedy
+    if symmetry in ("auto", "spaced"):  # the default symmetry is no remedy
         found = found.beyond_spaced()
     words = found.tests[found.failures[0]].verdict.rstrip(".")
     return [
@@ -97,7 +89,7 @@ def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
 
 
 PICTURES = (".png", ".svg", ".pdf")
-MARK = "definetti check"  # what a picture is called inside
+MARK = "definetti check"  # the title inside a picture
 
 
 def complete_tests(incomplete: str) -> list[str]:
@@ -140,18 +132,18 @@ def check(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Test whether labelled rows are the hidden Markov model that sets are exact for.
+    """Test the assumption of the exact sets: that labelled rows are a hidden Markov model.
 
-    Exact at every length, by rearranging the rows. A table with what each test found, and one
-    verdict for all, with remedies. With --group-column each series is rearranged by itself, and it
-    is tested whether all have one law; data may be a folder of Parquet files then. Exit code 0
-    whatever the verdict, but for --fail; 2: something is wrong with what was given.
+    The tests rearrange the rows and are exact at every length. Prints the result of each test, and
+    one verdict with remedies. With --group-column each series is rearranged by itself, and all are
+    compared; data may then be a folder of Parquet files. Exit code 0 whatever the verdict, except
+    with --fail; 2: an argument or a file is wrong.
 
     Example: definetti check history.csv --state-column stage --plot check.png
 
     Example: definetti check nights.csv --group-column patient --order-column time
     """
-    with report_mistakes():
+    with report_errors():
         from definetti.cli.errors import BadTable
         from definetti.cli.estimators import check_grouping, check_share, read_both, read_memory
         from definetti.cli.writing import check_output
@@ -170,7 +162,7 @@ def check(
             rows, notes = read_for_check(data, columns, grouping, settings.train_size)
         else:
             table = read_both(data, None, columns)
-            rows, notes = leave_training(table, settings.train_size), table.notes
+            rows, notes = calibration_rows(table, settings.train_size), table.notes
         # Slow to load, so not before the file is read.
         from definetti.check import check as run
 
@@ -183,7 +175,7 @@ def check(
         found = run(**rows, memory=memory, random_state=settings.seed, verbose=is_watched(), **how)
         if plot is not None:
             _draw(found, plot)
-        # That states are a plain chain needs no saying to who asked for it.
+        # --no-observations needs no note on states as a plain Markov chain.
         print_notes([note for note in notes if not (no_observations and "plain" in note)])
         if json:
             print_json(found.to_dict())
@@ -194,7 +186,7 @@ def check(
 
 
 def is_check_picture(path: Path) -> bool:
-    """Tell whether a file is one of these, by its mark."""
+    """Tell by its mark whether this command drew a file."""
     return MARK.encode() in path.read_bytes()
 
 
@@ -210,7 +202,7 @@ def _draw(found: Any, output: Path) -> None:
 
 
 def print_table(found: Any, output: Path | None = None) -> None:
-    """Print a diagnosis, a row a test, and the verdict below it."""
+    """Print a row per test, and the verdict below."""
     from rich.table import Table
 
     from definetti.cli.errors import write_options

@@ -12,28 +12,22 @@ from definetti.cli.errors import BadTable
 if TYPE_CHECKING:
     import polars as pl
 
-FEWEST_DIGITS = 3  # of a date or a time of day: 9:05 has as many
-FIRST = 100  # values that tell whether a column is worth a closer look for dates
+FEWEST_DIGITS = 3  # of a date or a time of day, as in 9:05
+FIRST = 100  # values that are tried first when looking for dates
 ABSENT = ("", "na", "n/a", "nan", "null", "none")
-LARGEST = 1e150  # its square is a machine number, too
+LARGEST = 1e150  # its square is finite
 DECIMAL_COMMA = r"^\s*-?\d+,\d+\s*$"
 
 
 def tidy_columns(
     table: pl.DataFrame, name: str, columns: list[str]
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Return a table whose columns an estimator can take, and notes on what was done.
-
-    Parameters
-    ----------
-    table, name : what was read, and where it is from
-    columns : those that are used; no others are looked at
-    """
+    """Convert the named columns to types that an estimator can take; return the table and notes."""
     import polars as pl
 
     notes: list[str] = []
     odd = _find_odd_text(table.select(columns))
-    found = []  # for what is done to all at once: one at a time, each costs as much as all
+    found = []  # converted together below: one at a time, each costs as much as all
     for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
         if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
             row = (series.is_not_null().arg_max() or 0) + 1
@@ -54,10 +48,7 @@ def tidy_columns(
 
 
 def _find_odd_text(table: pl.DataFrame) -> set[str]:
-    """Return the columns of text in which some is blank, or a number; all others stay as they are.
-
-    All columns are looked at together: one at a time, each costs as much as all.
-    """
+    """Return the text columns with blanks or numbers, found in one query; others stay as is."""
     import polars as pl
 
     text = pl.selectors.string()
@@ -68,7 +59,7 @@ def _find_odd_text(table: pl.DataFrame) -> set[str]:
 
 
 def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
-    """Return text without empty text, or the numbers that it is but for words like NA."""
+    """Return text without blanks, or numbers if all of it is numbers and words like NA."""
     import polars as pl
 
     bare = series.str.strip_chars()
@@ -85,14 +76,14 @@ def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> p
             )
         return series
     others = (numbers.is_null() & bare.is_not_null() & ~absent).fill_null(False)
-    if not others.any():  # numbers, and words for what is missing
+    if not others.any():  # numbers, and words for missing values
         found = (numbers.is_null() | absent.fill_null(True)) & bare.is_not_null()
         if found.any():
             row = found.arg_max() or 0
             notes.append(
                 f"{name}: row {row + 1}, column {column!r} is {series[row]!r} and taken as missing"
             )
-        # Digits that a typed file holds as text are meant as text.
+        # Digits that a typed file stores as text are meant as text.
         read = found.any() or (bare != series).any()
         return numbers.to_frame().select(pl.when(~absent).then(numbers))[:, 0] if read else series
     if counted > series.count() / 2:
@@ -110,19 +101,15 @@ def _check_finite(series: pl.Series, name: str, column: str) -> None:
         wrong = (series.abs() > LARGEST).fill_null(False)
         row = wrong.arg_max() or 0
         raise BadTable(
-            f"{name}: row {row + 1}, column {column!r} is {series[row]:g}, too large to reckon "
-            "with; leave it empty where it is not known, or rescale the column"
+            f"{name}: row {row + 1}, column {column!r} is {series[row]:g}, too large; "
+            "leave it empty if it is not known, or rescale the column"
         )
 
 
 def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
-    """Return a table whose columns of dates and times are that, and not text.
+    """Convert text columns of dates and times, except for the columns of labels.
 
-    The reader of CSV can look for them itself, which takes half a minute for a million rows.
-
-    Parameters
-    ----------
-    labels : the columns with the states, and with the names of series, which stay what they are
+    The reader of CSV can do it itself, which takes half a minute for a million rows.
     """
     import polars as pl
 
@@ -136,7 +123,7 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
 
 def _may_be_dates(series: pl.Series) -> bool:
-    """Tell whether the first text that is there has digits enough for a date or a time."""
+    """Tell whether the first value has enough digits for a date or a time."""
     if not series.count():
         return False
     first = next(value for value in series if value is not None)
@@ -144,14 +131,14 @@ def _may_be_dates(series: pl.Series) -> bool:
 
 
 def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Return a column as dates, if all of it is; dates are looked for in a fast way first."""
+    """Return a column as dates if all of it is; try the fast parser first."""
     import polars as pl
 
     ways: dict[Any, Callable[..., pl.Series]] = {
         pl.Date: series.str.to_date,
         pl.Time: series.str.to_time,
     }
-    with suppress(pl.exceptions.PolarsError):  # of which the fast way knows no format
+    with suppress(pl.exceptions.PolarsError):  # the fast parser knows no format
         quick = ways.get(dtype.base_type(), series.str.to_datetime)(strict=False)
         if quick.null_count() == series.null_count():
             return quick
@@ -163,27 +150,27 @@ def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 
 def _infer_column(series: pl.Series) -> pl.Series:
-    """Return what the reader of CSV makes of a column."""
+    """Return a column as the reader of CSV parses it."""
     import polars as pl
 
     text = io.BytesIO(series.to_frame().write_csv().encode())
     return pl.read_csv(text, infer_schema_length=None, try_parse_dates=True)[:, 0]
 
 
-FEW = 2  # rows by which nothing can be told to count
-MANY = 10  # rows from which on it is odd that no text comes twice
+FEW = 2  # rows that are too few to recognise a counter
+MANY = 10  # rows from which on text without repetition is odd
 SERIES = "has each value in rows that stand together, as names of series do (see --group-column)"
 
 
-def find_idle(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
-    """Return the columns that cannot be observations, and why.
+def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
+    """Return the uninformative columns, and why: constants, counters, names of rows or of series.
 
-    Measurements never come twice, either. So of numbers only whole ones are looked at, and only
-    those that go up or down by the same step from each row to the next.
+    Of numbers only whole ones with a constant increment are counters: measurements, too, may never
+    repeat.
 
     >>> import polars as pl
     >>> rows = {"day": [7, 14, 21], "site": ["a", "a", "a"], "height": [1.5, 2.5, 3.5]}
-    >>> find_idle(pl.DataFrame(rows), ["day", "site", "height"])
+    >>> find_uninformative(pl.DataFrame(rows), ["day", "site", "height"])
     {'day': 'counts the rows', 'site': 'has one value only'}
     """
     import polars as pl
@@ -192,25 +179,27 @@ def find_idle(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
     if rows <= 1 or not columns:
         return {}
     table = table.select(columns)
-    values = table.select(pl.all().n_unique()).row(0)  # at once: one at a time, each costs as much
+    values = table.select(pl.all().n_unique()).row(
+        0
+    )  # in one query: one at a time, each costs as much
     heads = table.head(FEW + 1).get_columns()
     for series, head, distinct in zip(table.get_columns(), heads, values, strict=True):
         if distinct == 1:
             found[series.name] = "has one value only"
-        elif rows > FEW and _counts(head) and _counts(series):
+        elif rows > FEW and _is_counter(head) and _is_counter(series):
             found[series.name] = "counts the rows"
-        elif rows >= MANY and _names(series, distinct):
+        elif rows >= MANY and _is_row_name(series, distinct):
             found[series.name] = "never comes twice"
-        elif _names_series(series, distinct):
+        elif _is_series_name(series, distinct):
             found[series.name] = SERIES
     return found
 
 
-def _counts(series: pl.Series) -> bool:
-    """Tell whether whole numbers go up or down by one step."""
+def _is_counter(series: pl.Series) -> bool:
+    """Tell whether whole numbers have a constant increment."""
     if not series.dtype.is_numeric() or series.null_count():
         return False
-    if len(series) == FEW + 1:  # in plain Python, since most columns do not get further
+    if len(series) == FEW + 1:  # in plain Python, since most columns fail here
         first, second, third = (float(value) for value in series)
         whole = series.dtype.is_integer() or all(v.is_integer() for v in (first, second, third))
         return whole and first != second and second - first == third - second
@@ -222,8 +211,8 @@ def _counts(series: pl.Series) -> bool:
     return bool(steps[0] != 0 and (steps == steps[0]).all())
 
 
-def _names_series(series: pl.Series, distinct: int) -> bool:
-    """Tell whether text has three values or more, and each of them in many rows on end, once."""
+def _is_series_name(series: pl.Series, distinct: int) -> bool:
+    """Tell whether text has three values or more, each in one long run of rows."""
     import polars as pl
 
     if series.dtype not in (pl.String, pl.Categorical, pl.Enum) or series.null_count():
@@ -232,8 +221,8 @@ def _names_series(series: pl.Series, distinct: int) -> bool:
     return distinct > FEW and runs == distinct
 
 
-def _names(series: pl.Series, distinct: int) -> bool:
-    """Tell whether each text that is there is there once."""
+def _is_row_name(series: pl.Series, distinct: int) -> bool:
+    """Tell whether no text is repeated."""
     import polars as pl
 
     text = series.dtype in (pl.String, pl.Categorical, pl.Enum)
@@ -251,16 +240,15 @@ def match_new_rows(
     state: str,
     batch: bool = False,
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Return new rows with columns of the kinds that labelled ones have, and notes.
+    """Convert the columns of new rows to the types of the labelled rows; return them and notes.
 
     Parameters
     ----------
     new, name : the new rows, and their file
-    table, past : the labelled rows, and theirs
-    columns : the observed ones; both tables have them
-    batch : whether the new rows are some of those that follow in the same file, of which a few may
-        have digits alone where others have text; else numbers that no labelled row has as a symbol
-        are refused
+    table, past : the labelled rows, and their file
+    columns : the observed columns, which both tables have
+    batch : whether the new rows are a batch of the same file, where digits among symbols are
+        symbols; otherwise numbers that no labelled row has as a symbol are refused
     """
     import polars as pl
 
@@ -293,7 +281,7 @@ def match_new_rows(
 
 
 def name_symbols(table: pl.DataFrame) -> list[str]:
-    """Return the columns of a table that hold text, whose values are symbols as they are written.
+    """Return the columns of text, whose values are symbols.
 
     >>> import polars as pl
     >>> name_symbols(pl.DataFrame({"code": ["007", "x1"], "heat": [1.5, 2.0]}))
@@ -303,7 +291,7 @@ def name_symbols(table: pl.DataFrame) -> list[str]:
 
 
 def name_kind(series: pl.Series) -> str:
-    """Return what a column holds, in a word."""
+    """Return the type of a column in words."""
     import polars as pl
 
     if not series.count():
@@ -316,7 +304,7 @@ def name_kind(series: pl.Series) -> str:
 
 
 def _find_first_odd(series: pl.Series, known: pl.Series) -> int:
-    """Return the first row that does not fit what is known; the first with a value if none does."""
+    """Return the first row that does not fit the known type; by default the first value."""
     import polars as pl
 
     odd = series.is_not_null()
@@ -334,7 +322,7 @@ def _find_first_odd(series: pl.Series, known: pl.Series) -> int:
 
 
 def _are_other_numbers(series: pl.Series, known: pl.Series) -> bool:
-    """Tell whether text is numbers throughout, some of which are not among known symbols."""
+    """Tell whether all text is numbers, some of which are not among the known symbols."""
     import polars as pl
 
     numbers = series.drop_nulls().str.strip_chars().cast(pl.Float64, strict=False)
@@ -343,7 +331,7 @@ def _are_other_numbers(series: pl.Series, known: pl.Series) -> bool:
 
 
 def _write_as_text(series: pl.Series, known: pl.Series) -> pl.Series:
-    """Return numbers as the symbols that they are among other symbols, if they are."""
+    """Return numbers as text if all of them are known symbols."""
     import polars as pl
 
     text = series.cast(pl.String)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from definetti.cli.column_types import MANY, find_idle, match_new_rows, parse_dates, tidy_columns
+from definetti.cli.column_types import (
+    MANY,
+    find_uninformative,
+    match_new_rows,
+    parse_dates,
+    tidy_columns,
+)
 from definetti.cli.errors import BadTable
 from definetti.cli.text_tables import ROW_NAME, find_repeated
 from definetti.data.timing import Clock, Holes, Times, find_holes, read_times, rows_until_hole
@@ -21,14 +27,7 @@ BY_COLUMN = "leave out column {!r} if rows follow each other all the same"
 
 
 class TimeColumn(NamedTuple):
-    """The times of the rows of a file.
-
-    Attributes
-    ----------
-    name : of the column
-    times : of all rows, labelled or not
-    holes : where rows are missing
-    """
+    """The column with the times of rows: its name, all times, and the holes among them."""
 
     name: str
     times: Times
@@ -43,7 +42,7 @@ class TimeColumn(NamedTuple):
 def find_time_column(
     table: pl.DataFrame, columns: list[str]
 ) -> tuple[TimeColumn | None, list[str]]:
-    """Return the first of some columns that has dates in rising order, if any has; and notes."""
+    """Return the first column with dates in ascending order, if there is one; and notes."""
     notes: list[str] = []
     for name in columns:
         values = as_times(table[name])
@@ -62,7 +61,7 @@ def find_time_column(
 
 
 def as_times(series: pl.Series) -> Times | None:
-    """Return the times of a column, of dates or of text that is; None where a row has none."""
+    """Return the times of a column of dates, or of dates as text; None if a row has none."""
     import polars as pl
 
     if series.dtype == pl.String:
@@ -73,7 +72,7 @@ def as_times(series: pl.Series) -> Times | None:
 
 
 def read_order_times(series: pl.Series) -> TimeColumn | None:
-    """Return the times that the rows of one series are sorted by, if they are times or numbers."""
+    """Return the times or numbers by which the rows of one series are sorted."""
     times: Any = None if series.null_count() else read_times(series.to_list())
     if times is None:
         return None
@@ -82,7 +81,7 @@ def read_order_times(series: pl.Series) -> TimeColumn | None:
 
 
 SHOWN = 20  # columns that a message names
-# Words for a state that is missing. "none" and "Na" are not among them: they are names, too.
+# Words for a missing state. "none" and "Na" are not among them: they are names, too.
 NO_LABEL = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL")
 
 
@@ -92,19 +91,15 @@ class LabelledTable:
 
     Attributes
     ----------
-    observations, states : of the labelled rows; observations are None where no column is observed
+    observations, states : of the labelled rows; no observations where no column is observed
     new : the observations of the new rows
-    columns : the observed columns, with what they hold
-    notes : what a person should know of how the files were read
-    lengths : of the stretches between gaps, rows that have no state or that are missing altogether;
-        None where that is one
-    rows : the labelled rows' places in their file, from 0
-    keys, new_keys : the columns of labelled and of new rows that are neither observed nor the
-        state, as they are in the file
-    time, clock : the column that says when rows were taken, if there is one, and the time of the
-        last labelled row
-    new_until, hole : how many new rows follow the last labelled one step by step, and what to say
-        of the others; all do where there is nothing to say
+    columns : the observed columns, with their types
+    notes : how the files were read
+    lengths : of the segments between gaps (rows without a state, or missing); None for one segment
+    rows : the places of the labelled rows in their file, from 0
+    keys, new_keys : the columns of labelled and of new rows that are neither observed nor the state
+    time, clock : the column with the times of rows, if there is one, and the last labelled time
+    new_until, hole : the number of new rows before a hole in time, and a message about the others
     """
 
     observations: Any
@@ -138,16 +133,15 @@ def split_labelled_rows(
     new_name: str = "the file of new rows",
     order: pl.Series | None = None,
 ) -> LabelledTable:
-    """Tell labelled rows from new ones, and take the columns asked for.
+    """Split a table into labelled and new rows, and select the observed columns.
 
     Parameters
     ----------
-    table, name : the labelled rows, and new ones below them if they have no state; and their file
+    table, name : the labelled rows, with new rows without a state below them; and their file
     state : the column with the states
-    observed : names of the observed columns, with commas between; if left out all others, but for
-        those that cannot tell anything of the state
-    new, new_name : further new rows, and their file
-    order : what the rows were sorted by; a column of dates if left out
+    observed : names of the observed columns, comma-separated; by default all informative ones
+    new, new_name : new rows from another file, and this file
+    order : what the rows were sorted by; by default a column of dates
     """
     check_columns(table, name, [state], "--state-column")
     notes: list[str] = []
@@ -157,11 +151,13 @@ def split_labelled_rows(
     notes += found + odd
     rows = find_labelled(labels, name, state)
     end = rows[-1] + 1
-    idle = find_idle(table[:end], columns)
+    uninformative = find_uninformative(table[:end], columns)
     if observed is None:
-        columns = _leave_out(columns, idle, notes)
+        columns = _leave_out(columns, uninformative, notes)
     else:
-        notes += [f"column {column!r} {why} and tells nothing" for column, why in idle.items()]
+        notes += [
+            f"column {column!r} {why} and is uninformative" for column, why in uninformative.items()
+        ]
     if not columns:
         notes.append("no column is observed, so the states are taken as a plain Markov chain")
     rest, known = table[end:], table[:end] if len(rows) == end else table[rows]
@@ -171,7 +167,7 @@ def split_labelled_rows(
         timed, told = read_order_times(order), []
         told += [timed.holes.note] if timed is not None and timed.holes.note else []
     notes += told
-    lengths = _find_stretches(rows, None if timed is None else timed.holes.after)
+    lengths = _find_segments(rows, None if timed is None else timed.holes.after)
     if len(rows) < end:
         notes.append(_note_gaps(rows, lengths or [], name, state))
     if new is not None:
@@ -213,7 +209,7 @@ def split_labelled_rows(
 
 
 def check_columns(table: pl.DataFrame, name: str, columns: list[str], option: str = "") -> None:
-    """Refuse columns that are not there."""
+    """Refuse names of columns that the table does not have."""
     there = table.columns
     known = set(there)
     column = next((one for one in columns if one not in known), None)
@@ -265,33 +261,27 @@ def _choose_columns(
 def choose_observed(
     table: pl.DataFrame, first: pl.DataFrame, name: str, state: str, observed: str | None
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that are observed in a table of many series, and notes.
+    """Return the observed columns of a table of many series, and notes.
 
     Parameters
     ----------
     table, first : rows of some series, and of the first of them
-    observed : as `split_labelled_rows` has it
+    observed : as in `split_labelled_rows`
     """
     notes: list[str] = []
     columns = _choose_columns(table, name, state, observed, notes)
-    idle = find_idle(table, columns)
-    # What counts rows begins anew in every series; what one series has throughout tells of others.
-    idle |= {
-        one: why for one, why in find_idle(first, columns).items() if first[one].n_unique() > 1
+    uninformative = find_uninformative(table, columns)
+    # A counter begins anew in every series; a value that is constant in one differs in others.
+    uninformative |= {
+        one: why
+        for one, why in find_uninformative(first, columns).items()
+        if first[one].n_unique() > 1
     }
-    return (_leave_out(columns, idle, notes) if observed is None else columns), notes
+    return (_leave_out(columns, uninformative, notes) if observed is None else columns), notes
 
 
 def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any], list[str]]:
-    """Return the label of each row, None where there is none, and notes.
-
-    Text stays as it is, whatever it looks like; blank text and words such as NA are no label.
-
-    Parameters
-    ----------
-    table, name : what was read, and where it is from
-    column : the column with the states
-    """
+    """Return the label of each row, None for blank text and words such as NA; and notes."""
     import polars as pl
 
     series = table[column]
@@ -316,7 +306,7 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
 
 
 def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
-    """Return the places of the rows that are labelled; what follows the last is to be predicted."""
+    """Return the places of the labelled rows; new rows come after the last."""
     known = [row for row, label in enumerate(labels) if label is not None]
     if not known:
         raise BadTable(
@@ -326,12 +316,12 @@ def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
     return known if len(known) <= known[-1] else range(len(known))
 
 
-def _find_stretches(rows: Sequence[int], holes: Any = None) -> list[int] | None:
-    """Return the lengths of stretches of rows that follow each other; None where that is one.
+def _find_segments(rows: Sequence[int], holes: Any = None) -> list[int] | None:
+    """Return the lengths of the segments of consecutive rows; None if there is one.
 
     Parameters
     ----------
-    holes : of all rows of the table, whether some are missing just before each
+    holes : for every row of the table, whether rows are missing before it
     """
     if len(rows) > rows[-1] and holes is None:
         return None
@@ -345,7 +335,7 @@ def _find_stretches(rows: Sequence[int], holes: Any = None) -> list[int] | None:
 
 
 def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -> str:
-    """Say which rows are left out for having no state, and what that means."""
+    """Return a note on rows without a state before the last label."""
     known = set(rows)
     lacking = [row + 1 for row in range(rows[-1]) if row not in known]
     number = "1 row has" if len(lacking) == 1 else f"{len(lacking):,} rows have"
@@ -358,7 +348,7 @@ def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -
 
 
 def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
-    """Return a note where labels differ by blanks alone, which nobody sees."""
+    """Return a note if labels differ by blanks alone."""
     first: dict[str, str] = {}
     for label in series.drop_nulls().unique(maintain_order=True):
         other = first.setdefault(label.strip(), label)
@@ -370,18 +360,18 @@ def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
     return []
 
 
-def _leave_out(columns: list[str], idle: dict[str, str], notes: list[str]) -> list[str]:
-    """Return the columns but for those that tell nothing, and note these."""
-    if idle:
-        told = _list_some([f"{column!r} {why}" for column, why in idle.items()])
+def _leave_out(columns: list[str], uninformative: dict[str, str], notes: list[str]) -> list[str]:
+    """Return the columns without the uninformative ones, and add a note on these."""
+    if uninformative:
+        told = _list_some([f"{column!r} {why}" for column, why in uninformative.items()])
         notes.append(
-            f"left out, telling nothing: {told}; --observation-columns keeps what it names"
+            f"left out as uninformative: {told}; --observation-columns keeps the columns it names"
         )
-    return [column for column in columns if column not in idle]
+    return [column for column in columns if column not in uninformative]
 
 
 def _note_states(rows: int, state: str, number: int) -> list[str]:
-    """Return what looks like a mistake in so many states of labelled rows, and may be none."""
+    """Return a note if the number of states looks like a mistake."""
     if number == 1:
         return [f"column {state!r} has one state only, so every set holds that one"]
     if rows >= MANY and number > rows / 2:
@@ -390,7 +380,7 @@ def _note_states(rows: int, state: str, number: int) -> list[str]:
 
 
 def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
-    """Return one column as a series, several as a frame, none as None."""
+    """Return one column as a series, several as a data frame, none as None."""
     import polars as pl
 
     if not columns:
@@ -400,7 +390,7 @@ def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
 
 
 def as_frame(observed: Any) -> Any:
-    """Return what `take_columns` does with one column as a frame, too."""
+    """Return what `take_columns` returned as a data frame, if it is one column, too."""
     import polars as pl
 
     return observed.to_frame() if isinstance(observed, pl.Series) else observed

@@ -8,22 +8,22 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_mistakes
+from definetti.cli.errors import report_errors
 
 ROWS, NEW, SEED = 500, 3, 10
 
 
 class Stop(NamedTuple):
-    """A stop of the tour: what to say, and the command to run."""
+    """A stop of the tour: a text, and the command to run."""
 
     words: str
     command: list[str]
 
 
 def demo(
-    folder: Annotated[
-        Path, typer.Argument(help="where to put the files; made if it is not there")
-    ] = Path("definetti-demo"),
+    folder: Annotated[Path, typer.Argument(help="folder for the files; made if needed")] = Path(
+        "definetti-demo"
+    ),
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -31,7 +31,7 @@ def demo(
 
     Example: definetti demo
     """
-    with report_mistakes():
+    with report_errors():
         from definetti.cli import report, simulate
         from definetti.cli.writing import check_output
 
@@ -115,7 +115,7 @@ def _guide(tour: list[Stop], page: Path) -> None:
 
 
 def _run_as_json(command: list[str]) -> Any:
-    """Run a command and return what it answers, as data."""
+    """Run a command and return its JSON document."""
     import io
     import json
     from contextlib import redirect_stdout
@@ -126,7 +126,7 @@ def _run_as_json(command: list[str]) -> Any:
 
 
 def _run(command: list[str]) -> None:
-    """Run a command, and end as it does if it fails."""
+    """Run a command; exit with its code if it fails."""
     from definetti.cli.app import app
 
     if code := app(command, standalone_mode=False):

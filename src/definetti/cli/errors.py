@@ -1,4 +1,7 @@
-"""Errors of the command line: one line on standard error and exit code 2, never a traceback."""
+"""Errors of the command line: one line on standard error and exit code 2, never a traceback.
+
+Errors for want of memory, and the memory that this process may use, are here, too.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ import typer
 from definetti._system import stopping, terminal
 from definetti.cli.printing import tell
 
-# What the estimators call their parameters, and what the command line does.
+# The parameters of estimators, and the options that set them.
 OPTIONS = {
     "confidence_level": "--confidence",
     "max_errors": "--max-errors",
@@ -35,31 +38,31 @@ OPTIONS = {
     "n_resamples": "--resamples",
     "tests": "--tests",
 }
-# With a value any of them; by itself, only what is no word of plain English.
+# With a value any of them; alone, only those that are no English word.
 OPTION = re.compile(
     r"\b(\w+)=('?)([\w.:]+)\2|\b(confidence_level|max_errors|train_size|n_resamples)\b"
 )
 BY_STATE = re.compile(r"\bconfidence_level=(\{[^{}]*\})")
 CAPPED = re.compile(r"\bmemory=(?:definetti\.memory\.)?Age\(most=(\d+)\)")
-# At the beginning of what is wrong with one; and what a person at a terminal cannot give.
+# At the beginning of a message; and alternatives that a command line cannot give.
 NAMED = re.compile(rf"^({'|'.join(OPTIONS)}) must be ")
 OBJECTS = re.compile(r",? or a definetti\.\S+(?=, got)|, a function(?: of windows)?(?= or a|, got)")
-MISTAKES = (
+ERRORS = (
     ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
 )  # fmt: skip
 
 
 class BadTable(ValueError):
-    """A file that cannot be read, with what is wrong and where."""
+    """A file or an argument that is wrong, with a message that says where."""
 
 
 def take_first_line(error: Exception | str) -> str:
-    """Return what an error says, without advice that is for those who program."""
+    """Return the first line of an error, without its advice for programmers."""
     return str(error).strip().split("\n", 1)[0]
 
 
 @contextmanager
-def report_mistakes() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Turn errors into a line and exit code 2, Ctrl-C into 1; warnings into notes."""
     heard = CollectedWarnings()
     with warnings.catch_warnings():
@@ -68,22 +71,22 @@ def report_mistakes() -> Iterator[None]:
         try:
             yield
         except KeyboardInterrupt:
-            raise tell_stopped() from None
-        except MISTAKES as error:
+            raise print_stopped() from None
+        except ERRORS as error:
             if stopping.is_stopping():
-                raise tell_stopped() from None
+                raise print_stopped() from None
             if terminal.has_failed():
-                raise typer.Exit(terminal.BROKEN) from None  # and `main` says why
+                raise typer.Exit(terminal.BROKEN) from None  # `main` says why
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
-                raise  # whoever read our output has gone, and wants no message
-            raise tell_mistake(error) from None
+                raise  # the reader of standard output has gone: no message
+            raise print_error(error) from None
         finally:
-            if not stopping.is_stopping():  # whoever has stopped wants no notes, least of all
-                heard.tell()  # those of what was stopped: of tasks that were cancelled
+            if not stopping.is_stopping():  # warnings of cancelled tasks are of no interest
+                heard.tell()
 
 
-def tell_mistake(error: Exception) -> typer.Exit:
-    """Tell of a user's mistake; raise what is returned."""
+def print_error(error: Exception) -> typer.Exit:
+    """Print one line; raise what is returned."""
     text = write_options(OBJECTS.sub("", str(error)))
     text = NAMED.sub(lambda found: f"{OPTIONS[found[1]]} must be ", text)
     if is_out_of_memory(error):
@@ -94,7 +97,7 @@ def tell_mistake(error: Exception) -> typer.Exit:
 
 
 def write_options(text: str) -> str:
-    """Write parameters as the options of commands that they are, if they are any.
+    """Write the parameters in a message as options of the command line.
 
     >>> write_options("set train_size=0.5, guarantee='all' or score='path'")
     'set --train-size 0.5, --guarantee all or --score path'
@@ -108,7 +111,7 @@ def write_options(text: str) -> str:
 
 
 def _write_levels(found: re.Match[str]) -> str:
-    """Write levels by states as `definetti.cli.estimators` reads them."""
+    """Write levels by states as `estimators.read_confidence` reads them."""
     try:
         levels = ast.literal_eval(found[1])
     except (ValueError, SyntaxError):  # labels that are neither text nor numbers
@@ -124,14 +127,14 @@ def _write_option(found: re.Match[str]) -> str:
     return f"{OPTIONS[name]} {value}" if name in OPTIONS else found[0]
 
 
-def tell_stopped() -> typer.Exit:
-    """Tell of Ctrl-C; raise what is returned."""
+def print_stopped() -> typer.Exit:
+    """Print that Ctrl-C stopped the command; raise what is returned."""
     tell(stopping.MESSAGE)
     return typer.Exit(stopping.CODE)
 
 
 class CollectedWarnings:
-    """Warnings, each kind told once: a backtest may give the same one for every window."""
+    """Warnings, of which each category is printed once, with the number of repetitions."""
 
     def __init__(self) -> None:
         self.first: dict[type[Warning], str] = {}
@@ -149,8 +152,8 @@ class CollectedWarnings:
             tell(f"note: {write_options(text)}{more}")
 
 
-# What the libraries that read and compile take of a process's addresses, whatever the table. Tried
-# with a table of 2,400 rows: too little at `ulimit -v 1600000`, enough at 2000000.
+# Address space that the libraries take, whatever the table. Measured with a table of 2,400 rows:
+# too little at `ulimit -v 1600000`, enough at 2000000.
 BASE = 2_000_000_000
 WORDS = re.compile(
     r"cannot allocate|failed to allocate|allocation of|out of memory|bad_alloc|os error 12\b"
@@ -160,7 +163,7 @@ WORDS = re.compile(
 
 
 def find_limit() -> int | None:
-    """Return how many bytes of addresses this process may have (`ulimit -v`); None for any."""
+    """Return the limit of the address space in bytes (`ulimit -v`); None without a limit."""
     if sys.platform == "win32":
         return None
     import resource
@@ -170,24 +173,17 @@ def find_limit() -> int | None:
 
 
 def find_memory() -> int | None:
-    """Return how many bytes of memory this process can have at most; None where that is not known.
-
-    The machine's, or what its control group (a container, say) or `ulimit -v` allows of it.
-    """
+    """Return the bytes of memory that the machine, container or `ulimit -v` allows, if known."""
     found = [find_limit()]
-    with suppress(AttributeError, ValueError, OSError):  # which Windows has not
+    with suppress(AttributeError, ValueError, OSError):  # not on Windows
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    with suppress(OSError, ValueError):  # where there is none, or it says "max"
+    with suppress(OSError, ValueError):  # there is none, or no limit
         found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
     return min((one for one in found if one), default=None)
 
 
-def check_room(name: str, paths: Iterable[Path]) -> None:
-    """Refuse files that cannot be mapped into the memory allowed: who tries is ended, or waits.
-
-    A table may be larger than memory, since it is read in parts; but its files are mapped, which
-    takes addresses.
-    """
+def check_address_space(name: str, paths: Iterable[Path]) -> None:
+    """Refuse files that cannot be mapped into the address space: reading would end the process."""
     limit = find_limit()
     if limit is None:
         return
@@ -200,7 +196,7 @@ def check_room(name: str, paths: Iterable[Path]) -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error is for want of memory, whatever library raised it.
+    """Tell whether an error is for want of memory, whichever library raised it.
 
     >>> is_out_of_memory(OSError("Cannot allocate memory (os error 12)"))
     True

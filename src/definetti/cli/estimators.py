@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, float]:
-    """Read a level, or levels with commas between, ``N1=0.99,0.8``: the bare one is for others.
-
-    What has a comma is one level of a kind: of several, each has a ``--confidence`` of its own.
-
-    States are named as they are written, whatever they are in the file.
+    """Read a level, or levels by last state, ``N1=0.99,0.8``: the bare one is for all others.
 
     >>> read_confidence("0.9", ["W", "N1"]), read_confidence("N1=0.99,0.8", ["W", "N1"])
     (0.9, {'N1': 0.99, None: 0.8})
@@ -36,12 +32,18 @@ def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, 
                 "; give each state one level, and one without a name for all others; for several "
                 "levels give --confidence several times"
             )
-        found[label] = _number(level, text)
+        try:
+            found[label] = float(level)
+        except ValueError:
+            raise ValueError(
+                f"--confidence {text}: {level.strip()!r} is no number; give a level, 0.9, or "
+                "levels by the last state with one for all others, N1=0.99,0.8"
+            ) from None
     return found[None] if list(found) == [None] else found
 
 
 def read_confidences(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
-    """Read levels, of which each ``--confidence`` is one; none twice.
+    """Read the levels of all ``--confidence`` options; none may be there twice.
 
     >>> read_confidences(["0.8", "N1=0.99,0.9"], ["W", "N1"])
     [0.8, {'N1': 0.99, None: 0.9}]
@@ -55,13 +57,13 @@ def read_confidences(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
 
 
 def read_numbers(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
-    """Read levels that are judged in one run: numbers, or levels by state alone."""
+    """Read levels that one backtest can evaluate: numbers, or one set of levels by state."""
     found = read_confidences(texts, states)
     own = next((k for k, level in enumerate(found) if isinstance(level, dict)), None)
     if own is not None and len(found) > 1:
         raise ValueError(
-            f"--confidence {texts[own]} has levels by state, which are judged by themselves; leave "
-            "the other --confidence out, and give it in a run of its own"
+            f"--confidence {texts[own]} has levels by state, which need a run of their own; leave "
+            "the other --confidence out"
         )
     return found
 
@@ -95,7 +97,7 @@ def list_levels(
 def name_levels(
     confidence_level: float | dict[Any, float], states: Iterable[Hashable]
 ) -> float | dict[str, float]:
-    """Write levels for JSON: a number, or each state's by its name."""
+    """Return levels for JSON: a number, or the level of each state by its name."""
     from definetti.judging.summing import names_of
 
     if not isinstance(confidence_level, dict):
@@ -104,27 +106,9 @@ def name_levels(
     return dict(zip(names_of(labels), list_levels(confidence_level, labels), strict=True))
 
 
-def _number(level: str, text: str) -> float:
-    try:
-        return float(level)
-    except ValueError:
-        raise ValueError(
-            f"--confidence {text}: {level.strip()!r} is no number; give a level, 0.9, or levels by "
-            "the last state with one for all others, N1=0.99,0.8"
-        ) from None
-
-
 def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
-    """Return a classifier for columns of numbers and of symbols, with gaps in them or not.
+    """Return a classifier of scikit-learn for columns of numbers and of symbols.
 
-    Parameters
-    ----------
-    name : one of `choices.ClassifierName`
-    columns : what is observed
-    seed : where random numbers come from
-
-    Examples
-    --------
     >>> import polars as pl
     >>> rows = pl.DataFrame({"seen": ["hat", "umbrella"], "mm": [0.5, 3.0]})
     >>> made = make_classifier("logistic", rows, 0).fit(rows, ["sun", "rain"])
@@ -160,7 +144,7 @@ MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
 def read_both(labelled: str, new: str | None, columns: Columns) -> LabelledTable:
-    """Read labelled rows and new ones, which come in a file of their own or below the others."""
+    """Read labelled rows and new ones, which are in a second file or below the labelled ones."""
     from definetti.cli.column_types import name_symbols, tidy_columns
     from definetti.cli.columns import split_labelled_rows
     from definetti.cli.errors import BadTable
@@ -172,7 +156,7 @@ def read_both(labelled: str, new: str | None, columns: Columns) -> LabelledTable
     table = read_table(labelled, state)
     others = None
     if new is not None:
-        # Not all that is text in a file is: numbers may have words such as NA among them.
+        # A column of text may hold numbers with words such as NA among them.
         text = table.select(import_polars().selectors.string().exclude(state))
         tidy, _ = tidy_columns(text, name_source(labelled), text.columns)
         others = read_table(new, state, symbols=name_symbols(tidy))
@@ -191,13 +175,14 @@ def make_estimator(
     verbose: bool = True,
     many: bool = False,
 ) -> Any:
-    """Return the estimator that was asked for, not fitted yet, for so many steps at most.
+    """Return the unfitted estimator that the options describe.
 
-    A model is fixed on the first half where nobody said otherwise and it has to be.
+    Without --train-size, the model is fixed on the first half of the rows where it has to be.
 
     Parameters
     ----------
-    many : whether it is for many series; whether refitting would be slow each decides by itself
+    steps : the largest horizon that it will predict
+    many : whether it is for many series, of which each decides whether refitting would be slow
     """
     from definetti.conformal import ConformalHMM
 
@@ -223,7 +208,7 @@ def make_estimator(
 
 
 def find_model(settings: Settings, data: LabelledTable) -> Any:
-    """Return what stands behind the score: a classifier by its name, or what the data call for."""
+    """Return the model of the estimator: a classifier, or "auto"."""
     if settings.classifier is None:
         return "auto"
     from definetti.cli.columns import as_frame
@@ -233,7 +218,7 @@ def find_model(settings: Settings, data: LabelledTable) -> Any:
 
 
 def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
-    """Read the states there can be, with commas between: labels of the kind that rows have.
+    """Read the possible states, comma-separated, as labels of the type that rows have.
 
     >>> read_labels("W,N1,N2", ["W", "N1"]), read_labels("1, 2, 3", [1, 2]), read_labels(None, [])
     (['W', 'N1', 'N2'], [1, 2, 3], None)
@@ -254,7 +239,7 @@ def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
 
 
 def cut_new(data: LabelledTable, steps: int) -> tuple[Any, int | None]:
-    """Return the new observations, and the horizon where it reaches beyond them."""
+    """Return the new observations, and the horizon if it reaches beyond them."""
     from definetti.data.labels import piece
 
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
@@ -262,7 +247,7 @@ def cut_new(data: LabelledTable, steps: int) -> tuple[Any, int | None]:
 
 
 def read_memory(text: str) -> Any:
-    """Read what the future depends on: a number of states, a name, or an age with its cap.
+    """Read a memory: an order, a name, or an age with its cap.
 
     >>> read_memory("2"), read_memory("observation"), read_memory("age:20")
     (2, 'observation', Age(most=20))
@@ -293,7 +278,7 @@ def write_memory(memory: Any) -> str:
 
 
 def check_share(train_size: float | None) -> None:
-    """Refuse what is neither a share nor a number of rows."""
+    """Refuse a --train-size that is neither a share nor a number of rows."""
     if train_size is None or isinstance(train_size, int) or 0 < train_size < 1:
         return
     raise ValueError(
@@ -310,16 +295,16 @@ def choose_share(
     symmetry: str = "",
     memory: str = "1",
 ) -> float | None:
-    """Return the share of rows to fix the model on, and note it where nobody asked for it.
+    """Return the share of rows that train a fixed model; add a note if it is chosen here.
 
-    It goes by what all rearrangements share: how many states, steps and rows there are, and what
-    is observed; never by a clock. With "departures" nothing of that is fixed in advance, and
-    whoever needs a fixed model says on how many rows.
+    The choice depends only on what all rearrangements share: the number of states, steps and rows,
+    and the observed columns. With "departures" none of these is fixed in advance, so that there is
+    no choice.
 
     Parameters
     ----------
     needed : whether a fixed model is needed however few candidates there are
-    symmetry, memory : what candidates are compared with; whether fixing the model saves the list
+    symmetry, memory : of the estimator; they tell whether fixing the model saves the listing
     """
     from definetti.data.candidates import is_long, is_slow
     from definetti.symmetry import Spaced
@@ -342,7 +327,7 @@ def choose_share(
 
 
 def _shares(data: LabelledTable) -> bool:
-    """Tell whether refitted candidates share likelihoods, under the law of what is observed."""
+    """Tell whether refitted candidates share likelihoods under the emission of the columns."""
     import numpy as np
 
     from definetti.emissions import Mixed
@@ -364,7 +349,7 @@ def _shares(data: LabelledTable) -> bool:
 
 
 def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
-    """Refuse errors that nobody asked to allow, and so many that nothing is promised."""
+    """Refuse --max-errors without its guarantee, and so many that nothing is guaranteed."""
     if max_errors and guarantee != "errors":
         raise ValueError(
             f"--max-errors {max_errors} is for --guarantee errors, and the guarantee is "
@@ -379,7 +364,7 @@ def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
 
 
 def check_lag(lag: int, steps: int) -> None:
-    """Refuse not to ask about any step."""
+    """Refuse a lag that leaves no step to predict."""
     if lag >= steps:
         raise ValueError(
             f"--lag {lag} leaves none of {steps} steps to ask about; give --lag {steps - 1} at "

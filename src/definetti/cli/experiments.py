@@ -14,14 +14,14 @@ import typer
 
 from definetti._system.stopping import is_stopping
 from definetti.cli import options
-from definetti.cli.errors import report_mistakes
+from definetti.cli.errors import report_errors
 from definetti.cli.printing import print_json, print_text, tell
 
-PATIENCE = 10  # seconds that a scheduler has to answer
+PATIENCE = 10  # seconds to wait for the scheduler
 
 
 def find_data_files(data: Path | None) -> list[Path]:
-    """Return what experiments may read in a folder, or in folders in it."""
+    """Return the data files of experiments in a folder, or in its folders."""
     from definetti.contest.worlds import NEEDS
 
     names = dict.fromkeys(name for files in NEEDS.values() for name in files)
@@ -30,14 +30,14 @@ def find_data_files(data: Path | None) -> list[Path]:
 
 
 def check_jobs(jobs: int) -> None:
-    """Refuse a number of processes that is none."""
+    """Refuse zero processes."""
     if jobs == 0:
         raise ValueError("--jobs 0: 0 processes do no work; give 1 or more, or -1 for one a core")
 
 
 @contextmanager
 def explain_resuming(output: Path) -> Iterator[None]:
-    """Say how to go on where a run ends early, for whatever reason."""
+    """Say how to resume a run that ends early, for whatever reason."""
     remedy = (
         f"Finished cells are in {output / 'cells'}; the same command goes on from there, and "
         "--fresh starts anew."
@@ -59,14 +59,14 @@ def explain_resuming(output: Path) -> Iterator[None]:
 
 @contextmanager
 def use_cluster(address: str | None) -> Iterator[None]:
-    """Send all parallel work to a Dask cluster, if there is one."""
+    """Run all parallel work on a Dask cluster, if an address is given."""
     if address is None:
         yield
         return
     from joblib import parallel_config  # type: ignore[import-untyped,unused-ignore]
 
     try:
-        # By name: Dask has types for some of it, and whoever checks may not have it at all.
+        # By name, since Dask may be missing where types are checked.
         connect = import_module("dask.distributed").Client
     except ImportError:
         raise ImportError(
@@ -113,12 +113,12 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments: its method as published, as proved, and ours.
 
-    A run that was stopped goes on where it was. Exit code 0: done, and every method that promises
-    a coverage keeps it; 1: one does not, or the run was stopped; 2: something asked for cannot be.
+    A stopped run resumes where it was. Exit code 0: done, and every method with a guarantee has its
+    coverage; 1: one has not, or the run was stopped; 2: an argument or a file is wrong.
 
     Example: definetti reproduce figure1 --repetitions 100 --jobs 2
     """
-    with report_mistakes():
+    with report_errors():
         kept = _run_experiments(
             what, jobs=jobs, repetitions=repetitions, seed=seed, output=output, data=data,
             cluster=cluster, fresh=fresh, force=force, json=json,
@@ -131,7 +131,7 @@ def _run_experiments(
     what: What, *, jobs: int, repetitions: int, seed: int, output: Path, data: Path | None,
     cluster: str | None, fresh: bool, force: bool, json: bool,
 ) -> bool:  # fmt: skip
-    """Run and print; return whether every method that promises a coverage keeps it."""
+    """Run and print; return whether every method with a guarantee has its coverage."""
     check_jobs(jobs)
     from definetti import paper
     from definetti.cli.writing import check_folder
@@ -148,7 +148,7 @@ def _run_experiments(
         What.table1: lambda: paper.table1(output, data or "", **how),
         What.figure3: lambda: paper.figure3(output, data or "", **how),
     }
-    check_experiment(output, repetitions, seed)  # what is missing is told of before an hour of work
+    check_experiment(output, repetitions, seed)  # before an hour of work
     if data is not None:
         read_series(data)
     names = list(runs) if what is What.all else [what]
@@ -157,7 +157,7 @@ def _run_experiments(
     done: list[paper.Reproduction] = []
     with explain_resuming(output), use_cluster(cluster):
         for name in names:
-            # The series of figure3 are those of table1, which has just worked them out.
+            # The series of figure3 are those of table1, which has just computed them.
             how["fresh"] = fresh and not (what is What.all and name is What.figure3)
             done.append(runs[name]())
             if not json:
@@ -186,19 +186,19 @@ def compare(
     worlds: Annotated[
         list[str] | None,
         typer.Option(
-            help="names, separated by commas; all but the whole grids if left out",
+            help="worlds, comma-separated; default: all except the whole grids",
             autocompletion=complete_worlds,
         ),
     ] = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help="names, separated by commas; all if left out", autocompletion=complete_methods
+            help="methods, comma-separated; default: all", autocompletion=complete_methods
         ),
     ] = None,
     repetitions: Annotated[
         int | None,
-        typer.Option(min=1, help="histories a world, and windows of real data; 200 if left out"),
+        typer.Option(min=1, help="histories per world, and windows of real data; default: 200"),
     ] = None,
     jobs: options.Jobs = -1,
     seed: options.Seed = 2023,
@@ -218,12 +218,12 @@ def compare(
 ) -> None:
     """Compare ours, the paper's method and the baselines: coverage, size and time.
 
-    A run that was stopped goes on where it was. Exit code 0: done, and every method covers where
-    that is guaranteed; 1: one does not, or the run was stopped; 2: something asked for cannot be.
+    A stopped run resumes where it was. Exit code 0: done, and every method with a guarantee has its
+    coverage; 1: one has not, or the run was stopped; 2: an argument or a file is wrong.
 
     Example: definetti compare --worlds sticky,rare --repetitions 100 --jobs 2
     """
-    with report_mistakes():
+    with report_errors():
         found = _compare(
             _split_names(worlds), _split_names(methods), repetitions=repetitions, jobs=jobs,
             seed=seed, data=data, output=output, cluster=cluster, quick=quick, fresh=fresh,
@@ -252,7 +252,7 @@ def _compare(
     number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     horizons = QUICK_HORIZONS if quick else HORIZONS
     check_jobs(jobs)
-    check_experiment(output, number, seed)  # all that is missing, before an hour of work
+    check_experiment(output, number, seed)  # before an hour of work
     check_folder(output, ("compare.csv", "compare.png"), find_data_files(data), force)
     chosen(names)
     for message in selected(places, data, horizons, number)[1]:
@@ -264,7 +264,7 @@ def _compare(
 
 
 def _split_names(given: list[str] | None) -> list[str] | None:
-    """Read names that are separated by commas, given once or several times.
+    """Read comma-separated names, given once or several times.
 
     >>> _split_names(["sticky, rare", "ten"])
     ['sticky', 'rare', 'ten']

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_mistakes
+from definetti.cli.errors import report_errors
 from definetti.cli.printing import print_json, print_notes
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
 
 ENDING = ".definetti"
-# What is settled when a model is fitted.
+# Options that a fitted model cannot change.
 SETTLED = {
     "state_column": "--state-column", "train_size": "--train-size", "symmetry": "--symmetry",
     "memory": "--memory", "score": "--score", "states": "--states", "classifier": "--classifier",
@@ -26,12 +26,12 @@ SETTLED = {
 
 
 def note_columns(table: LabelledTable, state: str) -> dict[str, Any]:
-    """Return what is to be remembered of the rows, beside what the estimator knows."""
+    """Return the columns, which a model file keeps beside the estimator."""
     return {"state_column": state, "columns": table.columns}
 
 
 def is_model_file(path: Path) -> bool:
-    """Tell whether a file is a model, whatever kind."""
+    """Tell whether a file is a model file."""
     from definetti.exceptions import LoadError
     from definetti.saving import read_manifest
 
@@ -43,7 +43,7 @@ def is_model_file(path: Path) -> bool:
 
 
 def check_there(model: Path) -> None:
-    """Refuse a file that is not there, in the words of all commands."""
+    """Refuse a model file that does not exist."""
     from definetti.cli.errors import BadTable
 
     if not model.exists():
@@ -51,7 +51,7 @@ def check_there(model: Path) -> None:
 
 
 def check_settled(context: typer.Context) -> None:
-    """Refuse options that a fitted model cannot follow."""
+    """Refuse options that a fitted model cannot change."""
     from definetti.cli.errors import BadTable
 
     if found := options.given_options(context, SETTLED):
@@ -62,7 +62,7 @@ def check_settled(context: typer.Context) -> None:
 
 
 def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any, LabelledTable]:
-    """Load a model, and read new rows as the rows that it was fitted on were read."""
+    """Load a model file, and read new rows in the form of those it was fitted on."""
     from definetti.cli.column_types import match_new_rows, name_symbols
     from definetti.cli.columns import LabelledTable, check_columns, find_time_column
     from definetti.cli.errors import BadTable
@@ -112,7 +112,7 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
 
 
 def known_rows(cp: Any, columns: list[str]) -> Any:
-    """Return the observations of the labelled rows as a table, for new ones to be held against."""
+    """Return the observations of the labelled rows as a table, to compare new rows with."""
     import numpy as np
     import polars as pl
 
@@ -130,11 +130,11 @@ def known_rows(cp: Any, columns: list[str]) -> Any:
         return pl.DataFrame()
     if isinstance(found, pl.DataFrame):
         raise BadTable(f"the model was fitted on the columns {', '.join(found.columns)}")
-    return pl.DataFrame({column: [] for column in columns})  # of which nothing is known
+    return pl.DataFrame({column: [] for column in columns})  # with unknown types
 
 
 def take_observed(cp: Any, rows: Any, columns: list[str]) -> Any:
-    """Return the observed columns of new rows in the form that an estimator was fitted on."""
+    """Return the observed columns of new rows in the form that the estimator was fitted on."""
     from definetti.cli.columns import as_frame, take_columns
 
     found = take_columns(rows, columns)
@@ -142,7 +142,7 @@ def take_observed(cp: Any, rows: Any, columns: list[str]) -> Any:
 
 
 def is_framed(table: Any) -> bool:
-    """Tell whether observations are rows of a frame, as a classifier takes them."""
+    """Tell whether observations are rows of a data frame, as a classifier takes them."""
     from definetti.emissions._raw import Raw
 
     return isinstance(table, Raw) and table.schema is not None
@@ -157,14 +157,14 @@ def fit(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Learn from labelled rows, and write what was learned to a file.
+    """Fit a model to labelled rows, and write it to a file.
 
-    The file holds no code, and answers as the rows themselves would: definetti predict --model.
-    The labelled rows are in it. Exit code 2: something is wrong with what was given.
+    With definetti predict --model the file gives the same sets as the labelled rows, which are in
+    it; it holds no code. Exit code 2: an argument or a file is wrong.
 
     Example: definetti fit history.csv -o model.definetti --state-column stage
     """
-    with report_mistakes():
+    with report_errors():
         from definetti.cli.check import check_rows, note_broken
         from definetti.cli.estimators import check_share, make_estimator, read_both
         from definetti.cli.writing import check_output

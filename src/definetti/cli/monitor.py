@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_mistakes
+from definetti.cli.errors import report_errors
 from definetti.cli.printing import console, format_label, print_json, print_notes, tell
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def monitor(
 
     Example: definetti monitor nights.csv --group-column patient --json
     """
-    with report_mistakes():
+    with report_errors():
         from definetti.cli.estimators import check_share
         from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
         from definetti.cli.stream_reader import Interrupts

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from definetti.cli.options import Columns, Settings
     from definetti.data.timing import Times
     from definetti.monitor import Monitor, Step
-    from definetti.monitor._present import AnySet
 
 # The whole state is saved when this many rows, and this share of all, were reported since the last
 # time: what is written then adds up to a few times the last state, however long the stream.
@@ -237,7 +236,7 @@ class SeriesMonitor:
             None if label is None else labelled_row, self.name,
         )  # fmt: skip
 
-    def _observe(self, number: int, observation: Any) -> AnySet | None:
+    def _observe(self, number: int, observation: Any) -> Any:
         """Observe a row; without a set where it cannot be listed so long after the last label."""
         from definetti.sets import PredictionSet
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import BadTable, report_mistakes
+from definetti.cli.errors import BadTable, report_errors
 from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def predict(
 
     Example: definetti predict patients.csv --group-column patient --order-column time -o sets.csv
     """
-    with report_mistakes():
+    with report_errors():
         from definetti.cli.estimators import check_grouping, check_share
         from definetti.cli.writing import check_output, write_rows
 

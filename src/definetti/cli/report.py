@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import BadTable, report_mistakes
+from definetti.cli.errors import BadTable, report_errors
 from definetti.cli.printing import console, print_json, print_notes
 from definetti.judging import START
 
@@ -56,7 +56,7 @@ def report(
 
     Example: definetti report nights.csv --group-column patient --order-column time
     """
-    with report_mistakes():
+    with report_errors():
         from definetti.cli.estimators import check_grouping, check_share, read_both
         from definetti.cli.writing import check_output
 

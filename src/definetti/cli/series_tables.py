@@ -20,7 +20,7 @@ from definetti.cli.columns import (
     split_labelled_rows,
     take_columns,
 )
-from definetti.cli.errors import BadTable, check_room, is_out_of_memory, take_first_line
+from definetti.cli.errors import BadTable, check_address_space, is_out_of_memory, take_first_line
 from definetti.cli.reading import PARQUET, import_polars, name_source, read_table
 from definetti.cli.text_tables import NUMBER, check_names
 
@@ -143,9 +143,9 @@ def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
         files = sorted(str(file) for file in path.rglob("*.parquet"))
         if not files:
             raise BadTable(f"{source} is a folder without Parquet files; name a file, or another")
-        check_room(name, map(Path, files))
+        check_address_space(name, map(Path, files))
     elif source != "-" and path.is_file():
-        check_room(name, [path])
+        check_address_space(name, [path])
         with path.open("rb") as file:
             files = [str(path)] if file.read(4) == PARQUET else []
     if files:

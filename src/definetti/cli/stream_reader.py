@@ -18,25 +18,26 @@ from definetti.cli.errors import BadTable
 from definetti.cli.reading import LONGEST, name_source
 
 PIECE = 2**20  # bytes read at once
-MOST = 500  # lines that are handed on together
-# What others than lines of text begin with.
+MOST = 500  # lines in a batch
+# How files that are not lines of text begin.
 BEGINNINGS = {b"PAR1": "a Parquet file", b"\x1f\x8b": "gzipped"}
-PAUSE = 0.1  # seconds between two looks at a file that grows
+PAUSE = 0.1  # seconds between two looks at a growing file
 
 
 class Interrupts:
-    """Ctrl-C and a request to end, put off while there is work and heard at once while waiting."""
+    """SIGINT and SIGTERM: deferred while there is work, and effective at once while waiting."""
 
     def __init__(self) -> None:
         self.heard = self.idle = False
 
     def __enter__(self) -> Interrupts:
-        self._before = [(one, signal.signal(one, self._hear)) for one in _signals()]
+        signals = (signal.SIGINT, signal.SIGTERM)
+        self._before = [(number, signal.signal(number, self._hear)) for number in signals]
         return self
 
     def __exit__(self, *_: Any) -> None:
-        for one, handler in self._before:
-            signal.signal(one, handler)
+        for number, handler in self._before:
+            signal.signal(number, handler)
 
     def _hear(self, _: int, __: FrameType | None) -> None:
         self.heard = True
@@ -44,7 +45,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def wait(self, action: Callable[[], Any]) -> Any:
-        """Do something that may be broken off; None if it was."""
+        """Do something that may be interrupted; return None if it was."""
         self.idle = True
         try:
             return None if self.heard else action()
@@ -54,21 +55,17 @@ class Interrupts:
             self.idle = False
 
 
-def _signals() -> list[signal.Signals]:
-    return [signal.SIGINT, signal.SIGTERM]
-
-
 def follow_lines(
     source: str, offset: int, follow: bool, interrupts: Interrupts, *, whole: bool = False
 ) -> Iterator[tuple[list[bytes], int]]:
-    """Yield whole lines, some at a time, and the number of bytes up to their end.
+    """Yield batches of lines, with the number of bytes up to their end.
 
     Parameters
     ----------
     source : a file; ``-`` is standard input
-    offset : how many bytes were read before
-    follow : whether to wait for more where a file ends, until interrupted
-    whole : whether a last line without an end is left, since it may be half-written
+    offset : the number of bytes that were read before
+    follow : whether to wait for more at the end of a file, until interrupted
+    whole : whether to leave a last line without an end, which may be half-written
     """
     rest = b""
     with _open(source, offset) as file:
@@ -121,7 +118,7 @@ def _open(source: str, offset: int) -> Any:
             raise BadTable("standard input is closed; pipe rows into it, or name a file")
         return os.fdopen(os.dup(0), "rb", buffering=0)
     try:
-        file = Path(source).open("rb", buffering=0)  # noqa: SIM115 (whoever asked closes it)
+        file = Path(source).open("rb", buffering=0)  # noqa: SIM115 (the caller closes it)
     except OSError as error:
         raise BadTable(f"{name_source(source)} cannot be read: {error.strerror}") from None
     if os.fstat(file.fileno()).st_size < offset:
@@ -130,7 +127,7 @@ def _open(source: str, offset: int) -> Any:
             f"{source} is shorter than what was read of it before; it is another file, or was "
             "written anew: begin with another --save"
         )
-    if offset:  # a pipe has no places to go to
+    if offset:  # a pipe cannot seek
         file.seek(offset)
     return file
 
@@ -144,9 +141,9 @@ class Journal:
     r"""Lines of a stream that were reported after its state was saved, each with its position.
 
     To write the whole state after each batch would take work that grows with the stream. So it is
-    saved once in a while, the lines reported since are appended here, and whoever goes on replays
-    them. The first line is the name of the state that the journal belongs to: one that belongs to
-    an earlier state is stale, and ignored. A last line without an end was cut off by a kill.
+    saved now and then, the lines reported since are appended here, and are replayed on resuming.
+    The first line is the name of the state that the journal belongs to: the journal of an earlier
+    state is stale and ignored. A last line without an end was cut off by a kill.
 
     Examples
     --------
@@ -181,10 +178,10 @@ class Journal:
             self._file = open(self.path, "xb", opener=opener)  # noqa: SIM115 (kept open)
             self._file.write(self.name.encode() + b"\n")
         self._file.write(b"%d %s\n" % line)
-        self._file.flush()  # to the system: it is there whatever ends this process
+        self._file.flush()  # to the system, so that a kill does not lose it
 
     def read(self) -> list[Line]:
-        """Return the lines of the journal, none where it is another state's."""
+        """Return the lines of the journal; none if it belongs to another state."""
         try:
             first, *records = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
@@ -201,7 +198,7 @@ class Journal:
         return lines
 
     def remove(self) -> None:
-        """Remove the journal, of which a state that was just saved has everything."""
+        """Remove the journal: the saved state has all its lines."""
         self.close()
         self.path.unlink(missing_ok=True)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 SEPARATORS = ",;\t"
 ROW_NAME = "(row name)"  # the column of names of rows, for which a header has no name
-# What a spreadsheet takes for a formula; the same after apostrophes that keep it from that; and
-# numbers, with bars between, which are none.
+# What a spreadsheet takes for a formula; the same escaped by apostrophes; and numbers with bars
+# between, which are no formulas.
 FORMULA, ESCAPED = r"^[=+\-@\t\r\n]", r"^'+[=+\-@\t\r\n]"
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 NUMBERS = rf"^{NUMBER}(\|{NUMBER})*$"
@@ -53,9 +53,9 @@ def _name_row(row: int) -> str:
 
 
 def clean_lines(text: str, name: str) -> tuple[str, str, list[str]]:
-    r"""Return text with one line end and without blank lines, its separator, and its columns.
+    r"""Return CSV text with uniform line ends and no blank lines, its separator, and its columns.
 
-    The columns of the text itself are numbered: the reader of CSV leaves quotes in names doubled.
+    In the text the columns are numbered, since the reader of CSV leaves quotes in names doubled.
 
     >>> clean_lines('"a ""raw"" x";b\r\n\r\n1;2\r\n\r\n', "x.csv")
     ('0;1\n1;2\n', ';', ['a "raw" x', 'b'])
@@ -77,7 +77,7 @@ def clean_lines(text: str, name: str) -> tuple[str, str, list[str]]:
 
 
 def _split_header(text: str, name: str) -> tuple[list[str], str, str]:
-    """Return the names in the header of a text, the lines below it, and what separates fields."""
+    """Return the names in the header, the lines below it, and the separator."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
     header = text.split("\n", 1)[0]
     separator = max(SEPARATORS, key=header.count)  # the first of those that are as frequent
@@ -90,7 +90,7 @@ def _split_header(text: str, name: str) -> tuple[list[str], str, str]:
 
 
 def _iterate_lines(text: str) -> Iterator[str]:
-    """Yield one line after the other, for those who look at a few: no copy is made of all."""
+    """Yield line after line, without a copy of all."""
     begin = 0
     while begin < len(text):
         end = text.find("\n", begin) + 1 or len(text)
@@ -99,7 +99,7 @@ def _iterate_lines(text: str) -> Iterator[str]:
 
 
 def name_first_field(text: str, name: str) -> str:
-    r"""Return what a header lacks where rows have names, which is to be put before it.
+    r"""Return the beginning that a header lacks if the first field of each row is its name.
 
     >>> name_first_field('"x","state"\n"1",5,"a"\n"2",7,"b"\n', "x.csv")
     '(row name),'
@@ -111,10 +111,9 @@ def name_first_field(text: str, name: str) -> str:
 
 
 def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> bool:
-    """Tell whether the first field of each row is its name, and the header has no name for it.
+    """Tell whether the first field of each row is its name, without a name in the header, as in R.
 
-    So R writes tables. The names of rows differ from each other; rows of which each ends with a
-    separator have one field more than the header, too.
+    The names of rows differ. Rows that end with a separator have one more field, too.
     """
     width = len(columns) + 1
     try:
@@ -122,7 +121,7 @@ def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> 
             (row for row in csv.reader(_iterate_lines(body), delimiter=separator) if row), []
         )
     except csv.Error:
-        return False  # of which whoever reads it all tells
+        return False  # the reader of the whole text says why
     if len(first) != width:
         return False
     rows = (row for row in _read_rows(body, name, separator, 1) if row)
@@ -134,7 +133,7 @@ def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> 
             names.append(row[0])
             ended = ended and not row[-1].strip()
     if len(names) < 2 or 2 * len(names) <= number:
-        return False  # rows that are too long, of which `check_widths` tells
+        return False  # `check_widths` refuses the long rows
     wide = f"{name}: rows have {width} fields and the header has {len(columns)}"
     if ended:
         raise BadTable(f"{wide}, since they end with {separator!r}; take that out")
@@ -147,7 +146,7 @@ def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> 
 
 
 def check_names(columns: list[str], name: str) -> None:
-    """Refuse names that polars takes for patterns, which stand for other columns."""
+    """Refuse names that polars takes for patterns."""
     for column in columns:
         if column == "*" or (column.startswith("^") and column.endswith("$")):
             raise BadTable(
@@ -157,7 +156,7 @@ def check_names(columns: list[str], name: str) -> None:
 
 
 def find_repeated(names: list[str]) -> list[str]:
-    """Return the names that come more than once, in the order of the first.
+    """Return the names that occur more than once.
 
     >>> find_repeated(["a", "b", "c", "b"])
     ['b']
@@ -212,24 +211,16 @@ def _read_rows(text: str, name: str, separator: str, number: int = 0) -> Iterato
         raise BadTable(f"{name}: {_name_row(number)}: {error}; is a quote left open?") from None
 
 
-# Values inside of each other in a row. Readers go down into them, and some have no way back: from
-# a few hundred on, the process ends.
+# Depth of nested values in a row. Readers recurse into them; some crash at a few hundred.
 DEEPEST = 64
-# Cells that a JSON table may have in any case, and for each field that its rows give: a name that
-# few rows have is a column of all of them.
+# Cells that a JSON table may have in any case, and for each field in its rows.
 CELLS, SPARSEST = 2 * 10**7, 20
 STRING = re.compile(r'"([^"]*)"(\s*:)?')
 TOO_DEEP = f"values inside of each other, more than {DEEPEST} deep; a row takes plain ones"
 
 
 def read_lines(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
-    """Read JSON lines: an object a row.
-
-    Parameters
-    ----------
-    text, name : what was read, and where it is from
-    labels : the columns with states, and with names of series, which are to be all of one kind
-    """
+    """Read JSON lines: one object per row; the values of a label column must be of one type."""
     import polars as pl
 
     _check_depth(text, name)
@@ -237,9 +228,9 @@ def read_lines(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
     for label in labels:
         _check_alike(text, name, label)
     try:
-        # All rows say what the columns hold: a key may come up late, and whole numbers end.
+        # All rows determine the types: a key may come late, and whole numbers may end.
         found = pl.read_ndjson(io.BytesIO(text.encode()), infer_schema_length=None)
-    except Exception as error:  # look for the row, which the reader does not tell
+    except Exception as error:  # the reader does not name the row
         for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
             try:
                 row = json.loads(line)
@@ -278,14 +269,14 @@ def _check_object(row: Any, number: int, name: str) -> None:
 
 
 def _check_depth(text: str, name: str) -> None:
-    """Refuse values inside of each other without end, before a reader goes down into them."""
+    """Refuse deeply nested values before a reader recurses into them."""
     for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
         if line.count("[") + line.count("{") > DEEPEST and measure_depth(line) > DEEPEST:
             raise BadTable(f"{name}: row {number} has {TOO_DEEP}")
 
 
 def _check_cells(text: str, name: str) -> None:
-    """Refuse rows of which each has names of its own: the table would be a square of them."""
+    """Refuse rows with different names each: the table would be huge and empty."""
     rows, fields = text.count("\n") + 1, text.count(":")
     most = max(CELLS, SPARSEST * fields)
     if rows * fields <= most:
@@ -303,17 +294,17 @@ def _check_cells(text: str, name: str) -> None:
 
 
 def _check_alike(text: str, name: str, label: str) -> None:
-    """Refuse labels of several kinds: the reader would make 1 and "1" one of them."""
+    """Refuse labels of several types: the reader would not tell 1 from "1"."""
     begins = ('"', "[-0-9]", "[tf]")
     found = [re.search(f"{re.escape(json.dumps(label))}\\s*:\\s*{one}", text) for one in begins]
-    if sum(map(bool, found)) < 2:  # as a rule; else look twice, at what is slow to look at
+    if sum(map(bool, found)) < 2:  # the usual case; the closer look below is slow
         return
     first: dict[type, tuple[int, Any]] = {}
     for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
         try:
             value = json.loads(line).get(label)
         except (ValueError, AttributeError):
-            return  # which the reader of the whole file will say more about
+            return  # the reader of the whole file says why
         kind = float if type(value) is int else type(value)
         first.setdefault(kind, (number, value))
         others = [one for one in first if one is not kind and one in (str, float, bool)]
