@@ -37,12 +37,7 @@ def backtest(
     start: options.Start = START,
     windows: options.Windows = None,
     no_check: options.NoCheck = False,
-    output: Annotated[
-        Path | None,
-        options.output_option(
-            "--output", "-o", help="file with a row per step: .csv .json .parquet …"
-        ),
-    ] = None,
+    output: options.StepOutput = None,
     by_series: Annotated[
         Path | None,
         options.output_option(help="file with a row per series, with --group-column: .csv .json …"),

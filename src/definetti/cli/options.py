@@ -119,6 +119,10 @@ Fresh = Annotated[bool, computation_option("--fresh", help="recompute finished c
 Force = Annotated[
     bool, output_option("--force", help="replace a file that this command did not write")
 ]
+StepOutput = Annotated[
+    Path | None,
+    output_option("--output", "-o", help="file with a row per step: .csv .json .parquet …"),
+]
 Json = Annotated[bool, output_option("--json", help="print JSON")]
 
 

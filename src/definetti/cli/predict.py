@@ -35,12 +35,7 @@ def predict(
     horizon: options.Horizon = None,
     lag: options.Lag = 0,
     no_check: options.NoCheck = False,
-    output: Annotated[
-        Path | None,
-        options.output_option(
-            "--output", "-o", help="file with a row per step: .csv .json .parquet …"
-        ),
-    ] = None,
+    output: options.StepOutput = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
