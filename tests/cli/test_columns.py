@@ -9,9 +9,8 @@ import pytest
 
 from definetti.cli import column_types
 from definetti.cli.column_types import FIRST
-from definetti.cli.columns import split_labelled_rows
+from definetti.cli.columns import read_labelled, split_labelled_rows
 from definetti.cli.errors import BadTable
-from definetti.cli.estimators import read_both
 from definetti.cli.options import Columns
 from definetti.cli.reading import parse_table, read_table
 from definetti.cli.series_tables import open_series
@@ -216,7 +215,7 @@ def wide(tmp_path, columns):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pl.LazyFrame, "collect", counted)
-        found = read_both(str(tmp_path / "x.csv"), str(tmp_path / "new.csv"), Columns())
+        found = read_labelled(str(tmp_path / "x.csv"), str(tmp_path / "new.csv"), Columns())
     return found, len(worked)
 
 
@@ -355,7 +354,9 @@ def test_the_occupancy_files_as_they_are_published(tmp_path, ask):
     asked = ask("backtest", "datatraining.txt", "--state-column", "Occupancy", "--json")
     assert asked.returncode == 0, asked.err
     assert "left out, being dates: date" in asked.err
-    table = read_both(str(tmp_path / "datatraining.txt"), None, Columns(state_column="Occupancy"))
+    table = read_labelled(
+        str(tmp_path / "datatraining.txt"), None, Columns(state_column="Occupancy")
+    )
     assert list(table.columns) == ["Temperature", "Light", "CO2"]
 
 

@@ -301,7 +301,7 @@ def test_a_note_of_rows_without_a_set_names_the_row_of_the_file(
     def make(*arguments: Any, **how: Any) -> Any:
         return make_estimator(*arguments, **how).set_params(max_candidates=7)
 
-    monkeypatch.setattr("definetti.cli.estimators.make_estimator", make)
+    monkeypatch.setattr("definetti.cli.monitor_stream.make_estimator", make)
     data = tmp_path / "rows.csv"
     rows = [f"{Y[k]},{X[k] if k < 60 else ''},{'uv'[k % 2]}" for k in range(90)]
     data.write_text("\n".join(["gear,state,town", *rows]) + "\n")

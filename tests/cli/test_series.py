@@ -312,7 +312,11 @@ BROKEN = {
     "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
     "fixed": (None, ("--series", "all"), "needs a fixed model; set --train-size 0.5"),
     "lag": (None, ("--lag", "2", "--horizon", "2"), "leaves none of 2 steps to ask about"),
-    "levels": (None, ("--confidence", "0.8", "--confidence", "sun=0.9,0.8"), "need a run of their own"),
+    "levels": (
+        None,
+        ("--confidence", "0.8", "--confidence", "sun=0.9,0.8"),
+        "need a run of their own",
+    ),
     "twice": (None, ("--confidence", "0.8", "--confidence", "0.8"), "is there twice"),
     "one file": (None, ("-o", "a.csv", "--by-series", "a.csv"), "is the file of --output"),
 }

@@ -6,8 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from definetti.cli import options
+from definetti.cli.check import check_rows, note_broken
 from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.estimators import (
+    check_grouping,
+    check_lag,
+    check_share,
+    make_estimator,
+    name_levels,
+    read_numbers,
+    write_level,
+)
 from definetti.cli.printing import console, format_label, is_watched, print_json, print_notes
+from definetti.cli.reading import name_source
+from definetti.cli.step_tables import (
+    add_keys,
+    is_backtest_file,
+    is_series_file,
+    list_backtest_steps,
+    places_of_steps,
+)
+from definetti.cli.writing import check_output, write_rows
 from definetti.judging import START
 
 if TYPE_CHECKING:
@@ -19,9 +38,6 @@ if TYPE_CHECKING:
 ENOUGH = 10  # windows with a last state, to speak of its coverage
 READABLE = 10**7  # sequences, of which the number is written in full
 SHOWN = 10  # series in the table on the screen, the worst first
-STEP_COLUMNS = [
-    "row", "window", "confidence", "truth", "set", "size", "covered", "filled", "p_value",
-]  # fmt: skip
 
 
 def backtest(
@@ -59,9 +75,6 @@ def backtest(
     Example: definetti backtest nights.parquet --group-column patient --order-column time --jobs 2
     """
     with report_errors():
-        from definetti.cli.estimators import check_grouping, check_share
-        from definetti.cli.writing import check_output
-
         if grouping.group_column is None:
             options.check_single_series({
                 "--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
@@ -113,9 +126,7 @@ def _backtest_groups(
 ) -> tuple[dict[str, Any], list[str]]:
     """Backtest every series of a table; return the result, and notes."""
     # Slow to load, so only after the arguments are checked.
-    from definetti.cli.estimators import name_levels
     from definetti.cli.series import backtest_groups
-    from definetti.cli.writing import write_rows
     from definetti.judging.work import join_levels
 
     found, said, notes = backtest_groups(data, columns, settings, grouping, spreading, **how)
@@ -146,18 +157,9 @@ def _backtest_series(
     check: bool,
 ) -> tuple[dict[str, Any], list[str]]:
     """Backtest one series beside other methods; return the result, and notes."""
-    from definetti.cli.check import check_rows, note_broken
-    from definetti.cli.estimators import (
-        check_lag,
-        make_estimator,
-        read_both,
-        read_numbers,
-        write_level,
-    )
-    from definetti.cli.reading import name_source
-    from definetti.cli.writing import add_keys, write_rows
+    from definetti.cli.columns import read_labelled
 
-    table = read_both(data, None, columns)
+    table = read_labelled(data, None, columns)
     check_lag(lag, steps)
     # Slow to load, so only after the file is read.
     from definetti.judging.backtest import OURS, find_begin, run_backtest
@@ -185,8 +187,8 @@ def _backtest_series(
     if output is not None:
         rows, places = [], []
         for level, methods in zip(levels, found, strict=True):
-            own = _places_of_steps(methods[OURS])
-            rows += _list_steps(methods[OURS], write_level(level), table, own)
+            own = places_of_steps(methods[OURS])
+            rows += list_backtest_steps(methods[OURS], write_level(level), table, own)
             places += own
         add_keys(rows, table.keys, places)
         table.notes += write_rows(rows, output)
@@ -221,7 +223,6 @@ def _describe_level(
     """Return the evaluation at one level, by method, with the row numbers of the file."""
     import numpy as np
 
-    from definetti.cli.estimators import name_levels
     from definetti.judging.backtest import OURS
     from definetti.judging.summing import summary
 
@@ -235,41 +236,6 @@ def _describe_level(
             for name, one in found.items()
         },
     }
-
-
-def _places_of_steps(found: Evaluation) -> list[int]:
-    """Return the labelled row of each step."""
-    import numpy as np
-
-    steps = len(found.truth) // len(found.covered)
-    places: list[int] = (found.begins[:, None] + np.arange(steps)).ravel().tolist()
-    return places
-
-
-def _list_steps(
-    found: Evaluation, level: Any, table: LabelledTable, places: list[int]
-) -> list[dict[str, Any]]:
-    """Return a row per step: its row in the file, the true state, and the set."""
-    steps = len(found.truth) // len(found.covered)
-    rows = []
-    for k, place in enumerate(places):
-        window = k // steps
-        p_value = float(found.p_values[window])
-        states = [label for label, here in zip(found.states, found.nodes[k], strict=True) if here]
-        values = (
-            table.rows[place] + 1, window + 1, level, table.states[place], states, len(states),
-            bool(found.covered[window]), bool(found.filled[window]),
-            p_value if p_value == p_value else None,
-        )  # fmt: skip
-        rows.append(dict(zip(STEP_COLUMNS, values, strict=True)))
-    return rows
-
-
-def is_backtest_file(path: Path) -> bool:
-    """Tell by its columns whether this command wrote a file with a row per step."""
-    from definetti.cli.writing import read_columns
-
-    return read_columns(path)[-len(STEP_COLUMNS) :] == STEP_COLUMNS
 
 
 def _show_methods(result: dict[str, Any]) -> list[Any]:
@@ -371,14 +337,6 @@ def _write_number(mean: float) -> str:
 
 
 # --- Many series
-
-
-def is_series_file(path: Path) -> bool:
-    """Tell by its columns whether this command wrote a file with a row per series."""
-    from definetti.cli.writing import read_columns
-    from definetti.judging.series import SeriesEvaluation
-
-    return read_columns(path) == list(SeriesEvaluation([]).to_dict())
 
 
 def _describe_all(found: SeriesEvaluation) -> dict[str, Any]:

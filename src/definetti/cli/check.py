@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_errors, write_options
-from definetti.cli.printing import is_watched, print_json, print_notes
+from definetti.cli.errors import BadTable, report_errors, write_options
+from definetti.cli.estimators import check_grouping, check_share, read_memory
+from definetti.cli.printing import console, is_watched, print_json, print_notes
+from definetti.cli.writing import check_output
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
     from definetti.cli.columns import LabelledTable
+
+PICTURES = (".png", ".svg", ".pdf")
+MARK = "definetti check"  # the title inside a picture
 
 
 def check_rows(
@@ -88,10 +93,6 @@ def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
     ]
 
 
-PICTURES = (".png", ".svg", ".pdf")
-MARK = "definetti check"  # the title inside a picture
-
-
 def complete_tests(incomplete: str) -> list[str]:
     """Complete the last name of a list of tests."""
     from definetti.check import Statistic
@@ -144,10 +145,6 @@ def check(
     Example: definetti check nights.csv --group-column patient --order-column time
     """
     with report_errors():
-        from definetti.cli.errors import BadTable
-        from definetti.cli.estimators import check_grouping, check_share, read_both, read_memory
-        from definetti.cli.writing import check_output
-
         if no_observations and columns.observation_columns is not None:
             raise BadTable("--no-observations leaves no --observation-columns; give one of them")
         if plot is not None:
@@ -161,7 +158,9 @@ def check(
 
             rows, notes = read_for_check(data, columns, grouping, settings.train_size)
         else:
-            table = read_both(data, None, columns)
+            from definetti.cli.columns import read_labelled
+
+            table = read_labelled(data, None, columns)
             rows, notes = calibration_rows(table, settings.train_size), table.notes
         # Slow to load, so not before the file is read.
         from definetti.check import check as run
@@ -204,9 +203,6 @@ def _draw(found: Any, output: Path) -> None:
 def print_table(found: Any, output: Path | None = None) -> None:
     """Print a row per test, and the verdict below."""
     from rich.table import Table
-
-    from definetti.cli.errors import write_options
-    from definetti.cli.printing import console
 
     table = Table(title=f"Exact tests on {found.n_steps:,} labelled rows", title_justify="left")
     for column in ("test", "p", "adjusted", "what was found"):

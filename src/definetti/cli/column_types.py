@@ -17,6 +17,9 @@ FIRST = 100  # values that are tried first when looking for dates
 ABSENT = ("", "na", "n/a", "nan", "null", "none")
 LARGEST = 1e150  # its square is finite
 DECIMAL_COMMA = r"^\s*-?\d+,\d+\s*$"
+FEW = 2  # rows that are too few to recognise a counter
+MANY = 10  # rows from which on text without repetition is odd
+SERIES = "has each value in rows that stand together, as names of series do (see --group-column)"
 
 
 def tidy_columns(
@@ -155,11 +158,6 @@ def _infer_column(series: pl.Series) -> pl.Series:
 
     text = io.BytesIO(series.to_frame().write_csv().encode())
     return pl.read_csv(text, infer_schema_length=None, try_parse_dates=True)[:, 0]
-
-
-FEW = 2  # rows that are too few to recognise a counter
-MANY = 10  # rows from which on text without repetition is odd
-SERIES = "has each value in rows that stand together, as names of series do (see --group-column)"
 
 
 def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:

@@ -13,17 +13,24 @@ from definetti.cli.column_types import (
     MANY,
     find_uninformative,
     match_new_rows,
+    name_symbols,
     parse_dates,
     tidy_columns,
 )
 from definetti.cli.errors import BadTable
+from definetti.cli.reading import import_polars, name_source, read_table
 from definetti.cli.text_tables import ROW_NAME, find_repeated
 from definetti.data.timing import Clock, Holes, Times, find_holes, read_times, rows_until_hole
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from definetti.cli.options import Columns
+
 BY_COLUMN = "leave out column {!r} if rows follow each other all the same"
+SHOWN = 20  # columns that a message names
+# Words for a missing state. "none" and "Na" are not among them: they are names, too.
+NO_LABEL = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL")
 
 
 class TimeColumn(NamedTuple):
@@ -80,11 +87,6 @@ def read_order_times(series: pl.Series) -> TimeColumn | None:
     return TimeColumn(series.name, times, holes)
 
 
-SHOWN = 20  # columns that a message names
-# Words for a missing state. "none" and "Na" are not among them: they are names, too.
-NO_LABEL = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL")
-
-
 @dataclass
 class LabelledTable:
     """Labelled rows and new ones, ready for an estimator.
@@ -121,6 +123,24 @@ class LabelledTable:
         """Refuse to predict new rows that come after a hole in time."""
         if self.hole and min(steps, self.new_rows) > self.new_until:
             raise BadTable(self.hole)
+
+
+def read_labelled(labelled: str, new: str | None, columns: Columns) -> LabelledTable:
+    """Read labelled rows and new ones, which are in a second file or below the labelled ones."""
+    if labelled == new == "-":
+        raise BadTable("standard input can be read once only; name a file for one of the two")
+    state = columns.state_column
+    table = read_table(labelled, state)
+    others = None
+    if new is not None:
+        # A column of text may hold numbers with words such as NA among them.
+        text = table.select(import_polars().selectors.string().exclude(state))
+        tidy, _ = tidy_columns(text, name_source(labelled), text.columns)
+        others = read_table(new, state, symbols=name_symbols(tidy))
+    return split_labelled_rows(
+        table, name_source(labelled), state=state, observed=columns.observation_columns,
+        new=others, new_name=name_source(new or ""),
+    )  # fmt: skip
 
 
 def split_labelled_rows(

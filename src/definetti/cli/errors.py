@@ -50,6 +50,14 @@ OBJECTS = re.compile(r",? or a definetti\.\S+(?=, got)|, a function(?: of window
 ERRORS = (
     ValueError, TypeError, ImportError, OSError, EOFError, zlib.error, OverflowError, MemoryError,
 )  # fmt: skip
+# Address space that the libraries take, whatever the table. Measured with a table of 2,400 rows:
+# too little at `ulimit -v 1600000`, enough at 2000000.
+BASE = 2_000_000_000
+WORDS = re.compile(
+    r"cannot allocate|failed to allocate|allocation of|out of memory|bad_alloc|os error 12\b"
+    r"|can't start new thread|load shared object file",
+    re.IGNORECASE,
+)
 
 
 class BadTable(ValueError):
@@ -150,16 +158,6 @@ class CollectedWarnings:
             others = self.number[category] - 1
             more = f" (and {others:,} more like it)" if others else ""
             tell(f"note: {write_options(text)}{more}")
-
-
-# Address space that the libraries take, whatever the table. Measured with a table of 2,400 rows:
-# too little at `ulimit -v 1600000`, enough at 2000000.
-BASE = 2_000_000_000
-WORDS = re.compile(
-    r"cannot allocate|failed to allocate|allocation of|out of memory|bad_alloc|os error 12\b"
-    r"|can't start new thread|load shared object file",
-    re.IGNORECASE,
-)
 
 
 def find_limit() -> int | None:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from definetti.cli.columns import LabelledTable
-    from definetti.cli.options import Columns, Grouping, Settings
+    from definetti.cli.options import Grouping, Settings
+
+LONGEST = 100  # characters of --memory; Python itself reads no number of thousands of digits
+MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
 def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, float]:
@@ -137,33 +140,6 @@ def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
     filled = make_pipeline(SimpleImputer(), StandardScaler())
     counted = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     return make_pipeline(make_column_transformer((counted, symbols), (filled, numbers)), last)
-
-
-LONGEST = 100  # characters of --memory; Python itself reads no number of thousands of digits
-MOST = 100_000  # candidates that may be listed, as the estimator has it
-
-
-def read_both(labelled: str, new: str | None, columns: Columns) -> LabelledTable:
-    """Read labelled rows and new ones, which are in a second file or below the labelled ones."""
-    from definetti.cli.column_types import name_symbols, tidy_columns
-    from definetti.cli.columns import split_labelled_rows
-    from definetti.cli.errors import BadTable
-    from definetti.cli.reading import import_polars, name_source, read_table
-
-    if labelled == new == "-":
-        raise BadTable("standard input can be read once only; name a file for one of the two")
-    state = columns.state_column
-    table = read_table(labelled, state)
-    others = None
-    if new is not None:
-        # A column of text may hold numbers with words such as NA among them.
-        text = table.select(import_polars().selectors.string().exclude(state))
-        tidy, _ = tidy_columns(text, name_source(labelled), text.columns)
-        others = read_table(new, state, symbols=name_symbols(tidy))
-    return split_labelled_rows(
-        table, name_source(labelled), state=state, observed=columns.observation_columns,
-        new=others, new_name=name_source(new or ""),
-    )  # fmt: skip
 
 
 def make_estimator(

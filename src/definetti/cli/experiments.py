@@ -16,6 +16,7 @@ from definetti._system.stopping import is_stopping
 from definetti.cli import options
 from definetti.cli.errors import report_errors
 from definetti.cli.printing import print_json, print_text, tell
+from definetti.cli.writing import check_folder
 
 PATIENCE = 10  # seconds to wait for the scheduler
 
@@ -134,7 +135,6 @@ def _run_experiments(
     """Run and print; return whether every method with a guarantee has its coverage."""
     check_jobs(jobs)
     from definetti import paper
-    from definetti.cli.writing import check_folder
     from definetti.paper.reproduction import check_experiment
     from definetti.paper.series import FILES, read_series
 
@@ -242,7 +242,6 @@ def _compare(
     seed: int, data: Path | None, output: Path, cluster: str | None, quick: bool, fresh: bool,
     force: bool,
 ) -> Any:  # fmt: skip
-    from definetti.cli.writing import check_folder
     from definetti.contest.compare import HORIZONS, QUICK_HORIZONS, QUICK_REPETITIONS, REPETITIONS
     from definetti.contest.compare import compare as run
     from definetti.contest.contestants import chosen

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_errors
+from definetti.cli.check import check_rows, note_broken
+from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.estimators import check_share, make_estimator
 from definetti.cli.printing import print_json, print_notes
+from definetti.cli.reading import name_source, read_table
+from definetti.cli.writing import check_output
 
 if TYPE_CHECKING:
     import typer
@@ -44,16 +48,12 @@ def is_model_file(path: Path) -> bool:
 
 def check_there(model: Path) -> None:
     """Refuse a model file that does not exist."""
-    from definetti.cli.errors import BadTable
-
     if not model.exists():
         raise BadTable(f"{model}: no such file")
 
 
 def check_settled(context: typer.Context) -> None:
     """Refuse options that a fitted model cannot change."""
-    from definetti.cli.errors import BadTable
-
     if found := options.given_options(context, SETTLED):
         raise BadTable(
             f"{SETTLED[found[0]]} was settled when the model was fitted; leave it out, or fit "
@@ -65,8 +65,6 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
     """Load a model file, and read new rows in the form of those it was fitted on."""
     from definetti.cli.column_types import match_new_rows, name_symbols
     from definetti.cli.columns import LabelledTable, check_columns, find_time_column
-    from definetti.cli.errors import BadTable
-    from definetti.cli.reading import name_source, read_table
     from definetti.conformal import ConformalHMM
     from definetti.data.timing import rows_until_hole
     from definetti.saving.files import load_with_notes
@@ -116,8 +114,6 @@ def known_rows(cp: Any, columns: list[str]) -> Any:
     import numpy as np
     import polars as pl
 
-    from definetti.cli.errors import BadTable
-
     parts, table = cp._data._parts, cp._data.table
     found = parts[0].observations if parts else None
     if is_framed(table):
@@ -165,10 +161,6 @@ def fit(
     Example: definetti fit history.csv -o model.definetti --state-column stage
     """
     with report_errors():
-        from definetti.cli.check import check_rows, note_broken
-        from definetti.cli.estimators import check_share, make_estimator, read_both
-        from definetti.cli.writing import check_output
-
         check_output(output, [data], force, is_model_file, (ENDING,))
         check_share(settings.train_size)
         if len(settings.confidence) > 1:
@@ -181,7 +173,9 @@ def fit(
                 f"--classifier {settings.classifier.value} cannot be kept in a file, which holds "
                 "no trees; take --classifier logistic, or predict from the labelled rows each time"
             )
-        table = read_both(data, None, columns)
+        from definetti.cli.columns import read_labelled
+
+        table = read_labelled(data, None, columns)
         if table.new_rows:
             table.notes.append(f"left out, having no state: the last {table.new_rows} rows")
             table.new, table.new_rows = None, 0

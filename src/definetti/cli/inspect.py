@@ -9,7 +9,8 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.errors import report_errors
-from definetti.cli.printing import print_json
+from definetti.cli.fit import check_there
+from definetti.cli.printing import console, print_json
 
 LONGEST = 60  # characters of a value that are shown
 
@@ -25,7 +26,6 @@ def inspect(
     Example: definetti inspect model.definetti
     """
     with report_errors():
-        from definetti.cli.fit import check_there
         from definetti.saving.files import read_manifest
 
         check_there(model)
@@ -38,8 +38,6 @@ def inspect(
 
 def _show(model: Path, found: dict[str, Any]) -> None:
     from rich.table import Table
-
-    from definetti.cli.printing import console
 
     table = Table(title=f"{model}: whole, {len(found['parts'])} parts", title_justify="left")
     table.add_column("what")

@@ -10,7 +10,9 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.errors import report_errors
+from definetti.cli.estimators import check_share
 from definetti.cli.printing import console, format_label, print_json, print_notes, tell
+from definetti.cli.stream_reader import Interrupts
 
 if TYPE_CHECKING:
     from definetti.cli.monitor_stream import Report
@@ -78,9 +80,7 @@ def monitor(
     Example: definetti monitor nights.csv --group-column patient --json
     """
     with report_errors():
-        from definetti.cli.estimators import check_share
         from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
-        from definetti.cli.stream_reader import Interrupts
 
         check_share(settings.train_size)
         if len(settings.confidence) > 1:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from definetti.cli.column_types import match_new_rows, name_symbols
 from definetti.cli.columns import as_times, check_columns, read_states, split_labelled_rows
 from definetti.cli.errors import BadTable, write_options
+from definetti.cli.estimators import make_estimator
 from definetti.cli.fit import known_rows, take_observed
 from definetti.cli.reading import import_polars, name_source, parse_table
 from definetti.cli.stream_reader import MOST, Interrupts, Journal, Line, follow_lines
@@ -136,7 +137,6 @@ class SeriesMonitor:
 
     def _begin(self, lines: list[bytes]) -> None:
         """Fit on the first rows."""
-        from definetti.cli.estimators import make_estimator
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
         from definetti.monitor._parts import VISITS, read_parts

@@ -8,8 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from definetti.cli import options
+from definetti.cli.check import check_rows, note_broken
 from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.estimators import (
+    check_errors,
+    check_grouping,
+    check_lag,
+    check_share,
+    cut_new,
+    make_estimator,
+    name_levels,
+    read_confidences,
+    write_memory,
+)
+from definetti.cli.fit import check_settled, read_saved
 from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
+from definetti.cli.step_tables import add_keys, is_prediction_file, list_prediction_steps
+from definetti.cli.writing import check_output, write_rows
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
@@ -51,9 +66,6 @@ def predict(
     Example: definetti predict patients.csv --group-column patient --order-column time -o sets.csv
     """
     with report_errors():
-        from definetti.cli.estimators import check_grouping, check_share
-        from definetti.cli.writing import check_output, write_rows
-
         if output is not None:
             inputs = [calibration, new, None if model is None else str(model)]
             check_output(output, inputs, force, is_prediction_file)
@@ -183,20 +195,6 @@ def _predict_series(
     with_keys: bool,
 ) -> Prediction:
     """Predict the new rows of one series, from labelled rows or a model file."""
-    from definetti.cli.check import check_rows, note_broken
-    from definetti.cli.estimators import (
-        check_errors,
-        check_lag,
-        cut_new,
-        make_estimator,
-        name_levels,
-        read_both,
-        read_confidences,
-        write_memory,
-    )
-    from definetti.cli.fit import check_settled, read_saved
-    from definetti.cli.writing import add_keys
-
     cp: Any = None
     if model is not None:
         if new is not None:
@@ -206,7 +204,9 @@ def _predict_series(
     elif calibration is None:
         raise BadTable("no file is given; name one of labelled rows, or a --model")
     else:
-        data = read_both(calibration, new, columns)
+        from definetti.cli.columns import read_labelled
+
+        data = read_labelled(calibration, new, columns)
     steps = horizon or data.new_rows
     if not steps:
         raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
@@ -228,7 +228,9 @@ def _predict_series(
         data, cp.memory_, settings.seed,
         train_size=cp.train_size, skip=not check or model is not None,
     )  # fmt: skip
-    by_level = [list_steps(one, lag, level) for level, one in zip(levels, sets, strict=True)]
+    by_level = [
+        list_prediction_steps(one, lag, level) for level, one in zip(levels, sets, strict=True)
+    ]
     rows = [row for level_rows in by_level for row in level_rows]
     if with_keys:
         add_keys(rows, data.new_keys, [row["step"] - 1 for row in rows])
@@ -253,8 +255,6 @@ def _update(
     cp: Any, context: typer.Context, settings: options.Settings, data: LabelledTable
 ) -> list[Any]:
     """Set the options that a fitted estimator can still follow; return the levels."""
-    from definetti.cli.estimators import read_confidences
-
     wanted = {"guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
               "smoothing": settings.smoothing, "allow_empty": settings.allow_empty}  # fmt: skip
     given = options.given_options(context, wanted)
@@ -284,29 +284,6 @@ def _describe(
     return above, below, ["step", *columns, "best"], table
 
 
-def list_steps(found: Any, lag: int, level: Any) -> list[dict[str, Any]]:
-    """Return a row per step: the set, the best state, and a number for each state."""
-    from definetti.cli.estimators import write_level
-    from definetti.sets import StepSets
-
-    if isinstance(found, StepSets):
-        kind, numbers = "probability", found.marginals
-    else:
-        kind, numbers = "p", found.step_p_values
-    best = found.best
-    return [
-        {
-            "step": lag + k + 1,
-            "confidence": write_level(level),
-            "set": list(states),
-            "size": len(states),
-            "best": None if best is None else best[k],
-            **{f"{kind}_{label}": float(p) for label, p in zip(found.states, row, strict=True)},
-        }
-        for k, (states, row) in enumerate(zip(found.steps, numbers, strict=True))
-    ]
-
-
 def _list_members(found: Any) -> list[dict[str, Any]]:
     """Return the sequences of a set, the most plausible first, and not too many."""
     from itertools import islice
@@ -319,13 +296,3 @@ def _list_members(found: Any) -> list[dict[str, Any]]:
         {"sequence": list(sequence), "p_value": found.p_value(sequence)}
         for sequence in islice(found, LISTED)
     ]
-
-
-def is_prediction_file(path: Path) -> bool:
-    """Tell by its columns whether this command wrote a file."""
-    from definetti.cli.writing import read_columns
-
-    columns = read_columns(path)
-    own = columns[columns.index("step") :] if "step" in columns else []
-    numbers = all(column.startswith(("p_", "probability_")) for column in own[5:])
-    return own[:5] == ["step", "confidence", "set", "size", "best"] and numbers

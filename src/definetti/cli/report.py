@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
+from definetti.cli.check import check_rows, note_broken
 from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.estimators import (
+    check_grouping,
+    check_lag,
+    check_share,
+    cut_new,
+    make_estimator,
+    read_numbers,
+)
 from definetti.cli.printing import console, print_json, print_notes
+from definetti.cli.writing import check_output, read_beginning
 from definetti.judging import START
 
 if TYPE_CHECKING:
@@ -57,9 +67,6 @@ def report(
     Example: definetti report nights.csv --group-column patient --order-column time
     """
     with report_errors():
-        from definetti.cli.estimators import check_grouping, check_share, read_both
-        from definetti.cli.writing import check_output
-
         check_output(output, [data, new], force, is_report_file, (".html", ".htm"))
         check_share(settings.train_size)
         check_grouping(grouping)
@@ -71,7 +78,9 @@ def report(
             made, notes = _report_groups(task, grouping, show)
         else:
             options.check_single_series({"--show": show is not None})
-            made, notes = _report_series(task, read_both(data, new, columns))
+            from definetti.cli.columns import read_labelled
+
+            made, notes = _report_series(task, read_labelled(data, new, columns))
         made.save(output)
         print_notes(notes)
         if json:
@@ -99,8 +108,6 @@ class ReportTask:
 
 def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list[str]]:
     """Return the report of one series, and notes."""
-    from definetti.cli.check import check_rows, note_broken
-    from definetti.cli.estimators import check_lag, cut_new, make_estimator, read_numbers
     from definetti.report import make_report
 
     settings, lag, steps = task.settings, task.lag, task.horizon or table.new_rows
@@ -192,8 +199,6 @@ def find_series(found: SeriesEvaluation, name: str) -> Any:
 
 def is_report_file(path: Path) -> bool:
     """Tell by its mark whether this command wrote a file."""
-    from definetti.cli.writing import read_beginning
-
     return MARK in read_beginning(path)
 
 
@@ -235,8 +240,6 @@ def _print_findings(contents: dict[str, Any], confidence: list[str], output: Pat
 
 def _list_levels(contents: dict[str, Any], confidence: list[str]) -> list[str]:
     """Return the guarantee and the verdict of the backtest at each level."""
-    from definetti.cli.estimators import read_numbers
-
     lines, places = [], [contents["asked"]]
     if len(confidence) > 1:  # numbers, then
         levels = read_numbers(confidence, [])

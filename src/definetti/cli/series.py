@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import io
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +17,6 @@ import numpy as np
 from definetti._system.arrays import IntArray
 from definetti.cells.cell import Cell
 from definetti.cells.running import iterate_cells
-from definetti.cli.backtest import STEP_COLUMNS
 from definetti.cli.columns import LabelledTable, as_frame, read_states, take_columns
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (
@@ -31,7 +28,6 @@ from definetti.cli.estimators import (
     write_level,
 )
 from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
-from definetti.cli.predict import list_steps
 from definetti.cli.reading import import_polars, name_source
 from definetti.cli.series_tables import (
     LABEL,
@@ -40,6 +36,12 @@ from definetti.cli.series_tables import (
     open_series,
     read_all_series,
     read_head,
+)
+from definetti.cli.step_tables import (
+    list_prediction_steps,
+    list_series_steps,
+    pack_steps,
+    unpack_steps,
 )
 from definetti.cli.writing import write_frames
 from definetti.data.labels import Alphabet
@@ -57,14 +59,9 @@ if TYPE_CHECKING:
 
     from definetti.cli.options import Columns, Grouping, Settings, Spreading
     from definetti.data.series import SeriesRows
-    from definetti.sets import Evaluation
 
 WHOLE = 5_000_000  # rows, up to which series that need all the others are computed at once
 ROWS = "_rows"  # the number of rows of a state
-STEP_TYPES: dict[str, Any] = {
-    "place": np.int64, "window": np.int64, "confidence": np.int64, "set": np.int64,
-    "size": np.int64, "covered": np.bool_, "filled": np.bool_, "p_value": np.float64,
-}  # fmt: skip
 
 
 def make_grouped_estimator(
@@ -159,7 +156,7 @@ def predict_groups(
         ahead = number if fresh is None or len(own) < number else None
         for level in levels:
             sets = cp.series_[name].predict_set(fresh, level, horizon=ahead, lag=lag)
-            for row in list_steps(sets, lag, level):
+            for row in list_prediction_steps(sets, lag, level):
                 keys = {group: name}
                 if order is not None:
                     step = row["step"] - 1
@@ -355,7 +352,9 @@ class PartBacktest:
             records.append([list(judged.get(record.series, record)) for record in bare])
         if self.levels is None:
             return [[records, None, holes]]
-        steps = _list_steps(evaluations, self.levels, rows, self.table.group, self.work.order)
+        steps = list_series_steps(
+            evaluations, self.levels, rows, self.table.group, self.work.order, LABEL
+        )
         return [[records, pack_steps(steps), holes]]
 
     def read(self, part: Part) -> pl.DataFrame:
@@ -446,90 +445,3 @@ def _count(task: PartBacktest, part: Part, symbol: str | None) -> SeriesTotals:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HoleWarning)  # the backtest of the part notes it
         return count_series(task.read(part), LABEL, task.table.group, task.work.order, symbol)
-
-
-def _list_steps(
-    found: Sequence[SeriesEvaluation],
-    levels: Sequence[float | str],
-    rows: pl.DataFrame,
-    group: str,
-    order: str | None,
-) -> pl.DataFrame:
-    """Return a row per step: series after series, and each level by level.
-
-    Parameters
-    ----------
-    found, levels : the evaluations at each level, and how the levels are written
-    rows : the table that was evaluated; the column ``row`` counts the rows of a series, from 1
-    """
-    pl = import_polars()
-    keys = [group] if order is None else [group, order]
-    table = rows.select(
-        *(pl.col(key).alias(f"file_{key}" if key in STEP_COLUMNS else key) for key in keys),
-        pl.int_range(1, pl.len() + 1).over(group, order_by=order).alias("row"),
-        pl.col(LABEL).alias("truth"),
-    )
-    sets: list[list[Any]] = []
-    columns: dict[str, list[Any]] = {name: [np.empty(0, kind)] for name, kind in STEP_TYPES.items()}
-    places: dict[Any, IntArray] = found[0].rows
-    for name in sorted(places):
-        for k, evaluation in enumerate(found):
-            if name in evaluation.evaluations:
-                steps = _steps_of(evaluation.evaluations[name], places[name], sets)
-                steps["confidence"] = np.full(len(steps["place"]), k)
-                for column, values in steps.items():
-                    columns[column].append(values)
-    whole = {name: np.concatenate(values) for name, values in columns.items()}
-    listed = pl.Series("set", sets, dtype=pl.List(rows[LABEL].dtype))
-    results = {
-        "window": whole["window"],
-        "confidence": pl.Series(list(levels)).gather(whole["confidence"]),
-        "set": listed.gather(whole["set"]),
-        "size": whole["size"],
-        "covered": whole["covered"],
-        "filled": whole["filled"],
-        "p_value": pl.Series(whole["p_value"]).fill_nan(None),
-    }
-    steps_table = table[whole["place"]].with_columns(**results)
-    return steps_table.select(*table.columns[: len(keys)], *STEP_COLUMNS)
-
-
-def _steps_of(found: Evaluation, places: IntArray, sets: list[list[Any]]) -> dict[str, Any]:
-    """Return the steps of one series; append its distinct sets to `sets`."""
-    windows = len(found.covered)
-    steps = len(found.truth) // windows
-    packed = np.packbits(found.nodes, axis=1)
-    _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    begin = len(sets)
-    for step in first:
-        members = [
-            label for label, here in zip(found.states, found.nodes[step], strict=True) if here
-        ]
-        sets.append(sorted(members, key=lambda label: (str(type(label)), label)))
-    return {
-        "place": places[(found.begins[:, None] + np.arange(steps)).ravel()],
-        "window": np.repeat(np.arange(1, windows + 1), steps),
-        "set": begin + which.ravel(),
-        "size": found.nodes.sum(axis=1),
-        "covered": np.repeat(found.covered, steps),
-        "filled": np.repeat(found.filled, steps),
-        "p_value": np.repeat(found.p_values, steps).astype(np.float64),
-    }
-
-
-def pack_steps(steps: pl.DataFrame) -> str:
-    """Write steps as text for a cell: a Parquet file in Base64.
-
-    >>> import polars as pl
-    >>> unpack_steps(pack_steps(pl.DataFrame({"row": [1], "set": [["sun", "rain"]]}))).rows()
-    [(1, ['sun', 'rain'])]
-    """
-    file = io.BytesIO()
-    steps.write_parquet(file)
-    return base64.b64encode(file.getvalue()).decode("ascii")
-
-
-def unpack_steps(text: str) -> pl.DataFrame:
-    """Read what `pack_steps` wrote."""
-    frame: pl.DataFrame = import_polars().read_parquet(io.BytesIO(base64.b64decode(text)))
-    return frame

@@ -10,8 +10,10 @@ import numpy as np
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_errors
+from definetti.cli.errors import BadTable, report_errors
 from definetti.cli.printing import escape_controls, print_json, print_text
+from definetti.cli.reading import read_table
+from definetti.cli.writing import check_output, read_columns, write_rows, write_whole
 
 AT_ONCE = 1_000_000  # rows in a batch
 MACHINE = ("idle", "works", "worn")
@@ -54,8 +56,6 @@ def simulate(
     Example: definetti simulate towns.parquet --series 100 --rows 500
     """
     with report_errors():
-        from definetti.cli.writing import check_output, write_rows
-
         if new > rows:
             raise ValueError(f"--new {new} is more than --rows {rows}; give less of the one")
         if series > 1:
@@ -88,8 +88,6 @@ def _write_series(
     """Write many series in batches, so that they need not fit into memory."""
     import polars as pl
 
-    from definetti.cli.errors import BadTable
-    from definetti.cli.writing import check_output, write_whole
     from definetti.simulate import weather_series
 
     if world is not SimulatedWorld.weather:
@@ -132,10 +130,6 @@ def _write_series(
 
 def is_simulated_file(path: Path) -> bool:
     """Tell by its columns and labels whether this command wrote a file."""
-    from definetti.cli.errors import BadTable
-    from definetti.cli.reading import read_table
-    from definetti.cli.writing import read_columns
-
     labels = LABELS.get(tuple(read_columns(path)))
     if labels is None:
         return False

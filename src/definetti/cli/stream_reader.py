@@ -22,6 +22,9 @@ MOST = 500  # lines in a batch
 # How files that are not lines of text begin.
 BEGINNINGS = {b"PAR1": "a Parquet file", b"\x1f\x8b": "gzipped"}
 PAUSE = 0.1  # seconds between two looks at a growing file
+ENDING = ".journal"
+RECORD = re.compile(rb"(\d{1,18}) (.*)", re.DOTALL)
+Line = tuple[int, bytes]  # the position in the source after a line, and the line
 
 
 class Interrupts:
@@ -130,11 +133,6 @@ def _open(source: str, offset: int) -> Any:
     if offset:  # a pipe cannot seek
         file.seek(offset)
     return file
-
-
-ENDING = ".journal"
-RECORD = re.compile(rb"(\d{1,18}) (.*)", re.DOTALL)
-Line = tuple[int, bytes]  # the position in the source after a line, and the line
 
 
 class Journal:

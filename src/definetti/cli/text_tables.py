@@ -28,6 +28,12 @@ BLANK = re.compile(r"\n[ \t]*\n")
 # The longer marks first: UTF-32 begins as UTF-16 does.
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
          codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
+# Depth of nested values in a row. Readers recurse into them; some crash at a few hundred.
+DEEPEST = 64
+# Cells that a JSON table may have in any case, and for each field in its rows.
+CELLS, SPARSEST = 2 * 10**7, 20
+STRING = re.compile(r'"([^"]*)"(\s*:)?')
+TOO_DEEP = f"values inside of each other, more than {DEEPEST} deep; a row takes plain ones"
 
 
 def decode_text(content: bytes, name: str) -> str:
@@ -209,14 +215,6 @@ def _read_rows(text: str, name: str, separator: str, number: int = 0) -> Iterato
             number += 1
     except csv.Error as error:
         raise BadTable(f"{name}: {_name_row(number)}: {error}; is a quote left open?") from None
-
-
-# Depth of nested values in a row. Readers recurse into them; some crash at a few hundred.
-DEEPEST = 64
-# Cells that a JSON table may have in any case, and for each field in its rows.
-CELLS, SPARSEST = 2 * 10**7, 20
-STRING = re.compile(r'"([^"]*)"(\s*:)?')
-TOO_DEEP = f"values inside of each other, more than {DEEPEST} deep; a row takes plain ones"
 
 
 def read_lines(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:

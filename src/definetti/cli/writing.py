@@ -277,29 +277,6 @@ def escape_formula(text: str) -> str:
     return f"'{text}" if odd and not re.search(NUMBERS, text) else text
 
 
-def add_keys(rows: list[dict[str, Any]], keys: pl.DataFrame | None, places: list[int]) -> None:
-    """Put the key columns of a file before the results for its rows.
-
-    Parameters
-    ----------
-    rows : the results, changed in place
-    keys : the columns; one that is named as a result is gets the prefix "file_"
-    places : the row of the file of each result; beyond its end the keys are empty
-    """
-    if keys is None or not keys.width or not rows:
-        return
-    ours = set(rows[0])
-    names = [f"file_{name}" if name in ours else name for name in keys.columns]
-    values = keys.rows()
-    nothing = (None,) * keys.width
-    for row, place in zip(rows, places, strict=True):
-        own = dict(row)
-        row.clear()
-        row.update(
-            zip(names, values[place] if place < len(values) else nothing, strict=True), **own
-        )
-
-
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:
     """Write a file, whole or not at all, or say why it could not be written."""
     try:
