@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
@@ -92,26 +93,31 @@ def backtest(
             check_share(settings.train_size)
         steps = horizon or lag + 1
         if grouping.group_column is not None:
-            result, notes = _backtest_groups(
+            made = _backtest_groups(
                 data, columns, settings, grouping, spreading, horizon=steps, lag=lag, start=start,
                 windows=windows, output=output, by_series=by_series,
             )  # fmt: skip
         else:
-            result, notes = _backtest_series(
+            made = _backtest_series(
                 data, columns, settings, steps, lag, start, windows, output, check=not no_check
             )
-        print_notes(notes)
+        print_notes(made.notes)
         if json:
-            print_json({name: value for name, value in result.items() if name != SCREEN})
+            print_json(made.document)
             return
-        for line in result[SCREEN]:
+        for line in made.screen():
             console().print(line, soft_wrap=isinstance(line, str))
         for path in (output, by_series):
             if path is not None:
                 console().print(f"written: {path}", soft_wrap=True)
 
 
-SCREEN = "_screen"  # lines and tables for the screen, beside what --json prints
+class BacktestResult(NamedTuple):
+    """What --json prints, lines and tables for the screen, and notes on how rows were read."""
+
+    document: dict[str, Any]
+    screen: Callable[[], list[Any]]
+    notes: list[str]
 
 
 def _backtest_groups(
@@ -123,8 +129,8 @@ def _backtest_groups(
     *,
     by_series: Path | None,
     **how: Any,
-) -> tuple[dict[str, Any], list[str]]:
-    """Backtest every series of a table; return the result, and notes."""
+) -> BacktestResult:
+    """Backtest every series of a table."""
     # Slow to load, so only after the arguments are checked.
     from definetti.cli.series import backtest_groups
     from definetti.judging.work import join_levels
@@ -139,9 +145,12 @@ def _backtest_groups(
         for level, evaluation in zip(said["levels"], found, strict=True)
     ]
     horizon = how["horizon"]
-    screen = [line for one in found for line in _show_all(one, said["promise"], horizon)]
-    described = {**said, "horizon": horizon, "lag": how["lag"], **levels[0], "levels": levels}
-    return {**described, SCREEN: screen}, notes
+    document = {**said, "horizon": horizon, "lag": how["lag"], **levels[0], "levels": levels}
+    return BacktestResult(
+        document,
+        lambda: [line for one in found for line in _show_all(one, said["promise"], horizon)],
+        notes,
+    )
 
 
 def _backtest_series(
@@ -155,8 +164,8 @@ def _backtest_series(
     output: Path | None,
     *,
     check: bool,
-) -> tuple[dict[str, Any], list[str]]:
-    """Backtest one series beside other methods; return the result, and notes."""
+) -> BacktestResult:
+    """Backtest one series beside other methods."""
     from definetti.cli.columns import read_labelled
 
     table = read_labelled(data, None, columns)
@@ -207,11 +216,15 @@ def _backtest_series(
         "first_row": int(table.rows[test.begin]) + 1, "observed": table.columns,
         "check": None if checked is None else checked.to_dict(),
     }  # fmt: skip
-    screen = [f"model: {model}"]
-    for one in by_level:
-        screen += [*_show_methods({**result, **one}), f"verdict: {one['verdict']}"]
+
+    def show() -> list[Any]:
+        lines: list[Any] = [f"model: {model}"]
+        for one in by_level:
+            lines += [*_show_methods({**result, **one}), f"verdict: {one['verdict']}"]
+        return lines
+
     notes = [*table.notes, *test.notes, *note_broken(checked, settings.symmetry)]
-    return {**result, SCREEN: screen}, notes
+    return BacktestResult(result, show, notes)
 
 
 # --- One series

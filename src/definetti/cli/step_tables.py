@@ -78,7 +78,7 @@ def list_prediction_steps(found: Any, lag: int, level: Any) -> list[dict[str, An
 
 
 def is_prediction_file(path: Path) -> bool:
-    """Tell by its columns whether this command wrote a file."""
+    """Tell by its columns whether `definetti predict` wrote a file."""
     columns = read_columns(path)
     own = columns[columns.index("step") :] if "step" in columns else []
     numbers = all(column.startswith(("p_", "probability_")) for column in own[5:])
@@ -87,8 +87,6 @@ def is_prediction_file(path: Path) -> bool:
 
 def places_of_steps(found: Evaluation) -> list[int]:
     """Return the labelled row of each step."""
-    import numpy as np
-
     steps = len(found.truth) // len(found.covered)
     places: list[int] = (found.begins[:, None] + np.arange(steps)).ravel().tolist()
     return places
@@ -202,12 +200,12 @@ def unpack_steps(text: str) -> pl.DataFrame:
 
 
 def is_backtest_file(path: Path) -> bool:
-    """Tell by its columns whether this command wrote a file with a row per step."""
+    """Tell by its columns whether `definetti backtest` wrote a file with a row per step."""
     return read_columns(path)[-len(BACKTEST_COLUMNS) :] == BACKTEST_COLUMNS
 
 
 def is_series_file(path: Path) -> bool:
-    """Tell by its columns whether this command wrote a file with a row per series."""
+    """Tell by its columns whether `definetti backtest` wrote a file with a row per series."""
     from definetti.judging.series import SeriesEvaluation
 
     return read_columns(path) == list(SeriesEvaluation([]).to_dict())
