@@ -17,7 +17,7 @@ ROOMS = {
     "backtests": ["tests/evaluation/test_backtest.py", "tests/evaluation/test_spread.py"],
     "the contest": ["tests/experiments/benchmark/test_compare.py"],
     "reports": ["tests/report/test_contents.py"],
-    "commands": ["tests/cli/test_groups.py", "tests/cli/test_report.py", "tests/cli/test_json.py"],
+    "commands": ["tests/cli/test_series.py", "tests/cli/test_report.py", "tests/cli/test_json.py"],
 }
 ALONE = ("-p", "benchmarks.one_by_one")
 

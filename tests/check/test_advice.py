@@ -10,7 +10,7 @@ from definetti.check import check, check_quickly, messages
 from definetti.check.messages import use_after
 from definetti.check.sample import read_sample
 from definetti.check.statistic import Effect, Statistic
-from definetti.cli.checking import note_broken
+from definetti.cli.check import note_broken
 from definetti.memory import Age
 
 ROWS = 20_000

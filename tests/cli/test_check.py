@@ -21,7 +21,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_it_says_what_the_function_says(folder, ask_all):
+def test_command_check_equals_function_check(folder, ask_all):
     found = ask_all({
         "all": ("check", "days.csv", "--json"),
         "some": ("check", "days.csv", "--json", "--tests", "order,drift", "--memory", 2),
@@ -42,7 +42,7 @@ def test_it_says_what_the_function_says(folder, ask_all):
         assert found[name].returncode == 0
 
 
-def test_it_ends_as_it_is_told(folder, ask_all):
+def test_exit_codes_of_check(folder, ask_all):
     found = ask_all({
         "true": ("check", "days.csv", "--fail"),
         "false": ("check", "twos.csv"),
@@ -107,7 +107,7 @@ def test_pictures_go_to_a_file_of_its_own(folder, ask_all):
         assert is_check_picture(folder / name)
 
 
-def test_a_column_tells_sequences_apart(folder, ask_all):
+def test_check_of_groups_equals_check_of_lengths(folder, ask_all):
     night = ["one"] * 90 + ["two"] * 108
     rows = [f"{n},{y},{x}" for n, y, x in zip(night, Y, X, strict=False)]
     (folder / "nights.csv").write_text("\n".join(["night,sky,state", *rows]) + "\n")
@@ -119,12 +119,11 @@ def test_a_column_tells_sequences_apart(folder, ask_all):
     (folder / "mixed.csv").write_text("\n".join(["night,t,sky,state", *rows]) + "\n")
     mixed = ("mixed.csv", "--group-column", "night", "--order-column", "t")
     found = ask_all({
-        "nights": ("check", "nights.csv", "--sequence-column", "night", "--json", "--jobs", 2),
+        "nights": ("check", "nights.csv", "--group-column", "night", "--json", "--jobs", 2),
         "series": ("check", *mixed, "--json"),
         "trained": ("check", *mixed, "--train-size", 0.5, "--json"),
-        "both": ("check", "mixed.csv", "--group-column", "night", "--sequence-column", "night"),
-        "absent": ("check", "nights.csv", "--sequence-column", "day"),
-        "state": ("check", "nights.csv", "--sequence-column", "state"),
+        "absent": ("check", "nights.csv", "--group-column", "day"),
+        "state": ("check", "nights.csv", "--group-column", "state"),
     })  # fmt: skip
     said = json.loads(found["nights"].out)
     ours = check(Y[:198], X[:198], lengths=[90, 108], random_state=0)
@@ -135,8 +134,7 @@ def test_a_column_tells_sequences_apart(folder, ask_all):
         Y[45:90] + Y[144:198], X[45:90] + X[144:198], lengths=[45, 54], random_state=0
     )  # the second half of each
     assert json.loads(found["trained"].out)["p_value"] == ours.p_value
-    assert [found[name].returncode for name in ("both", "absent", "state")] == [2, 2, 2]
-    assert "another name for --group-column" in found["both"].err
+    assert [found[name].returncode for name in ("absent", "state")] == [2, 2]
     assert "--group-column" in found["absent"].err
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from definetti.cli.completing import complete_last
+from definetti.cli.options import complete_last
 from definetti.memory import Memory
 from definetti.scores import Score
 

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from definetti import experiments
-from definetti.cli import reproduce as command
+from definetti.cli.experiments import reproduce
 from definetti.cli.printing import make_plain
 from definetti.experiments import OURS, Reproduction, figure1
 from definetti.experiments.grids import FIGURE1_POINTS
@@ -59,7 +59,7 @@ def test_every_command_prints_one_document(folder, ask_all):
 
 def test_all_reproductions_are_one_document(tmp_path, monkeypatch):
     app = typer.Typer()
-    app.command()(command.reproduce)
+    app.command()(reproduce)
     points = [p for p in FIGURE1_POINTS if (p["T"], p["horizon"], p["b"]) == (50, 1, 0.5)][:1]
     made = figure1(tmp_path, points=points, methods=[OURS], repetitions=3, n_jobs=1)
     for name in ("figure1", "figure2", "table1", "figure3"):

@@ -10,6 +10,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from definetti.cli import app
+from definetti.scores import Score
+from definetti.symmetry import Symmetry
 
 COMMANDS = get_command(app).commands
 READS = ["predict", "fit", "backtest", "check", "monitor", "report", "inspect"]
@@ -49,7 +51,6 @@ GOOD = {
     "--jobs": ["1"],
     "--plot": ["check.svg"],
     "--no-observations": [],
-    "--sequence-column": ["part"],
     "--first": ["12"],
     "--on-alarm": ["restart"],
     "--save": ["on.definetti"],
@@ -89,7 +90,6 @@ WRONG = {
     "--alpha": (["2"], "alpha"),
     "--jobs": (["0"], "jobs"),
     "--plot": (["check.doc"], "files end in"),
-    "--sequence-column": (["person"], "has no column 'person'"),
     "--first": (["1"], "greater than or equal to 2"),
     "--on-alarm": (["sleep"], "'warn', 'restart', 'adapt'"),
     "--save": (["good.csv"], "good.csv"),
@@ -196,7 +196,7 @@ def test_an_option_on_a_good_file_and_misused(command, option):
 
 
 # What has a series of its own to be about, or another file, and is refused with many.
-ALONE = {("predict", "--model"), ("check", "--sequence-column")}
+ALONE = {("predict", "--model")}
 TOGETHER = [
     (command, option)
     for command, option in CASES
@@ -218,6 +218,15 @@ def test_every_option_goes_with_many_series_or_is_refused_in_a_line(command, opt
     if alone:
         assert len(done.stderr.strip().splitlines()) == 1
         assert done.stderr.startswith("definetti: ")
+
+
+def test_predict_help_has_panels_and_lists_scores_and_symmetries():
+    done = CliRunner().invoke(app, ["predict", "--help"], env={"COLUMNS": "200"})
+    words = " ".join(done.stdout.replace("│", " ").split())
+    for panel in ("Data", "Model", "Guarantee", "Computation", "Output"):
+        assert f"─ {panel} ─" in done.stdout
+    for name in (*Score.named, *Symmetry.named):
+        assert name in words.split("--symmetry")[1].split("--model")[0]
 
 
 @pytest.mark.parametrize("broken", BROKEN)

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from definetti.check import check_quickly
-from definetti.cli.checking import note_broken
-from definetti.cli.mistakes import write_options
+from definetti.cli.check import note_broken
+from definetti.cli.errors import write_options
 from definetti.simulate import weather
 
 Y, X = weather(120, random_state=0)

@@ -13,7 +13,7 @@ import typer
 
 from definetti.__main__ import main
 from definetti._system import interrupts
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_errors
 from definetti.cli.writing import write_whole
 from definetti.simulate import weather
 
@@ -81,7 +81,7 @@ def test_while_a_file_is_written(tmp_path):
     assert (tmp_path / "x.csv").read_text() == "old"
 
 
-def test_who_worked_for_it_ends_with_it(history, start):
+def test_worker_processes_stop_on_interrupt(history, start):
     process = start("polars", "predict", "w.csv", command=[sys.executable, "-c", WITH_WORKERS])
     assert process.stdout.readline() == "ready\n", process.communicate()
     # Whoever still works has standard output open; the limit is far from five minutes.
@@ -89,11 +89,11 @@ def test_who_worked_for_it_ends_with_it(history, start):
     assert (process.returncode, err) == (interrupts.CODE, f"{interrupts.MESSAGE}\n")
 
 
-def test_what_was_stopped_has_no_more_to_say(monkeypatch, capsys):
+def test_no_warnings_of_cancelled_tasks_after_interrupt(monkeypatch, capsys):
     """Tasks that were cancelled warn of it, when they are forgotten: within, or at the very end."""
     monkeypatch.setattr(interrupts, "_state", {"asked": True, "writing": 0})
 
-    @report_mistakes()
+    @report_errors()
     def stopped():
         warnings.warn("3 tasks have been cancelled", UserWarning, stacklevel=1)
         raise KeyboardInterrupt
@@ -106,7 +106,7 @@ def test_what_was_stopped_has_no_more_to_say(monkeypatch, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_what_writes_is_never_left_at_once(monkeypatch):
+def test_interrupt_waits_for_a_file_being_written(monkeypatch):
     left = []
     monkeypatch.setattr(interrupts, "leave", lambda: left.append(True))
     monkeypatch.setattr(interrupts, "is_loading", lambda frame: True)
@@ -119,7 +119,7 @@ def test_what_writes_is_never_left_at_once(monkeypatch):
     assert (left, interrupts.is_stopping()) == ([True], True)
 
 
-def test_where_it_is_ignored_it_stays_so(monkeypatch):
+def test_ignored_sigint_stays_ignored(monkeypatch):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         monkeypatch.setattr(sys, "argv", ["definetti", "--help"])
@@ -134,8 +134,8 @@ def test_where_it_is_ignored_it_stays_so(monkeypatch):
 POOL = """
 import sys, time
 from pathlib import Path
-from definetti.cells import Cell
-from definetti.cells import run_cells
+from definetti.cells.cell import Cell
+from definetti.cells.running import run_cells
 def work(cell, part):
     if cell.experiment == "waiting":
         Path("begun").touch()

@@ -152,7 +152,7 @@ def test_a_users_mistake_is_one_line(tmp_path, name):
     assert out == ""
 
 
-def test_other_mistakes(tmp_path, folder):
+def test_errors_name_file_or_option(tmp_path, folder):
     _, err = run("predict", tmp_path / "nowhere.csv", code=2)
     assert "no such file" in err
     _, err = run("backtest", folder / "past.csv", "--state-column", "sky", "--horizon", 150, code=2)
@@ -169,7 +169,7 @@ def test_a_column_of_one_value_is_told_of(tmp_path):
     path = tmp_path / "flat.csv"
     path.write_text("a,b,state\n" + "1.5,2.5,sun\n1.5,0.5,rain\n" * 20 + "1.5,2.5,\n")
     _, err = run("predict", path)
-    assert "left out, telling nothing: 'a' has one value only" in err
+    assert "left out as uninformative: 'a' has one value only" in err
 
 
 @pytest.mark.parametrize("rows", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])

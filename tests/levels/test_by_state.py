@@ -16,7 +16,7 @@ from definetti import (
     compare_predictors,
     given_hmm,
 )
-from definetti.cli.levels import read_confidence
+from definetti.cli.estimators import read_confidence
 from definetti.cli.verify import MODELS as LAWS
 from definetti.evaluation.backtest import run_backtest
 from definetti.evaluation.summarize import summary

@@ -11,7 +11,7 @@ import pytest
 
 from definetti import ConformalHMM
 from definetti.cells import Store
-from definetti.cli import experiments, parts
+from definetti.cli import experiments, series_tables
 from definetti.cli.backtest import backtest
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
 from definetti.cli.simulate import simulate
@@ -34,7 +34,7 @@ def judge(table, output, **spread):
 def test_a_killed_worker_and_more_processes_change_no_byte(tmp_path, monkeypatch, capsys):
     distributed = pytest.importorskip("dask.distributed", reason="Dask is not installed")
     monkeypatch.setattr(experiments, "PATIENCE", 600)
-    monkeypatch.setattr(parts.PartedTable.parts, "__defaults__", (200,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (200,))
     table = tmp_path / "towns.parquet"
     simulate(output=table, rows=60, series=30)
     wanted = judge(table, tmp_path / "one.parquet")

@@ -1,4 +1,4 @@
-"""The command `definetti`: one command a file."""
+"""The command `definetti`: a file per command, and the layers that commands share."""
 
 from definetti.cli.app import app
 

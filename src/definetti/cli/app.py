@@ -1,4 +1,4 @@
-"""The commands, gathered."""
+"""The application: all commands in one place."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import typer
 
 from definetti.cli.backtest import backtest
 from definetti.cli.check import check
-from definetti.cli.compare import compare
 from definetti.cli.demo import demo
+from definetti.cli.experiments import compare, reproduce
 from definetti.cli.fit import fit
 from definetti.cli.inspect import inspect
 from definetti.cli.monitor import monitor
-from definetti.cli.options import spread
+from definetti.cli.options import expand_options
 from definetti.cli.predict import predict
 from definetti.cli.report import report
-from definetti.cli.reproduce import reproduce
 from definetti.cli.simulate import simulate
 from definetti.cli.verify import verify
 
 app = typer.Typer(
-    help="Sets of hidden-state sequences that hold the truth with the probability promised.",
+    help="Conformal prediction sets for hidden states, with exact coverage guarantees.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",  # which lets paragraphs flow
+    rich_markup_mode="markdown",  # so that paragraphs are wrapped
     pretty_exceptions_enable=False,
 )
 COMMANDS = (
@@ -29,4 +28,4 @@ COMMANDS = (
     compare,
 )  # fmt: skip
 for command in COMMANDS:
-    app.command()(spread(command))
+    app.command()(expand_options(command))

@@ -1,24 +1,44 @@
-"""`definetti backtest`: the promise judged on a labelled history."""
+"""`definetti backtest`: coverage of past predictions, of one series or of many."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
-from definetti.cli.printing import console, is_watched, print_json, print_notes
+from definetti.cli.check import check_rows, note_broken
+from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.estimators import (
+    check_grouping,
+    check_lag,
+    check_share,
+    make_estimator,
+    name_levels,
+    read_numbers,
+    write_level,
+)
+from definetti.cli.printing import console, format_label, is_watched, print_json, print_notes
+from definetti.cli.reading import name_source
+from definetti.cli.step_tables import (
+    add_keys,
+    is_backtest_file,
+    is_series_file,
+    list_backtest_steps,
+    places_of_steps,
+)
+from definetti.cli.writing import check_output, write_rows
 from definetti.evaluation import START
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
     from definetti.evaluation.backtest import Backtest
     from definetti.evaluation.results import Evaluation
+    from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
 
 ENOUGH = 10  # windows with a last state, to speak of its coverage
 READABLE = 10**7  # sequences, of which the number is written in full
+SHOWN = 10  # series in the table on the screen, the worst first
 
 
 def backtest(
@@ -28,144 +48,194 @@ def backtest(
     grouping: options.Grouping,
     spreading: options.Spreading,
     horizon: Annotated[
-        int | None, typer.Option(min=1, help="steps per window; one after --lag if left out")
+        int | None, options.data_option(min=1, help="steps per window; default: one after --lag")
     ] = None,
     lag: options.Lag = 0,
     start: options.Start = START,
     windows: options.Windows = None,
     no_check: options.NoCheck = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
-    ] = None,
+    output: options.StepOutput = None,
     by_series: Annotated[
-        Path | None, typer.Option(help="a row a series, with --group-column: .csv .json …")
+        Path | None,
+        options.output_option(help="file with a row per series, with --group-column: .csv .json …"),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Predict window after window of a labelled history, each from all rows before it.
 
-    Coverage with its 95 % interval, overall, by last state and over time, by the p-values: before
-    empty sets are filled; sizes; and the same for what else could be done with the same predictor:
-    classical conformal prediction, which ignores time, without and with the previous state, and
-    the last state repeated. With --group-column every series
-    by itself, and all of them: the worst, the spread, which to look at; data may be a folder of
-    Parquet files then. Exit code 2: something is wrong with what was given.
+    Prints coverage with its 95 % interval, overall, by last state and over time, before empty sets
+    are filled; sizes; and the same for other methods with the same predictor: classical conformal
+    prediction, which ignores time, without and with the previous state, and the last state
+    repeated. With --group-column every series is evaluated by itself, and all together: the worst,
+    the spread, which to look at; data may then be a folder of Parquet files. Exit code 2: an
+    argument or a file is wrong.
 
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
 
     Example: definetti backtest nights.parquet --group-column patient --order-column time --jobs 2
     """
-    with report_mistakes():
-        if grouping.group_column is not None:
-            from definetti.cli.grouped_backtest import backtest_groups
-
-            backtest_groups(
-                data, columns, settings, grouping, spreading, horizon=horizon or lag + 1, lag=lag,
-                start=start, windows=windows, output=output, by_series=by_series, force=force,
-                json=json,
-            )  # fmt: skip
-            return
-        from definetti.cli.checking import check_rows, note_broken
-        from definetti.cli.estimators import (
-            check_grouping,
-            check_lag,
-            check_share,
-            make_estimator,
-            read_both,
-        )
-        from definetti.cli.levels import read_numbers, write_level
-        from definetti.cli.reading import name_source
-        from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
-
-        _check_alone(spreading, by_series)
+    with report_errors():
+        if grouping.group_column is None:
+            options.check_single_series({
+                "--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
+                "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
+                "--by-series": by_series is not None,
+            })  # fmt: skip
         check_grouping(grouping)
         if output is not None:
             check_output(output, [data], force, is_backtest_file)
-        check_share(settings.train_size)
-        table = read_both(data, None, columns)
+        if by_series is not None:
+            check_output(by_series, [data], force, is_series_file)
+            if output is not None and output.resolve() == by_series.resolve():
+                raise BadTable(f"--by-series {by_series} is the file of --output; name another")
+        if grouping.series.value in ("own", "others"):
+            check_share(settings.train_size)
         steps = horizon or lag + 1
-        check_lag(lag, steps)
-        # Slow to load, so not before the file is read.
-        from definetti.evaluation.backtest import OURS, find_begin, run_backtest
-        from definetti.models.base import described
-        from definetti.symmetry import find_symmetry
-
-        if find_begin(len(table.states), steps, start) is None:
-            raise ValueError(
-                f"{name_source(data)}: {len(table.states)} labelled rows are too few for a "
-                f"window of {steps} after a share of {start:g}; give more rows, or lower "
-                "--start or --horizon"
-            )
-        levels = read_numbers(settings.confidence, table.states)
-        table.new_rows = 0
-        cp = make_estimator(settings, table, steps, lag=lag, verbose=is_watched())
-        test = run_backtest(
-            cp, table.observations, table.states, steps, lag=lag, start=start, windows=windows,
-            levels=sorted(levels) if len(levels) > 1 else None, lengths=table.lengths,
-        )  # fmt: skip
-        used = test.predictor
-        checked = check_rows(
-            table, used.memory_, settings.seed, train_size=cp.train_size, skip=no_check
-        )
-        found = [test.evaluations(level) for level in levels]
-        if output is not None:
-            rows, places = [], []
-            for level, methods in zip(levels, found, strict=True):
-                rows += list_steps(methods[OURS], write_level(level), table)
-                places += places_of_steps(methods[OURS])
-            add_keys(rows, table.keys, places)
-            write_rows(rows, output)
-            table.notes += note_formulas(rows, output)
-        each = [
-            describe_level(methods, level, table, test)
-            for methods, level in zip(found, levels, strict=True)
-        ]
-        fixed_on = test.begin - test.predictor.n_steps_
-        model = described(test.predictor.model_, list(table.columns), fixed_on)
-        result = {
-            **each[0], "levels": each, "model": model, "fixed": bool(used.model_.fixed),
-            "horizon": steps, "lag": lag, "windows": test.windows,
-            "guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
-            "allow_empty": settings.allow_empty, "smoothing": settings.smoothing,
-            "symmetry": settings.symmetry, "memory": settings.memory, "score": settings.score,
-            "train_size": cp.train_size, "given": find_symmetry(settings.symmetry).given,
-            "first_row": int(table.rows[test.begin]) + 1, "observed": table.columns,
-            "check": None if checked is None else checked.to_dict(),
-        }  # fmt: skip
-        broken = note_broken(checked, settings.symmetry)
-        print_notes([*table.notes, *test.notes, *broken])
-        if json:
-            print_json(result)
+        if grouping.group_column is not None:
+            made = _backtest_groups(
+                data, columns, settings, grouping, spreading, horizon=steps, lag=lag, start=start,
+                windows=windows, output=output, by_series=by_series,
+            )  # fmt: skip
         else:
-            screen = console()
-            screen.print(f"model: {model}", soft_wrap=True)
-            for one in each:
-                print_table({**result, **one})
-                screen.print(f"verdict: {one['verdict']}", soft_wrap=True)
-            if output is not None:
-                screen.print(f"written: {output}", soft_wrap=True)
+            made = _backtest_series(
+                data, columns, settings, steps, lag, start, windows, output, check=not no_check
+            )
+        print_notes(made.notes)
+        if json:
+            print_json(made.document)
+            return
+        for line in made.screen():
+            console().print(line, soft_wrap=isinstance(line, str))
+        for path in (output, by_series):
+            if path is not None:
+                console().print(f"written: {path}", soft_wrap=True)
 
 
-def _check_alone(spreading: options.Spreading, by_series: Path | None) -> None:
-    """Refuse options that are about many series where there is one."""
-    given = {"--cluster": spreading.cluster is not None, "--cells": spreading.cells is not None,
-             "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
-             "--by-series": by_series is not None}  # fmt: skip
-    names = [name for name, there in given.items() if there]
-    if names:
+class BacktestResult(NamedTuple):
+    """What --json prints, lines and tables for the screen, and notes on how rows were read."""
+
+    document: dict[str, Any]
+    screen: Callable[[], list[Any]]
+    notes: list[str]
+
+
+def _backtest_groups(
+    data: str,
+    columns: options.Columns,
+    settings: options.Settings,
+    grouping: options.Grouping,
+    spreading: options.Spreading,
+    *,
+    by_series: Path | None,
+    **how: Any,
+) -> BacktestResult:
+    """Backtest every series of a table."""
+    # Slow to load, so only after the arguments are checked.
+    from definetti.cli.series import backtest_groups
+    from definetti.evaluation.series import join_levels
+
+    found, said, notes = backtest_groups(data, columns, settings, grouping, spreading, **how)
+    if by_series is not None:
+        table = join_levels(found)
+        rows = zip(*table.values(), strict=True)
+        write_rows([dict(zip(table, row, strict=True)) for row in rows], by_series)
+    levels = [
+        {"confidence_level": name_levels(level, said["states"]), **_describe_all(evaluation)}
+        for level, evaluation in zip(said["levels"], found, strict=True)
+    ]
+    horizon = how["horizon"]
+    document = {**said, "horizon": horizon, "lag": how["lag"], **levels[0], "levels": levels}
+    return BacktestResult(
+        document,
+        lambda: [line for one in found for line in _show_all(one, said["promise"], horizon)],
+        notes,
+    )
+
+
+def _backtest_series(
+    data: str,
+    columns: options.Columns,
+    settings: options.Settings,
+    steps: int,
+    lag: int,
+    start: float,
+    windows: int | None,
+    output: Path | None,
+    *,
+    check: bool,
+) -> BacktestResult:
+    """Backtest one series beside other methods."""
+    from definetti.cli.columns import read_labelled
+
+    table = read_labelled(data, None, columns)
+    check_lag(lag, steps)
+    # Slow to load, so only after the file is read.
+    from definetti.evaluation.backtest import OURS, find_begin, run_backtest
+    from definetti.models.base import described
+    from definetti.symmetry import find_symmetry
+
+    if find_begin(len(table.states), steps, start) is None:
         raise ValueError(
-            f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
+            f"{name_source(data)}: {len(table.states)} labelled rows are too few for a "
+            f"window of {steps} after a share of {start:g}; give more rows, or lower "
+            "--start or --horizon"
         )
+    levels = read_numbers(settings.confidence, table.states)
+    table.new_rows = 0
+    cp = make_estimator(settings, table, steps, lag=lag, verbose=is_watched())
+    test = run_backtest(
+        cp, table.observations, table.states, steps, lag=lag, start=start, windows=windows,
+        levels=sorted(levels) if len(levels) > 1 else None, lengths=table.lengths,
+    )  # fmt: skip
+    used = test.predictor
+    checked = check_rows(
+        table, used.memory_, settings.seed, train_size=cp.train_size, skip=not check
+    )
+    found = [test.evaluations(level) for level in levels]
+    if output is not None:
+        rows, places = [], []
+        for level, methods in zip(levels, found, strict=True):
+            own = places_of_steps(methods[OURS])
+            rows += list_backtest_steps(methods[OURS], write_level(level), table, own)
+            places += own
+        add_keys(rows, table.keys, places)
+        table.notes += write_rows(rows, output)
+    by_level = [
+        _describe_level(methods, level, table, test)
+        for methods, level in zip(found, levels, strict=True)
+    ]
+    model = described(used.model_, list(table.columns), test.begin - used.n_steps_)
+    result = {
+        **by_level[0], "levels": by_level, "model": model, "fixed": bool(used.model_.fixed),
+        "horizon": steps, "lag": lag, "windows": test.windows,
+        "guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
+        "allow_empty": settings.allow_empty, "smoothing": settings.smoothing,
+        "symmetry": settings.symmetry, "memory": settings.memory, "score": settings.score,
+        "train_size": cp.train_size, "given": find_symmetry(settings.symmetry).given,
+        "first_row": int(table.rows[test.begin]) + 1, "observed": table.columns,
+        "check": None if checked is None else checked.to_dict(),
+    }  # fmt: skip
+
+    def show() -> list[Any]:
+        lines: list[Any] = [f"model: {model}"]
+        for one in by_level:
+            lines += [*_show_methods({**result, **one}), f"verdict: {one['verdict']}"]
+        return lines
+
+    notes = [*table.notes, *test.notes, *note_broken(checked, settings.symmetry)]
+    return BacktestResult(result, show, notes)
 
 
-def describe_level(
+# --- One series
+
+
+def _describe_level(
     found: dict[str, Evaluation], level: Any, table: LabelledTable, test: Backtest
 ) -> dict[str, Any]:
-    """Return how the sets of one level fared, method by method, by the rows of the file."""
+    """Return the evaluation at one level, by method, with the row numbers of the file."""
     import numpy as np
 
-    from definetti.cli.levels import name_levels
     from definetti.evaluation.backtest import OURS
     from definetti.evaluation.summarize import summary
 
@@ -181,44 +251,8 @@ def describe_level(
     }
 
 
-OWN = ["row", "window", "confidence", "truth", "set", "size", "covered", "filled", "p_value"]
-
-
-def is_backtest_file(path: Path) -> bool:
-    """Tell whether a file is one of these, by its columns."""
-    from definetti.cli.overwriting import read_columns
-
-    return read_columns(path)[-len(OWN) :] == OWN
-
-
-def places_of_steps(found: Evaluation) -> list[int]:
-    """Return which of the labelled rows each step is."""
-    import numpy as np
-
-    steps = len(found.truth) // len(found.covered)
-    each: list[int] = (found.begins[:, None] + np.arange(steps)).ravel().tolist()
-    return each
-
-
-def list_steps(found: Evaluation, level: Any, table: LabelledTable) -> list[dict[str, Any]]:
-    """Return a row a step: its place in the file, the truth, and the set that was given for it."""
-    steps = len(found.truth) // len(found.covered)
-    rows = []
-    for k, place in enumerate(places_of_steps(found)):
-        window, there = k // steps, found.nodes[k]
-        p_value = float(found.p_values[window])
-        states = [label for label, one in zip(found.states, there, strict=True) if one]
-        values = (
-            table.rows[place] + 1, window + 1, level, table.states[place], states, len(states),
-            bool(found.covered[window]), bool(found.filled[window]),
-            p_value if p_value == p_value else None,
-        )  # fmt: skip
-        rows.append(dict(zip(OWN, values, strict=True)))
-    return rows
-
-
-def print_table(result: dict[str, Any]) -> None:
-    """Print what `definetti backtest` found: a row a method, then its shares in detail."""
+def _show_methods(result: dict[str, Any]) -> list[Any]:
+    """Return two tables for the screen: a row per method, and coverage in detail."""
     from rich.table import Table
 
     title = (
@@ -235,9 +269,8 @@ def print_table(result: dict[str, Any]) -> None:
             "yes" if way["guaranteed"] else "no",
         )  # fmt: skip
     table.caption = _explain(result)
-    console().print(table)
     _fill_details(detail, result)
-    console().print(detail)
+    return [table, detail]
 
 
 def _explain(result: dict[str, Any]) -> str:
@@ -265,7 +298,6 @@ def _explain(result: dict[str, Any]) -> str:
 
 def _fill_details(table: Any, result: dict[str, Any]) -> None:
     """Add shares by last state and over time, ours and those of classical prediction."""
-    from definetti.cli.printing import format_label
     from definetti.evaluation.backtest import CLASSICAL, OURS
 
     shown = [name for name in (OURS, CLASSICAL) if name in result["methods"]]
@@ -314,3 +346,70 @@ def _write_number(mean: float) -> str:
     if mean == float("inf"):
         return "> 1e+300"
     return f"{mean:.2f}" if mean < READABLE else f"{mean:.1e}"
+
+
+# --- Many series
+
+
+def _describe_all(found: SeriesEvaluation) -> dict[str, Any]:
+    """Return the overall numbers, the worst series, the spread and the series to look at."""
+    worst, (low, high) = found.worst, found.interval
+    return {
+        "verdict": found.verdict(), "number": len(found), "judged": len(found.judged),
+        "trained": found.trained, "source": found.source,
+        "windows": found.windows, "unseen": found.unknown, "coverage": found.coverage,
+        "low": low, "high": high, "promised": found.promised, "share_empty": found.empty,
+        "mean_size": found.mean_size, "mean_states_per_step": found.states_per_step,
+        "spread": found.spread, "spread_by_chance": found.spread_by_chance,
+        "worst": None if worst is None else _describe_record(worst),
+        "look_at": [_describe_record(record) for record in found.look_at],
+    }  # fmt: skip
+
+
+def _describe_record(record: SeriesRecord) -> dict[str, Any]:
+    low, high = record.interval
+    return {
+        "series": record.series, "windows": record.windows, "coverage": record.coverage,
+        "low": low, "high": high, "mean_size": record.mean_size,
+        "share_empty": record.empty / record.judged if record.judged else None,
+    }  # fmt: skip
+
+
+def _show_all(found: SeriesEvaluation, promise: str, horizon: int) -> list[Any]:
+    """Return the verdict and a table of the worst series, for the screen."""
+    from rich.table import Table
+
+    from definetti.evaluation.series import rank_series
+
+    judged, verdict = found.judged, f"{found.verdict()}."
+    if not judged:
+        return [verdict]
+    source = f", each from {found.source}" if found.source else ""
+    trained = f"; {found.trained:,} series trained the model" if found.trained else ""
+    table = Table(
+        title=f"{found.windows:,} windows of {horizon} in {len(judged):,} series{source}{trained}; "
+        f"promised {found.promised:g}",
+        title_justify="left",
+    )
+    for column in ("series", "windows", "covered", "size", "states a step", "empty"):
+        table.add_column(column, justify="left" if column == "series" else "right")
+    table.add_row("all", *_show_record(found, found.empty))
+    table.add_section()
+    for record in sorted(judged, key=rank_series)[:SHOWN]:
+        share = record.empty / record.judged
+        table.add_row(format_label(str(record.series)), *_show_record(record, share))
+    hidden = len(judged) - SHOWN
+    left = f"; {hidden:,} more fared better" if hidden > 0 else ""
+    before = ", before empty sets are filled" if found.empty else ""
+    table.caption = f"shares covered{before}; worst first{left}; {promise}"
+    return [verdict, table]
+
+
+def _show_record(found: SeriesEvaluation | SeriesRecord, empty: float) -> list[str]:
+    """Return the numbers of one series, or of all, as a row of the table."""
+    low, high = found.interval
+    interval = f" [{low:.3f}, {high:.3f}]" if low == low else ""
+    return [
+        f"{found.windows:,}", f"{found.coverage:.3f}{interval}", f"{found.mean_size:.2f}",
+        f"{found.states_per_step:.2f}", f"{empty:.3f}",
+    ]  # fmt: skip

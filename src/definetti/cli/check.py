@@ -1,24 +1,103 @@
-"""`definetti check`: whether the promise applies to a labelled history."""
+"""`definetti check`: test the assumption; and the quick check that other commands make."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from definetti.cli import options
-from definetti.cli.completing import complete_tests
-from definetti.cli.mistakes import report_mistakes
-from definetti.cli.printing import is_watched, print_json, print_notes
+from definetti.cli.errors import BadTable, report_errors, write_options
+from definetti.cli.estimators import check_grouping, check_share, read_memory
+from definetti.cli.printing import console, is_watched, print_json, print_notes
+from definetti.cli.writing import check_output
 
 if TYPE_CHECKING:
-    pass
+    from definetti.check import Diagnosis
+    from definetti.cli.columns import LabelledTable
 
 PICTURES = (".png", ".svg", ".pdf")
-MARK = "definetti check"  # what a picture is called inside
+MARK = "definetti check"  # the title inside a picture
+
+
+def check_rows(
+    data: LabelledTable,
+    memory: Any,
+    seed: int,
+    *,
+    train_size: float | None = None,
+    skip: bool = False,
+    pictures: bool = False,
+) -> Diagnosis | None:
+    """Run the quick check on the calibration rows; return None if there is nothing to test.
+
+    Parameters
+    ----------
+    train_size : the share of rows that trained a fixed model, and are not tested
+    skip : whether no check is wanted
+    """
+    if skip:
+        return None
+    from definetti.check import CannotTest, check_quickly
+    from definetti.data.labels import piece
+
+    seen, states, lengths, before = calibration_rows(data, train_size).values()
+    if lengths is not None:  # what calibrates is what follows the last gap
+        begin, end = len(states) - lengths[-1], len(states)
+        before = before[begin]
+        seen, states = None if seen is None else piece(seen, begin, end), states[begin:]
+    try:
+        return check_quickly(
+            seen, states, memory=memory, rows_before=before, random_state=seed, pictures=pictures
+        )
+    except CannotTest:
+        return None
+
+
+def calibration_rows(data: LabelledTable, train_size: float | None) -> dict[str, Any]:
+    """Return the calibration rows as arguments of a check, with the number of rows before them."""
+    from definetti.data.labels import piece
+    from definetti.data.splitting import training_length
+
+    seen, states, lengths, begin = data.observations, data.states, data.lengths, 0
+    if train_size is not None:
+        end = len(states)
+        begin = training_length(train_size, end)
+        seen = None if seen is None else piece(seen, begin, end)
+        states = states[begin:]
+        if lengths is not None:
+            ends = [max(total - begin, 0) for total in accumulate(lengths)]
+            lengths = [late - early for early, late in pairwise([0, *ends]) if late > early]
+    before: Any = begin
+    if data.rows:
+        before = data.rows[begin] if lengths is None else list(data.rows[begin:])
+    return {"observations": seen, "states": states, "lengths": lengths, "rows_before": before}
+
+
+def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
+    """Return a note with a remedy if the assumption is clearly broken."""
+    if found is None or not found.rejected:
+        return []
+    if symmetry in ("auto", "spaced"):  # the default symmetry is no remedy
+        found = found.beyond_spaced()
+    words = found.tests[found.failures[0]].verdict.rstrip(".")
+    return [
+        f"the assumption is clearly broken (quick check of {found.n_steps:,} rows: p = "
+        f"{found.p_value:.3g}, {len(found.failures)} of {len(found.tests)} tests fail): "
+        f"{words[:1].lower()}{write_options(words[1:])}; `definetti check` tells more, "
+        "--no-check leaves this out"
+    ]
+
+
+def complete_tests(incomplete: str) -> list[str]:
+    """Complete the last name of a list of tests."""
+    from definetti.check import Statistic
+
+    return options.complete_last(incomplete, Statistic.named)
 
 
 def check(
@@ -29,44 +108,43 @@ def check(
     ],
     grouping: Annotated[options.Grouping, options.only("group_column", "order_column")],
     no_observations: Annotated[
-        bool, typer.Option("--no-observations", help="the states alone, as a plain Markov chain")
+        bool,
+        options.data_option("--no-observations", help="test the states alone, as a Markov chain"),
     ] = False,
-    sequence_column: Annotated[
-        str | None, typer.Option(hidden=True, help="another name for --group-column")
-    ] = None,
     tests: Annotated[
         str | None,
-        typer.Option(
-            help="names with commas between; all if left out", autocompletion=complete_tests
+        options.computation_option(
+            help="tests to run, comma-separated; default: all", autocompletion=complete_tests
         ),
     ] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="rearrangements to draw")] = 999,
-    alpha: Annotated[float, typer.Option(help="the level at which something fails")] = 0.05,
-    fail: Annotated[bool, typer.Option("--fail", help="exit code 1 where something fails")] = False,
-    jobs: Annotated[int, typer.Option(help="threads; -1 for one a core")] = 1,
+    resamples: Annotated[
+        int, options.computation_option(min=1, help="number of rearrangements to draw")
+    ] = 999,
+    alpha: Annotated[float, options.guarantee_option(help="significance level")] = 0.05,
+    fail: Annotated[
+        bool, options.output_option("--fail", help="exit code 1 if a test fails")
+    ] = False,
+    jobs: Annotated[
+        int, options.computation_option(help="number of threads; -1: one per core")
+    ] = 1,
     plot: Annotated[
-        Path | None, typer.Option(help="a file for the pictures: .png .svg .pdf")
+        Path | None, options.output_option(help="file for the plots: .png .svg .pdf")
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Test whether labelled rows are the hidden Markov model that sets are exact for.
+    """Test the assumption of the exact sets: that labelled rows are a hidden Markov model.
 
-    Exact at every length, by rearranging the rows. A table with what each test found, and one
-    verdict for all, with remedies. With --group-column each series is rearranged by itself, and it
-    is tested whether all have one law; data may be a folder of Parquet files then. Exit code 0
-    whatever the verdict, but for --fail; 2: something is wrong with what was given.
+    The tests rearrange the rows and are exact at every length. Prints the result of each test, and
+    one verdict with remedies. With --group-column each series is rearranged by itself, and all are
+    compared; data may then be a folder of Parquet files. Exit code 0 whatever the verdict, except
+    with --fail; 2: an argument or a file is wrong.
 
     Example: definetti check history.csv --state-column stage --plot check.png
 
     Example: definetti check nights.csv --group-column patient --order-column time
     """
-    with report_mistakes():
-        from definetti.cli.checking import leave_training, take_groups
-        from definetti.cli.estimators import check_grouping, check_share, read_both, read_memory
-        from definetti.cli.fields import BadTable
-        from definetti.cli.writing import check_output
-
+    with report_errors():
         if no_observations and columns.observation_columns is not None:
             raise BadTable("--no-observations leaves no --observation-columns; give one of them")
         if plot is not None:
@@ -74,16 +152,16 @@ def check(
         check_share(settings.train_size)
         if no_observations:
             columns = replace(columns, observation_columns="")
-        if sequence_column is not None:
-            if grouping.group_column is not None:
-                raise BadTable("--sequence-column is another name for --group-column; give one")
-            grouping = replace(grouping, group_column=sequence_column)
         check_grouping(grouping)
         if grouping.group_column is not None:
-            rows, notes = take_groups(data, columns, grouping, settings.train_size)
+            from definetti.cli.series import read_for_check
+
+            rows, notes = read_for_check(data, columns, grouping, settings.train_size)
         else:
-            table = read_both(data, None, columns)
-            rows, notes = leave_training(table, settings.train_size), table.notes
+            from definetti.cli.columns import read_labelled
+
+            table = read_labelled(data, None, columns)
+            rows, notes = calibration_rows(table, settings.train_size), table.notes
         # Slow to load, so not before the file is read.
         from definetti.check import check as run
 
@@ -96,7 +174,7 @@ def check(
         found = run(**rows, memory=memory, random_state=settings.seed, verbose=is_watched(), **how)
         if plot is not None:
             _draw(found, plot)
-        # That states are a plain chain needs no saying to who asked for it.
+        # --no-observations needs no note on states as a plain Markov chain.
         print_notes([note for note in notes if not (no_observations and "plain" in note)])
         if json:
             print_json(found.to_dict())
@@ -107,7 +185,7 @@ def check(
 
 
 def is_check_picture(path: Path) -> bool:
-    """Tell whether a file is one of these, by its mark."""
+    """Tell by its mark whether this command drew a file."""
     return MARK.encode() in path.read_bytes()
 
 
@@ -123,11 +201,8 @@ def _draw(found: Any, output: Path) -> None:
 
 
 def print_table(found: Any, output: Path | None = None) -> None:
-    """Print a diagnosis, a row a test, and the verdict below it."""
+    """Print a row per test, and the verdict below."""
     from rich.table import Table
-
-    from definetti.cli.mistakes import write_options
-    from definetti.cli.printing import console
 
     table = Table(title=f"Exact tests on {found.n_steps:,} labelled rows", title_justify="left")
     for column in ("test", "p", "adjusted", "what was found"):

@@ -1,25 +1,90 @@
-"""Which column is the state, which are observed, and which rows are labelled."""
+"""The state, observed and time columns of a table, and which of its rows are labelled."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from definetti.cli.fields import ROW_NAME, BadTable, find_repeated
-from definetti.cli.kinds import tidy_columns
-from definetti.cli.new_rows import match_new_rows
-from definetti.cli.telling import MANY, find_idle
-from definetti.cli.times import as_times, find_time_column, read_order_times
-from definetti.data.timing import Clock, Times, rows_until_hole
+import numpy as np
+
+from definetti.cli.column_types import (
+    MANY,
+    find_uninformative,
+    match_new_rows,
+    name_symbols,
+    parse_dates,
+    tidy_columns,
+)
+from definetti.cli.errors import BadTable
+from definetti.cli.reading import import_polars, name_source, read_table
+from definetti.cli.text_tables import ROW_NAME, find_repeated
+from definetti.data.timing import Clock, Holes, Times, find_holes, read_times, rows_until_hole
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from definetti.cli.options import Columns
+
+BY_COLUMN = "leave out column {!r} if rows follow each other all the same"
 SHOWN = 20  # columns that a message names
-# Words for a state that is missing. "none" and "Na" are not among them: they are names, too.
+# Words for a missing state. "none" and "Na" are not among them: they are names, too.
 NO_LABEL = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL")
+
+
+class TimeColumn(NamedTuple):
+    """The column with the times of rows: its name, all times, and the holes among them."""
+
+    name: str
+    times: Times
+    holes: Holes
+
+    def clock(self, row: int) -> Clock:
+        """Return the time at a row."""
+        usual = float(self.holes.usual[0])
+        return Clock(self.times.kind, self.times.values[row].item(), usual)
+
+
+def find_time_column(
+    table: pl.DataFrame, columns: list[str]
+) -> tuple[TimeColumn | None, list[str]]:
+    """Return the first column with dates in ascending order, if there is one; and notes."""
+    notes: list[str] = []
+    for name in columns:
+        values = as_times(table[name])
+        if values is None:
+            continue
+        back = np.flatnonzero(np.diff(values.values) < 0)
+        if len(back):
+            notes.append(
+                f"column {name!r} goes back in time at row {back[0] + 2:,}: rows are taken in the "
+                "order of the file"
+            )
+            continue
+        holes = find_holes(values, np.arange(len(table)) == 0, BY_COLUMN.format(name))
+        return TimeColumn(name, values, holes), [holes.note] * bool(holes.note)
+    return None, notes
+
+
+def as_times(series: pl.Series) -> Times | None:
+    """Return the times of a column of dates, or of dates as text; None if a row has none."""
+    import polars as pl
+
+    if series.dtype == pl.String:
+        series = parse_dates(series.to_frame(), [])[series.name]
+    if series.dtype not in (pl.Date, pl.Datetime) or series.null_count() or not len(series):
+        return None
+    return read_times(series.to_list())
+
+
+def read_order_times(series: pl.Series) -> TimeColumn | None:
+    """Return the times or numbers by which the rows of one series are sorted."""
+    times: Any = None if series.null_count() else read_times(series.to_list())
+    if times is None:
+        return None
+    holes = find_holes(times, np.arange(len(series)) == 0, BY_COLUMN.format(series.name))
+    return TimeColumn(series.name, times, holes)
 
 
 @dataclass
@@ -28,19 +93,15 @@ class LabelledTable:
 
     Attributes
     ----------
-    observations, states : of the labelled rows; observations are None where no column is observed
+    observations, states : of the labelled rows; no observations where no column is observed
     new : the observations of the new rows
-    columns : the observed columns, with what they hold
-    notes : what a person should know of how the files were read
-    lengths : of the segments between gaps, rows that have no state or that are missing altogether;
-        None where that is one
-    rows : the labelled rows' places in their file, from 0
-    keys, new_keys : the columns of labelled and of new rows that are neither observed nor the
-        state, as they are in the file
-    time, clock : the column that says when rows were taken, if there is one, and the time of the
-        last labelled row
-    new_until, hole : how many new rows follow the last labelled one step by step, and what to say
-        of the others; all do where there is nothing to say
+    columns : the observed columns, with their types
+    notes : how the files were read
+    lengths : of the segments between gaps (rows without a state, or missing); None for one segment
+    rows : the places of the labelled rows in their file, from 0
+    keys, new_keys : the columns of labelled and of new rows that are neither observed nor the state
+    time, clock : the column with the times of rows, if there is one, and the last labelled time
+    new_until, hole : the number of new rows before a hole in time, and a message about the others
     """
 
     observations: Any
@@ -64,6 +125,24 @@ class LabelledTable:
             raise BadTable(self.hole)
 
 
+def read_labelled(labelled: str, new: str | None, columns: Columns) -> LabelledTable:
+    """Read labelled rows and new ones, which are in a second file or below the labelled ones."""
+    if labelled == new == "-":
+        raise BadTable("standard input can be read once only; name a file for one of the two")
+    state = columns.state_column
+    table = read_table(labelled, state)
+    others = None
+    if new is not None:
+        # A column of text may hold numbers with words such as NA among them.
+        text = table.select(import_polars().selectors.string().exclude(state))
+        tidy, _ = tidy_columns(text, name_source(labelled), text.columns)
+        others = read_table(new, state, symbols=name_symbols(tidy))
+    return split_labelled_rows(
+        table, name_source(labelled), state=state, observed=columns.observation_columns,
+        new=others, new_name=name_source(new or ""),
+    )  # fmt: skip
+
+
 def split_labelled_rows(
     table: pl.DataFrame,
     name: str,
@@ -74,16 +153,15 @@ def split_labelled_rows(
     new_name: str = "the file of new rows",
     order: pl.Series | None = None,
 ) -> LabelledTable:
-    """Tell labelled rows from new ones, and take the columns asked for.
+    """Split a table into labelled and new rows, and select the observed columns.
 
     Parameters
     ----------
-    table, name : the labelled rows, and new ones below them if they have no state; and their file
+    table, name : the labelled rows, with new rows without a state below them; and their file
     state : the column with the states
-    observed : names of the observed columns, with commas between; if left out all others, but for
-        those that cannot tell anything of the state
-    new, new_name : further new rows, and their file
-    order : what the rows were sorted by; a column of dates if left out
+    observed : names of the observed columns, comma-separated; by default all informative ones
+    new, new_name : new rows from another file, and this file
+    order : what the rows were sorted by; by default a column of dates
     """
     check_columns(table, name, [state], "--state-column")
     notes: list[str] = []
@@ -93,11 +171,13 @@ def split_labelled_rows(
     notes += found + odd
     rows = find_labelled(labels, name, state)
     end = rows[-1] + 1
-    idle = find_idle(table[:end], columns)
+    uninformative = find_uninformative(table[:end], columns)
     if observed is None:
-        columns = _leave_out(columns, idle, notes)
+        columns = _leave_out(columns, uninformative, notes)
     else:
-        notes += [f"column {column!r} {why} and tells nothing" for column, why in idle.items()]
+        notes += [
+            f"column {column!r} {why} and is uninformative" for column, why in uninformative.items()
+        ]
     if not columns:
         notes.append("no column is observed, so the states are taken as a plain Markov chain")
     rest, known = table[end:], table[:end] if len(rows) == end else table[rows]
@@ -150,7 +230,7 @@ def split_labelled_rows(
 
 
 def check_columns(table: pl.DataFrame, name: str, columns: list[str], option: str = "") -> None:
-    """Refuse columns that are not there."""
+    """Refuse names of columns that the table does not have."""
     there = table.columns
     known = set(there)
     column = next((one for one in columns if one not in known), None)
@@ -202,33 +282,27 @@ def _choose_columns(
 def choose_observed(
     table: pl.DataFrame, first: pl.DataFrame, name: str, state: str, observed: str | None
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that are observed in a table of many series, and notes.
+    """Return the observed columns of a table of many series, and notes.
 
     Parameters
     ----------
     table, first : rows of some series, and of the first of them
-    observed : as `split_labelled_rows` has it
+    observed : as in `split_labelled_rows`
     """
     notes: list[str] = []
     columns = _choose_columns(table, name, state, observed, notes)
-    idle = find_idle(table, columns)
-    # What counts rows begins anew in every series; what one series has throughout tells of others.
-    idle |= {
-        one: why for one, why in find_idle(first, columns).items() if first[one].n_unique() > 1
+    uninformative = find_uninformative(table, columns)
+    # A counter begins anew in every series; a value that is constant in one differs in others.
+    uninformative |= {
+        one: why
+        for one, why in find_uninformative(first, columns).items()
+        if first[one].n_unique() > 1
     }
-    return (_leave_out(columns, idle, notes) if observed is None else columns), notes
+    return (_leave_out(columns, uninformative, notes) if observed is None else columns), notes
 
 
 def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any], list[str]]:
-    """Return the label of each row, None where there is none, and notes.
-
-    Text stays as it is, whatever it looks like; blank text and words such as NA are no label.
-
-    Parameters
-    ----------
-    table, name : what was read, and where it is from
-    column : the column with the states
-    """
+    """Return the label of each row, None for blank text and words such as NA; and notes."""
     import polars as pl
 
     series = table[column]
@@ -253,7 +327,7 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
 
 
 def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
-    """Return the places of the rows that are labelled; what follows the last is to be predicted."""
+    """Return the places of the labelled rows; new rows come after the last."""
     known = [row for row, label in enumerate(labels) if label is not None]
     if not known:
         raise BadTable(
@@ -264,11 +338,11 @@ def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
 
 
 def _find_segments(rows: Sequence[int], holes: Any = None) -> list[int] | None:
-    """Return the lengths of segments of rows that follow each other; None where that is one.
+    """Return the lengths of the segments of consecutive rows; None if there is one.
 
     Parameters
     ----------
-    holes : of all rows of the table, whether some are missing just before each
+    holes : for every row of the table, whether rows are missing before it
     """
     if len(rows) > rows[-1] and holes is None:
         return None
@@ -282,7 +356,7 @@ def _find_segments(rows: Sequence[int], holes: Any = None) -> list[int] | None:
 
 
 def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -> str:
-    """Say which rows are left out for having no state, and what that means."""
+    """Return a note on rows without a state before the last label."""
     known = set(rows)
     lacking = [row + 1 for row in range(rows[-1]) if row not in known]
     number = "1 row has" if len(lacking) == 1 else f"{len(lacking):,} rows have"
@@ -295,7 +369,7 @@ def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -
 
 
 def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
-    """Return a note where labels differ by blanks alone, which nobody sees."""
+    """Return a note if labels differ by blanks alone."""
     first: dict[str, str] = {}
     for label in series.drop_nulls().unique(maintain_order=True):
         other = first.setdefault(label.strip(), label)
@@ -307,18 +381,18 @@ def _note_blanks(series: pl.Series, name: str, column: str) -> list[str]:
     return []
 
 
-def _leave_out(columns: list[str], idle: dict[str, str], notes: list[str]) -> list[str]:
-    """Return the columns but for those that tell nothing, and note these."""
-    if idle:
-        told = _list_some([f"{column!r} {why}" for column, why in idle.items()])
+def _leave_out(columns: list[str], uninformative: dict[str, str], notes: list[str]) -> list[str]:
+    """Return the columns without the uninformative ones, and add a note on these."""
+    if uninformative:
+        told = _list_some([f"{column!r} {why}" for column, why in uninformative.items()])
         notes.append(
-            f"left out, telling nothing: {told}; --observation-columns keeps what it names"
+            f"left out as uninformative: {told}; --observation-columns keeps the columns it names"
         )
-    return [column for column in columns if column not in idle]
+    return [column for column in columns if column not in uninformative]
 
 
 def _note_states(rows: int, state: str, number: int) -> list[str]:
-    """Return what looks like a mistake in so many states of labelled rows, and may be none."""
+    """Return a note if the number of states looks like a mistake."""
     if number == 1:
         return [f"column {state!r} has one state only, so every set holds that one"]
     if rows >= MANY and number > rows / 2:
@@ -327,7 +401,7 @@ def _note_states(rows: int, state: str, number: int) -> list[str]:
 
 
 def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
-    """Return one column as a series, several as a frame, none as None."""
+    """Return one column as a series, several as a data frame, none as None."""
     import polars as pl
 
     if not columns:
@@ -337,7 +411,7 @@ def take_columns(table: pl.DataFrame, columns: list[str]) -> Any:
 
 
 def as_frame(observed: Any) -> Any:
-    """Return what `take_columns` does with one column as a frame, too."""
+    """Return what `take_columns` returned as a data frame, if it is one column, too."""
     import polars as pl
 
     return observed.to_frame() if isinstance(observed, pl.Series) else observed

@@ -8,46 +8,49 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_errors
+from definetti.cli.printing import console, print_json
+from definetti.cli.report import is_report_file
+from definetti.cli.simulate import is_simulated_file
+from definetti.cli.writing import check_output
 
 ROWS, NEW, SEED = 500, 3, 10
 
 
 class Stop(NamedTuple):
-    """A stop of the tour: what to say, and the command to run."""
+    """A stop of the tour: a text, and the command to run."""
 
     words: str
     command: list[str]
 
 
 def demo(
-    folder: Annotated[
-        Path, typer.Argument(help="where to put the files; made if it is not there")
-    ] = Path("definetti-demo"),
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="folder for the files; made if needed")] = Path(
+        "definetti-demo"
+    ),
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Take a tour: make data, predict, judge the promise, and write a report of it.
+    """Take a tour: simulate data, predict, backtest, and write a report.
 
     Example: definetti demo
     """
-    with report_mistakes():
-        from definetti.cli import report, simulate
-        from definetti.cli.writing import check_output
-
+    with report_errors():
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"{folder} is a file; name a folder for the demo to put its files in")
         folder.mkdir(parents=True, exist_ok=True)
         data, page = folder / "days.csv", folder / "report.html"
-        check_output(data, [], force, simulate.is_simulated_file)  # both, before any work is done
-        check_output(page, [], force, report.is_report_file, (".html",))
-        tour = plan_tour(data, page, force)
+        check_output(data, [], force, is_simulated_file)  # both, before any work is done
+        check_output(page, [], force, is_report_file, (".html",))
+        tour, app = plan_tour(data, page, force), context.find_root().command
         if json:
-            from definetti.cli.printing import print_json
-
-            print_json([{"command": " ".join(c), "result": _run_as_json(c)} for _, c in tour])
+            print_json([
+                {"command": " ".join(stop.command), "result": _run_as_json(app, stop.command)}
+                for stop in tour
+            ])  # fmt: skip
         else:
-            _guide(tour, page)
+            _guide(app, tour, page)
 
 
 def plan_tour(data: Path, page: Path, force: bool = False) -> list[Stop]:
@@ -87,47 +90,44 @@ def plan_tour(data: Path, page: Path, force: bool = False) -> list[Stop]:
     ]
 
 
-def _guide(tour: list[Stop], page: Path) -> None:
-    from definetti.cli.printing import console as plain_console
+def _guide(app: Any, tour: list[Stop], page: Path) -> None:
     from definetti.simulate import weather
 
-    console = plain_console()
+    screen = console()
     truth = weather(ROWS, random_state=SEED)[1][-NEW:]
     for number, (words, command) in enumerate(tour, 1):
-        console.rule(f"{number} of {len(tour)}")
+        screen.rule(f"{number} of {len(tour)}")
         for line in words.split("\n"):
-            console.print(line, soft_wrap=True)
-        console.print()
-        console.print(f"$ definetti {' '.join(command)}", style="bold", soft_wrap=True)
-        console.print()
-        _run(command)
+            screen.print(line, soft_wrap=True)
+        screen.print()
+        screen.print(f"$ definetti {' '.join(command)}", style="bold", soft_wrap=True)
+        screen.print()
+        _run(app, command)
         if command[0] == "predict":
-            console.print()
-            console.print(f"It was {', '.join(truth)}.")
-        console.print()
-    console.rule()
+            screen.print()
+            screen.print(f"It was {', '.join(truth)}.")
+        screen.print()
+    screen.rule()
     for line in (
         f"The report: {page.resolve()}",
         "Open it in a browser and move the slider; then take a file of your own.",
         "`definetti verify` proves the promise, by adding up the probability of every sequence.",
     ):
-        console.print(line, soft_wrap=True)
+        screen.print(line, soft_wrap=True)
 
 
-def _run_as_json(command: list[str]) -> Any:
-    """Run a command and return what it answers, as data."""
+def _run_as_json(app: Any, command: list[str]) -> Any:
+    """Run a command and return its JSON document."""
     import io
     import json
     from contextlib import redirect_stdout
 
     with redirect_stdout(io.StringIO()) as printed:
-        _run([*command, "--json"])
+        _run(app, [*command, "--json"])
     return json.loads(printed.getvalue())
 
 
-def _run(command: list[str]) -> None:
-    """Run a command, and end as it does if it fails."""
-    from definetti.cli.app import app
-
-    if code := app(command, standalone_mode=False):
+def _run(app: Any, command: list[str]) -> None:
+    """Run a command; exit with its code if it fails."""
+    if code := app.main(command, prog_name="definetti", standalone_mode=False):
         raise typer.Exit(code)

@@ -1,39 +1,145 @@
-"""From options to an estimator and what to ask it: what several commands have in common."""
+"""From options to an estimator, its levels and its memory."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from definetti.cli.errors import BadTable
+from definetti.cli.options import check_single_series
+
 if TYPE_CHECKING:
+    import polars as pl
+
     from definetti.cli.columns import LabelledTable
-    from definetti.cli.options import Columns, Grouping, Settings
+    from definetti.cli.options import Grouping, Settings
 
 LONGEST = 100  # characters of --memory; Python itself reads no number of thousands of digits
 MOST = 100_000  # candidates that may be listed, as the estimator has it
 
 
-def read_both(labelled: str, new: str | None, columns: Columns) -> LabelledTable:
-    """Read labelled rows and new ones, which come in a file of their own or below the others."""
-    from definetti.cli.columns import split_labelled_rows
-    from definetti.cli.fields import BadTable
-    from definetti.cli.kinds import tidy_columns
-    from definetti.cli.new_rows import name_symbols
-    from definetti.cli.reading import import_polars, name_source, read_table
+def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, float]:
+    """Read a level, or levels by last state, ``N1=0.99,0.8``: the bare one is for all others.
 
-    if labelled == new == "-":
-        raise BadTable("standard input can be read once only; name a file for one of the two")
-    state = columns.state_column
-    table = read_table(labelled, state)
-    others = None
-    if new is not None:
-        # Not all that is text in a file is: numbers may have words such as NA among them.
-        text = table.select(import_polars().selectors.string().exclude(state))
-        tidy, _ = tidy_columns(text, name_source(labelled), text.columns)
-        others = read_table(new, state, symbols=name_symbols(tidy))
-    return split_labelled_rows(
-        table, name_source(labelled), state=state, observed=columns.observation_columns,
-        new=others, new_name=name_source(new or ""),
-    )  # fmt: skip
+    >>> read_confidence("0.9", ["W", "N1"]), read_confidence("N1=0.99,0.8", ["W", "N1"])
+    (0.9, {'N1': 0.99, None: 0.8})
+    """
+    named = {str(label): label for label in states}
+    found: dict[Any, float] = {}
+    for part in text.split(","):
+        name, equals, level = part.rpartition("=")
+        label = named.get(name.strip(), name.strip()) if equals else None
+        if label in found:
+            raise ValueError(
+                f"--confidence {text}: {name.strip() or 'a level for all others'!r} is there twice"
+                "; give each state one level, and one without a name for all others; for several "
+                "levels give --confidence several times"
+            )
+        try:
+            found[label] = float(level)
+        except ValueError:
+            raise ValueError(
+                f"--confidence {text}: {level.strip()!r} is no number; give a level, 0.9, or "
+                "levels by the last state with one for all others, N1=0.99,0.8"
+            ) from None
+    return found[None] if list(found) == [None] else found
+
+
+def read_confidences(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
+    """Read the levels of all ``--confidence`` options; none may be there twice.
+
+    >>> read_confidences(["0.8", "N1=0.99,0.9"], ["W", "N1"])
+    [0.8, {'N1': 0.99, None: 0.9}]
+    """
+    labels = list(states)
+    found = [read_confidence(text, labels) for text in texts]
+    for place, level in enumerate(found):
+        if level in found[:place]:
+            raise ValueError(f"--confidence {texts[place]} is there twice; leave one out")
+    return found
+
+
+def read_numbers(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
+    """Read levels that one backtest can evaluate: numbers, or one set of levels by state."""
+    found = read_confidences(texts, states)
+    own = next((k for k, level in enumerate(found) if isinstance(level, dict)), None)
+    if own is not None and len(found) > 1:
+        raise ValueError(
+            f"--confidence {texts[own]} has levels by state, which need a run of their own; leave "
+            "the other --confidence out"
+        )
+    return found
+
+
+def write_level(level: float | dict[Any, float]) -> float | str:
+    """Write a level as it is read: a number, or text.
+
+    >>> write_level(0.9), write_level({"N1": 0.99, None: 0.8})
+    (0.9, 'N1=0.99,0.8')
+    """
+    if not isinstance(level, dict):
+        return level
+    return ",".join(
+        f"{one:g}" if name is None else f"{name}={one:g}" for name, one in level.items()
+    )
+
+
+def list_levels(
+    confidence_level: float | dict[Any, float], states: Iterable[Hashable]
+) -> list[float]:
+    """Return the level of each state.
+
+    >>> list_levels({"N1": 0.99, None: 0.8}, ["W", "N1"])
+    [0.8, 0.99]
+    """
+    from definetti.levels import read_levels
+
+    return [float(1 - alpha) for alpha in read_levels(confidence_level).alphas(states)]
+
+
+def name_levels(
+    confidence_level: float | dict[Any, float], states: Iterable[Hashable]
+) -> float | dict[str, float]:
+    """Return levels for JSON: a number, or the level of each state by its name."""
+    from definetti.evaluation.summarize import names_of
+
+    if not isinstance(confidence_level, dict):
+        return confidence_level
+    labels = tuple(dict.fromkeys(states))
+    return dict(zip(names_of(labels), list_levels(confidence_level, labels), strict=True))
+
+
+def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
+    """Return a classifier of scikit-learn for columns of numbers and of symbols.
+
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"seen": ["hat", "umbrella"], "mm": [0.5, 3.0]})
+    >>> made = make_classifier("logistic", rows, 0).fit(rows, ["sun", "rain"])
+    >>> made.predict(rows).tolist()
+    ['sun', 'rain']
+    """
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    if columns is None:
+        raise BadTable(
+            "--classifier learns from observations, and no column is observed; name some with "
+            "--observation-columns, or leave --classifier out"
+        )
+    last = {
+        "random-forest": RandomForestClassifier(min_samples_leaf=5, random_state=seed),
+        "logistic": LogisticRegression(max_iter=1000),
+        "gradient-boosting": HistGradientBoostingClassifier(random_state=seed),
+    }[name]
+    numbers = [one for one, kind in columns.schema.items() if kind.is_numeric()]
+    symbols = [one for one in columns.columns if one not in numbers]
+    filled = make_pipeline(SimpleImputer(), StandardScaler())
+    counted = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return make_pipeline(make_column_transformer((counted, symbols), (filled, numbers)), last)
 
 
 def make_estimator(
@@ -45,15 +151,15 @@ def make_estimator(
     verbose: bool = True,
     many: bool = False,
 ) -> Any:
-    """Return the estimator that was asked for, not fitted yet, for so many steps at most.
+    """Return the unfitted estimator that the options describe.
 
-    A model is fixed on the first half where nobody said otherwise and it has to be.
+    Without --train-size, the model is fixed on the first half of the rows where it has to be.
 
     Parameters
     ----------
-    many : whether it is for many series; whether refitting would be slow each decides by itself
+    steps : the largest horizon that it will predict
+    many : whether it is for many series, of which each decides whether refitting would be slow
     """
-    from definetti.cli.levels import read_confidence
     from definetti.conformal import ConformalHMM
 
     check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
@@ -79,10 +185,9 @@ def make_estimator(
 
 
 def find_model(settings: Settings, data: LabelledTable) -> Any:
-    """Return what stands behind the score: a classifier by its name, or what the data call for."""
+    """Return the model of the estimator: a classifier, or "auto"."""
     if settings.classifier is None:
         return "auto"
-    from definetti.cli.classifiers import make_classifier
     from definetti.cli.columns import as_frame
 
     data.observations, data.new = as_frame(data.observations), as_frame(data.new)
@@ -90,7 +195,7 @@ def find_model(settings: Settings, data: LabelledTable) -> Any:
 
 
 def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
-    """Read the states there can be, with commas between: labels of the kind that rows have.
+    """Read the possible states, comma-separated, as labels of the type that rows have.
 
     >>> read_labels("W,N1,N2", ["W", "N1"]), read_labels("1, 2, 3", [1, 2]), read_labels(None, [])
     (['W', 'N1', 'N2'], [1, 2, 3], None)
@@ -111,7 +216,7 @@ def read_labels(text: str | None, known: list[Any]) -> list[Any] | None:
 
 
 def cut_new(data: LabelledTable, steps: int) -> tuple[Any, int | None]:
-    """Return the new observations, and the horizon where it reaches beyond them."""
+    """Return the new observations, and the horizon if it reaches beyond them."""
     from definetti.data.labels import piece
 
     new = None if data.new is None else piece(data.new, 0, min(steps, data.new_rows))
@@ -119,7 +224,7 @@ def cut_new(data: LabelledTable, steps: int) -> tuple[Any, int | None]:
 
 
 def read_memory(text: str) -> Any:
-    """Read what the future depends on: a number of states, a name, or an age with its cap.
+    """Read a memory: an order, a name, or an age with its cap.
 
     >>> read_memory("2"), read_memory("observation"), read_memory("age:20")
     (2, 'observation', Age(most=20))
@@ -150,7 +255,7 @@ def write_memory(memory: Any) -> str:
 
 
 def check_share(train_size: float | None) -> None:
-    """Refuse what is neither a share nor a number of rows."""
+    """Refuse a --train-size that is neither a share nor a number of rows."""
     if train_size is None or 0 < train_size < 1 or (isinstance(train_size, int) and train_size > 1):
         return
     raise ValueError(
@@ -167,16 +272,16 @@ def choose_share(
     symmetry: str = "",
     memory: str = "1",
 ) -> float | None:
-    """Return the share of rows to fix the model on, and note it where nobody asked for it.
+    """Return the share of rows that train a fixed model; add a note if it is chosen here.
 
-    It goes by what all rearrangements share: how many states, steps and rows there are, and what
-    is observed; never by a clock. With "departures" nothing of that is fixed in advance, and
-    whoever needs a fixed model says on how many rows.
+    The choice depends only on what all rearrangements share: the number of states, steps and rows,
+    and the observed columns. With "departures" none of these is fixed in advance, so that there is
+    no choice.
 
     Parameters
     ----------
     needed : whether a fixed model is needed however few candidates there are
-    symmetry, memory : what candidates are compared with; whether fixing the model saves the list
+    symmetry, memory : of the estimator; they tell whether fixing the model saves the listing
     """
     from definetti.data.candidates import is_long, is_slow
     from definetti.symmetry import Spaced
@@ -199,7 +304,7 @@ def choose_share(
 
 
 def _shares(data: LabelledTable) -> bool:
-    """Tell whether refitted candidates share likelihoods, under the law of what is observed."""
+    """Tell whether refitted candidates share likelihoods under the emission of the columns."""
     import numpy as np
 
     from definetti.emissions import Mixed
@@ -221,7 +326,7 @@ def _shares(data: LabelledTable) -> bool:
 
 
 def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
-    """Refuse errors that nobody asked to allow, and so many that nothing is promised."""
+    """Refuse --max-errors without its guarantee, and so many that nothing is guaranteed."""
     if max_errors and guarantee != "errors":
         raise ValueError(
             f"--max-errors {max_errors} is for --guarantee errors, and the guarantee is "
@@ -236,7 +341,7 @@ def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
 
 
 def check_lag(lag: int, steps: int) -> None:
-    """Refuse not to ask about any step."""
+    """Refuse a lag that leaves no step to predict."""
     if lag >= steps:
         raise ValueError(
             f"--lag {lag} leaves none of {steps} steps to ask about; give --lag {steps - 1} at "
@@ -246,10 +351,8 @@ def check_lag(lag: int, steps: int) -> None:
 
 def check_grouping(grouping: Grouping) -> None:
     """Refuse options that are for many series where there is one."""
-    given = {"--order-column": grouping.order_column is not None,
-             "--series": grouping.series.value != "own"}  # fmt: skip
-    names = [name for name, there in given.items() if there]
-    if grouping.group_column is None and names:
-        raise ValueError(
-            f"{names[0]} is for many series; tell them apart with --group-column, or leave it out"
-        )
+    if grouping.group_column is None:
+        check_single_series({
+            "--order-column": grouping.order_column is not None,
+            "--series": grouping.series.value != "own",
+        })  # fmt: skip

@@ -1,22 +1,28 @@
-"""What the commands that run experiments have in common: data, processes, and going on later."""
+"""`definetti reproduce` and `definetti compare`: experiments that can be stopped and resumed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json as js
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from definetti._system.interrupts import is_stopping
-from definetti.cli.printing import tell
+from definetti.cli import options
+from definetti.cli.errors import report_errors
+from definetti.cli.printing import print_json, print_stderr, print_text
+from definetti.cli.writing import check_folder
 
-PATIENCE = 10  # seconds that a scheduler has to answer
+PATIENCE = 10  # seconds to wait for the scheduler
 
 
 def find_data_files(data: Path | None) -> list[Path]:
-    """Return what experiments may read in a folder, or in folders in it."""
+    """Return the data files of experiments in a folder, or in its folders."""
     from definetti.experiments.worlds import NEEDS
 
     names = dict.fromkeys(name for files in NEEDS.values() for name in files)
@@ -25,14 +31,14 @@ def find_data_files(data: Path | None) -> list[Path]:
 
 
 def check_jobs(jobs: int) -> None:
-    """Refuse a number of processes that is none."""
+    """Refuse zero processes."""
     if jobs == 0:
         raise ValueError("--jobs 0: 0 processes do no work; give 1 or more, or -1 for one a core")
 
 
 @contextmanager
 def explain_resuming(output: Path) -> Iterator[None]:
-    """Say how to go on where a run ends early, for whatever reason."""
+    """Say how to resume a run that ends early, for whatever reason."""
     remedy = (
         f"Finished cells are in {output / 'cells'}; the same command goes on from there, and "
         "--fresh starts anew."
@@ -48,20 +54,20 @@ def explain_resuming(output: Path) -> Iterator[None]:
             raise
         else:  # a worker killed, a scheduler lost, a file that is no such file
             said = f"{type(error).__name__}: {error}"
-        tell(f"definetti: {said}. {remedy}")
+        print_stderr(f"definetti: {said}. {remedy}")
         raise typer.Exit(1) from None
 
 
 @contextmanager
 def use_cluster(address: str | None) -> Iterator[None]:
-    """Send all parallel work to a Dask cluster, if there is one."""
+    """Run all parallel work on a Dask cluster, if an address is given."""
     if address is None:
         yield
         return
     from joblib import parallel_config  # type: ignore[import-untyped,unused-ignore]
 
     try:
-        # By name: Dask has types for some of it, and whoever checks may not have it at all.
+        # By name, since Dask may be missing where types are checked.
         connect = import_module("dask.distributed").Client
     except ImportError:
         raise ImportError(
@@ -76,3 +82,197 @@ def use_cluster(address: str | None) -> Iterator[None]:
         ) from None
     with client, parallel_config("dask"):
         yield
+
+
+class What(StrEnum):
+    """What can be reproduced."""
+
+    figure1 = "figure1"
+    figure2 = "figure2"
+    table1 = "table1"
+    figure3 = "figure3"
+    all = "all"
+
+
+def reproduce(
+    what: Annotated[What, typer.Argument(help="which of the paper's figures and tables")],
+    jobs: options.Jobs = -1,
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="histories per cell of figure1 and figure2")
+    ] = 500,
+    seed: options.Seed = 2023,
+    output: Annotated[
+        Path, typer.Option(help="folder for tables, pictures and finished cells")
+    ] = Path("reproduction"),
+    data: Annotated[
+        Path | None, typer.Option(help="folder with dataset_tk.csv, D202.csv and SPY.csv")
+    ] = None,
+    cluster: options.Cluster = None,
+    fresh: options.Fresh = False,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Run the paper's experiments: its method as published, as proved, and ours.
+
+    A stopped run resumes where it was. Exit code 0: done, and every method with a guarantee has its
+    coverage; 1: one has not, or the run was stopped; 2: an argument or a file is wrong.
+
+    Example: definetti reproduce figure1 --repetitions 100 --jobs 2
+    """
+    with report_errors():
+        kept = _run_experiments(
+            what, jobs=jobs, repetitions=repetitions, seed=seed, output=output, data=data,
+            cluster=cluster, fresh=fresh, force=force, json=json,
+        )  # fmt: skip
+    if not kept:
+        raise typer.Exit(1)
+
+
+def _run_experiments(
+    what: What, *, jobs: int, repetitions: int, seed: int, output: Path, data: Path | None,
+    cluster: str | None, fresh: bool, force: bool, json: bool,
+) -> bool:  # fmt: skip
+    """Run and print; return whether every method with a guarantee has its coverage."""
+    check_jobs(jobs)
+    from definetti import experiments
+    from definetti.experiments.recorded_series import FILES, read_series
+    from definetti.experiments.reproduction import check_experiment
+
+    if data is None and what not in (What.figure1, What.figure2):
+        files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
+        raise ValueError(f"{what} needs real series: name a folder with --data ({files})")
+    how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": fresh, "verbose": True}
+    runs: dict[What, Callable[[], experiments.Reproduction]] = {
+        What.figure1: lambda: experiments.figure1(output, repetitions=repetitions, **how),
+        What.figure2: lambda: experiments.figure2(output, repetitions=repetitions, **how),
+        What.table1: lambda: experiments.table1(output, data or "", **how),
+        What.figure3: lambda: experiments.figure3(output, data or "", **how),
+    }
+    check_experiment(output, repetitions, seed)  # before an hour of work
+    if data is not None:
+        read_series(data)
+    names = list(runs) if what is What.all else [what]
+    written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
+    check_folder(output, written, find_data_files(data), force)
+    done: list[experiments.Reproduction] = []
+    with explain_resuming(output), use_cluster(cluster):
+        for name in names:
+            # The series of figure3 are those of table1, which has just computed them.
+            how["fresh"] = fresh and not (what is What.all and name is What.figure3)
+            done.append(runs[name]())
+            if not json:
+                print_text(f"{done[-1]}\n")
+    if json:  # one document, so all at once
+        parts = [js.loads(one.to_json()) for one in done]
+        print_json(parts if what is What.all else parts[0])
+    return all(one.keeps_promise for one in done)
+
+
+def complete_worlds(incomplete: str) -> list[str]:
+    """Complete the last name of a list of worlds."""
+    from definetti.experiments.worlds import DRAWN, NEEDS
+
+    return options.complete_last(incomplete, [*DRAWN, *NEEDS])
+
+
+def complete_methods(incomplete: str) -> list[str]:
+    """Complete the last name of a list of methods."""
+    from definetti.experiments.contestants import CONTESTANTS
+
+    return options.complete_last(incomplete, CONTESTANTS)
+
+
+def compare(
+    worlds: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="worlds, comma-separated; default: all except the whole grids",
+            autocompletion=complete_worlds,
+        ),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="methods, comma-separated; default: all", autocompletion=complete_methods
+        ),
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(min=1, help="histories per world, and windows of real data; default: 200"),
+    ] = None,
+    jobs: options.Jobs = -1,
+    seed: options.Seed = 2023,
+    data: Annotated[
+        Path | None, typer.Option(help="folder with the real data, or with folders of them")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option(help="folder for the table, the picture and finished cells")
+    ] = Path("comparison"),
+    cluster: options.Cluster = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="one step ahead only, and 50 repetitions")
+    ] = False,
+    fresh: options.Fresh = False,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Compare ours, the paper's method and the baselines: coverage, size and time.
+
+    A stopped run resumes where it was. Exit code 0: done, and every method with a guarantee has its
+    coverage; 1: one has not, or the run was stopped; 2: an argument or a file is wrong.
+
+    Example: definetti compare --worlds sticky,rare --repetitions 100 --jobs 2
+    """
+    with report_errors():
+        found = _compare(
+            _split_names(worlds), _split_names(methods), repetitions=repetitions, jobs=jobs,
+            seed=seed, data=data, output=output, cluster=cluster, quick=quick, fresh=fresh,
+            force=force,
+        )  # fmt: skip
+        if json:
+            print_json(js.loads(found.to_json()))
+        else:
+            print_text(str(found))
+    if not found.keeps_promise:
+        raise typer.Exit(1)
+
+
+def _compare(
+    places: list[str] | None, names: list[str] | None, *, repetitions: int | None, jobs: int,
+    seed: int, data: Path | None, output: Path, cluster: str | None, quick: bool, fresh: bool,
+    force: bool,
+) -> Any:  # fmt: skip
+    from definetti.experiments.benchmark import (
+        HORIZONS,
+        QUICK_HORIZONS,
+        QUICK_REPETITIONS,
+        REPETITIONS,
+    )
+    from definetti.experiments.benchmark import compare as run
+    from definetti.experiments.contestants import chosen
+    from definetti.experiments.reproduction import check_experiment
+    from definetti.experiments.worlds import selected
+
+    number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
+    horizons = QUICK_HORIZONS if quick else HORIZONS
+    check_jobs(jobs)
+    check_experiment(output, number, seed)  # before an hour of work
+    check_folder(output, ("compare.csv", "compare.png"), find_data_files(data), force)
+    chosen(names)
+    for message in selected(places, data, horizons, number)[1]:
+        print_stderr(message)
+    with explain_resuming(output), use_cluster(cluster):
+        return run(output, data, worlds=places, methods=names, horizons=horizons,
+                   repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
+                   verbose=True)  # fmt: skip
+
+
+def _split_names(given: list[str] | None) -> list[str] | None:
+    """Read comma-separated names, given once or several times.
+
+    >>> _split_names(["sticky, rare", "ten"])
+    ['sticky', 'rare', 'ten']
+    """
+    if not given:
+        return None
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""`definetti inspect`: what a file says of itself."""
+"""`definetti inspect`: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
-from definetti.cli.printing import print_json
+from definetti.cli.errors import report_errors
+from definetti.cli.fit import check_there
+from definetti.cli.printing import console, print_json
 
-LONGEST = 60  # signs of a value that are shown
+LONGEST = 60  # characters of a value that are shown
 
 
 def inspect(
     model: Annotated[Path, typer.Argument(help="a file that definetti fit or save wrote")],
     json: options.Json = False,
 ) -> None:
-    """Show what is in a model file, and whether it is whole, without loading it.
+    """Show the contents of a model file and verify its checksums, without loading it.
 
-    Nothing that the file describes is made, and none of its parts is kept in memory; their
-    checksums are compared. Exit code 2: it is no model, is cut off, was altered, or is of a later
-    version.
+    Exit code 2: the file is no model, is cut off, was altered, or has a later version.
 
     Example: definetti inspect model.definetti
     """
-    with report_mistakes():
-        from definetti.cli.saved import check_there
-        from definetti.saving import read_manifest
+    with report_errors():
+        from definetti.saving.files import read_manifest
 
         check_there(model)
         found = read_manifest(model)
@@ -41,8 +39,6 @@ def inspect(
 def _show(model: Path, found: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from definetti.cli.printing import console
-
     table = Table(title=f"{model}: whole, {len(found['parts'])} parts", title_justify="left")
     table.add_column("what")
     table.add_column("value")
@@ -52,7 +48,7 @@ def _show(model: Path, found: dict[str, Any]) -> None:
 
 
 def list_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return a manifest as pairs of a name and a value, for a person."""
+    """Return a manifest as readable pairs of a name and a value."""
     rows = [("format", f"{found['version']}")]
     made = found.get("made_by")
     for name, version in made.items() if isinstance(made, dict) else ():
@@ -71,7 +67,7 @@ def list_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def list_fields(name: str, value: Any) -> list[tuple[str, str]]:
-    """Return one field of what a file holds; of parameters and data, one below the other."""
+    """Return the rows of one field; parameters and data have several."""
     if isinstance(value, dict) and isinstance(value.get("dict"), list):
         return [(str(pair[0]), shorten(pair[1])) for pair in value["dict"]]
     kind, fields = name_thing(value)
@@ -82,7 +78,7 @@ def list_fields(name: str, value: Any) -> list[tuple[str, str]]:
 
 
 def name_thing(value: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of a thing in a manifest, and its fields."""
+    """Return the name of an object in a manifest, and its fields."""
     thing = value.get("thing") if isinstance(value, dict) else None
     if isinstance(thing, list) and len(thing) == 2 and isinstance(thing[1], dict):
         return str(thing[0]), thing[1]
@@ -90,7 +86,7 @@ def name_thing(value: Any) -> tuple[str, dict[str, Any]]:
 
 
 def shorten(value: Any) -> str:
-    """Write a value of a manifest in a few signs, things by their names.
+    """Write a value of a manifest in a few characters, objects by their names.
 
     >>> shorten({"thing": ["hmm", {"prior": 0.5, "emission": {"thing": ["emission text", {}]}}]})
     'hmm (prior 0.5, emission emission text)'

@@ -1,65 +1,86 @@
-"""`definetti monitor`: live with a stream of rows."""
+"""`definetti monitor`: predict a stream of rows, and raise an alarm when it changes."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import AdaptFrom, OnAlarm
-from definetti.cli.mistakes import report_mistakes
-from definetti.cli.printing import print_json, print_notes, tell
+from definetti.cli.errors import report_errors
+from definetti.cli.estimators import check_share
+from definetti.cli.printing import console, format_label, print_json, print_notes, print_stderr
+from definetti.cli.stream_reader import Interrupts
 
 if TYPE_CHECKING:
-    from definetti.cli.grouped_living import LivingSeries
-    from definetti.monitor import Monitor, Step
+    from definetti.cli.monitor_stream import RowReport
+    from definetti.monitor import Monitor
+
+
+class AdaptFrom(StrEnum):
+    """The time from which the level of a monitor adapts."""
+
+    alarm = "alarm"
+    beginning = "beginning"
+
+
+class OnAlarm(StrEnum):
+    """What a monitor does after an alarm."""
+
+    warn = "warn"
+    restart = "restart"
+    adapt = "adapt"
 
 
 def monitor(
-    data: Annotated[str, typer.Argument(help="rows in the order of time; - for standard input")],
+    data: Annotated[str, typer.Argument(help="rows in time order; - for standard input")],
     columns: options.Columns,
     settings: Annotated[options.Settings, options.but("guarantee", "max_errors")],
     grouping: Annotated[options.Grouping, options.only("group_column")],
-    lag: Annotated[int, typer.Option(min=0, help="rows by which labels come late")] = 0,
-    first: Annotated[int, typer.Option(min=2, help="labelled rows to begin with")] = 100,
-    on_alarm: Annotated[OnAlarm, typer.Option(help="what to do after an alarm")] = OnAlarm.warn,
+    lag: Annotated[int, options.data_option(min=0, help="label delay in rows")] = 0,
+    first: Annotated[
+        int, options.data_option(min=2, help="number of labelled rows to fit on first")
+    ] = 100,
+    on_alarm: Annotated[
+        OnAlarm, options.guarantee_option(help="what to do after an alarm")
+    ] = OnAlarm.warn,
     adapt_from: Annotated[
-        AdaptFrom, typer.Option(help="since when the level adapts")
+        AdaptFrom, options.guarantee_option(help="when the level begins to adapt")
     ] = AdaptFrom.alarm,
     visits: Annotated[
-        bool, typer.Option("--visits", help="bet that each state comes no more, too")
+        bool,
+        options.guarantee_option("--visits", help="also test whether each state is still visited"),
     ] = False,
-    alpha: Annotated[float, typer.Option(help="probability of a false alarm, ever")] = 0.05,
-    follow: Annotated[bool, typer.Option("--follow", help="wait for rows to come")] = False,
+    alpha: Annotated[
+        float, options.guarantee_option(help="probability of ever raising a false alarm")
+    ] = 0.05,
+    follow: Annotated[bool, options.data_option("--follow", help="wait for more rows")] = False,
     save: Annotated[
-        Path | None, typer.Option(help="where to keep the state, and to go on from: .definetti")
+        Path | None,
+        options.output_option(help="file that keeps the state, to resume from: .definetti"),
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Predict row after row, learn the labels, and say when the law has changed.
+    """Predict row after row, learn the labels, and raise an alarm when the distribution changes.
 
-    The first rows are the history that all begins with. Then each row is observed, its set is made,
-    and its state, if it has one, is learned and judged. A row without a state is predicted, and its
-    label taken never to come once a later row has one. With --lag a row's label comes so many rows
-    after it, and what is observed until then tells of it all the same. With --json a line is
-    printed for every row. Ctrl-C and the end of the rows end it; with --save the next call goes on
-    where this one ended; killed, it goes on with the first row that was not reported, and the last
-    one printed may be printed again. With --group-column each row goes to
-    the monitor of its series, which begins with the first rows of that series; a false alarm of any
-    comes with the probability --alpha at most, however many there are. Exit code 2: something is
-    wrong with what was given.
+    The model is fitted on the first rows. Then each row is observed, its set is made, and its
+    state, if it has one, is learned and evaluated. A row without a state is predicted; its label is
+    taken never to come once a later row has one. With --lag the label of a row comes so many rows
+    later; its observations count at once. With --json a line is printed for every row. Ctrl-C and
+    the end of the rows end the command; with --save the next call resumes there, and after a kill
+    at the first row that was not reported: the last one printed may be printed again. With
+    --group-column each row goes to the monitor of its series, which is fitted on the first rows of
+    that series; the probability that any alarm is ever false is --alpha at most, however many
+    series there are. Exit code 2: an argument or a file is wrong.
 
     Example: definetti monitor history.csv --state-column stage --first 20 --save on.definetti
 
     Example: definetti monitor nights.csv --group-column patient --json
     """
-    with report_mistakes():
-        from definetti.cli.estimators import check_share
-        from definetti.cli.grouped_living import LivingSeries
-        from definetti.cli.growing import Interrupts
-        from definetti.cli.living import Living
+    with report_errors():
+        from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
 
         check_share(settings.train_size)
         if len(settings.confidence) > 1:
@@ -67,96 +88,66 @@ def monitor(
                 f"a stream has one level, and --confidence is there {len(settings.confidence)} "
                 "times; give one"
             )
+        group = grouping.group_column
+        if group is not None and save is not None:
+            raise ValueError("--save is for one series; leave it out, or --group-column")
         watching = {"on_alarm": on_alarm.value, "adapt_from": adapt_from.value, "visits": visits,
                     "alpha": alpha}  # fmt: skip
-        if grouping.group_column is not None:
-            if save is not None:
-                raise ValueError("--save is for one series; leave it out, or --group-column")
-            _watch_series(
-                LivingSeries(data, columns, settings, first, lag, watching, grouping.group_column),
-                follow, json,
-            )  # fmt: skip
-            return
-        stream = Living(data, save, columns, settings, first, lag, watching)
+        asked = StreamOptions(data, columns, settings, first, lag, watching, group)
+        stream = StreamMonitor(asked, save)
         with Interrupts() as interrupts:
-            for step in stream.run(follow, interrupts):
-                _tell_step(step, json, lag, step[0] - lag)
+            for report in stream.run(follow, interrupts):
+                _print_row(report, json, lag)
         print_notes(stream.notes)
-        if stream.monitor is None:
+        begun = {name: one.monitor for name, one in stream.series.items() if one.monitor}
+        if not begun:
+            found = f"fewer than {first} labelled rows have come"
+            if group is not None:
+                found = f"no series has {first} labelled rows"
             raise ValueError(
-                f"{data}: fewer than {first} labelled rows have come, which --first asks for; give "
-                "more rows, or lower it"
+                f"{data}: {found}, which --first asks for; give more rows, or lower it"
             )
         if not json:
-            print_summary(stream.monitor, stream.rows)
+            if group is None:
+                _print_series(begun[None], stream.rows)
+            else:
+                _print_all(begun, stream.rows, alpha)
 
 
-def _watch_series(stream: LivingSeries, follow: bool, json: bool) -> None:
-    """Live with many series, and tell of each row whose it is."""
-    from definetti.cli.growing import Interrupts
-
-    with Interrupts() as interrupts:
-        for steps in stream.run(follow, interrupts):
-            for name, step, labelled in steps:
-                _tell_step(step, json, stream.lag, labelled, name)
-    print_notes(stream.notes)
-    begun = {name: one.monitor for name, one in stream.each.items() if one.monitor is not None}
-    if not begun:
-        raise ValueError(
-            f"{stream.source}: no series has {stream.first} labelled rows, which --first asks for; "
-            "give more rows, or lower it"
-        )
-    if not json:
-        print_series(begun, stream.rows, stream.watching["alpha"])
-
-
-def _tell_step(
-    step: tuple[int, Any, Step | None],
-    json: bool,
-    lag: int,
-    labelled: int | None,
-    series: str | None = None,
-) -> None:
-    """Tell of a row: of which series, and which row's label came, where labels are late."""
-    row, found, learned = step
+def _print_row(report: RowReport, json: bool, lag: int) -> None:
+    """Print a row as JSON, or its alarms."""
+    step = report.learned
     if json:
-        told: dict[str, Any] = {} if series is None else {"series": series}
-        told |= {"row": row, "set": None if found is None else list(found), **_learned(learned)}
+        told: dict[str, Any] = {} if report.series is None else {"series": report.series}
+        told |= {"row": report.row, "set": None if report.states is None else list(report.states)}
+        told["state"] = None if step is None else step.state
+        if step is not None:
+            told |= {
+                "covered": step.covered,
+                "p_values": dict(step.p_values),
+                "alarms": [alert.part for alert in step.alerts],
+            }
         if lag:
-            told["labelled_row"] = None if learned is None else labelled
+            told["labelled_row"] = report.labelled_row
         print_json(told)
         return
-    whose = "" if series is None else f", series {series!r}"
-    for alert in learned.alerts if learned else ():
-        tell(f"row {row}{whose}: the law of the {alert.part} has changed; {alert.done}")
+    series = "" if report.series is None else f", series {report.series!r}"
+    for alert in step.alerts if step else ():
+        print_stderr(
+            f"row {report.row}{series}: the law of the {alert.part} has changed; {alert.done}"
+        )
 
 
-def _learned(step: Step | None) -> dict[str, Any]:
-    if step is None:
-        return {"state": None}
-    return {
-        "state": step.state,
-        "covered": step.covered,
-        "p_values": dict(step.p_values),
-        "alarms": [alert.part for alert in step.alerts],
-    }
-
-
-def print_series(monitors: dict[str, Monitor], rows: int, alpha: float) -> None:
-    """Print how the series of a stream fared, those with alarms first."""
+def _print_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> None:
+    """Print the coverage of each series, those with alarms first."""
     from rich.table import Table
-
-    from definetti.cli.printing import console, format_label
 
     table = Table(title=f"{rows:,} rows of {len(monitors):,} series", title_justify="left")
     for column in ("series", "covered", "at all times", "sets", "alarms"):
         table.add_column(column, justify="left" if column == "series" else "right")
     for name, one in sorted(monitors.items(), key=lambda pair: -len(pair[1].alarms)):
-        found = one.coverage.overall
-        table.add_row(
-            format_label(name), f"{found.share:.3f}", f"[{found.low:.3f}, {found.high:.3f}]",
-            f"{found.judged:,}", f"{len(one.alarms):,}",
-        )  # fmt: skip
+        numbers = _show_share(one.coverage.overall)
+        table.add_row(format_label(name), *numbers, f"{len(one.alarms):,}")
     table.caption = (
         f"95 % intervals that hold whenever one looks; any alarm is ever false with probability "
         f"{alpha:g} at most"
@@ -164,24 +155,23 @@ def print_series(monitors: dict[str, Monitor], rows: int, alpha: float) -> None:
     console().print(table)
 
 
-def print_summary(monitor: Monitor, rows: int) -> None:
-    """Print how a stream fared."""
+def _print_series(monitor: Monitor, rows: int) -> None:
+    """Print the coverage of one series, overall and by state."""
     from rich.table import Table
-
-    from definetti.cli.printing import console, format_label
 
     table = Table(title=f"{rows:,} rows, {monitor.n_labels:,} labels judged", title_justify="left")
     for column in ("", "covered", "at all times", "sets"):
         table.add_column(column, justify="left" if not column else "right")
-    shares = {"all": monitor.coverage.overall}
-    shares |= {format_label(state): one for state, one in monitor.coverage.by_state.items()}
-    for name, one in shares.items():
-        table.add_row(
-            name, f"{one.share:.3f}", f"[{one.low:.3f}, {one.high:.3f}]", f"{one.judged:,}"
-        )
+    table.add_row("all", *_show_share(monitor.coverage.overall))
+    for state, share in monitor.coverage.by_state.items():
+        table.add_row(format_label(state), *_show_share(share))
     table.caption = f"95 % intervals that hold whenever one looks; {monitor.promise}"
     screen = console()
     screen.print(table)
     for part, bet in monitor.martingales.items():
         screen.print(f"capital against {part}: {bet.capital:.3g}")
     screen.print(f"alarms: {len(monitor.alarms)} ({monitor.alarm.promise})")
+
+
+def _show_share(share: Any) -> tuple[str, str, str]:
+    return f"{share.share:.3f}", f"[{share.low:.3f}, {share.high:.3f}]", f"{share.judged:,}"

@@ -1,160 +1,222 @@
-"""Arguments and options that several commands have, with the same words for each.
+"""Options that several commands share, with one name, help text and panel each.
 
-A command takes the dataclasses below as parameters, and `spread` makes options of their fields:
-what several commands have in common is listed once, and handed on as one thing.
+A command takes the dataclasses below as parameters, and `expand_options` turns their fields into
+options. `predict --help` shows them in panels: data, model, guarantee, computation and output.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
 
-from definetti.cli.choices import ClassifierName
-from definetti.cli.choices import Guarantee as Promised
-from definetti.cli.choices import Series as Predicted
-from definetti.cli.completing import complete_memories, complete_scores, complete_symmetries
+# An option in a panel of the help.
+data_option = functools.partial(typer.Option, rich_help_panel="Data")
+model_option = functools.partial(typer.Option, rich_help_panel="Model")
+guarantee_option = functools.partial(typer.Option, rich_help_panel="Guarantee")
+computation_option = functools.partial(typer.Option, rich_help_panel="Computation")
+output_option = functools.partial(typer.Option, rich_help_panel="Output")
+SCORES = "path, filter, smoother, joint, band, emission, transition"
+SYMMETRIES = "auto, spaced, full, returns, pairs, departures, shifts, published"
+
+
+class Guarantee(StrEnum):
+    """What a set guarantees."""
+
+    all = "all"
+    steps = "steps"
+    errors = "errors"
+
+
+class ClassifierName(StrEnum):
+    """Classifiers of scikit-learn that can replace the emission model."""
+
+    random_forest = "random-forest"
+    logistic = "logistic"
+    gradient_boosting = "gradient-boosting"
+
+
+class Series(StrEnum):
+    """The rows from which each of many series is predicted."""
+
+    own = "own"
+    others = "others"
+    all = "all"
+    first = "first"
+
+
+def complete_scores(incomplete: str) -> list[str]:
+    """Complete the name of a score."""
+    from definetti.scores import Score
+
+    return [name for name in Score.named if name.startswith(incomplete)]
+
+
+def complete_symmetries(incomplete: str) -> list[str]:
+    """Complete the name of a symmetry."""
+    from definetti.symmetry import Symmetry
+
+    return [name for name in ("auto", *Symmetry.named) if name.startswith(incomplete)]
+
+
+def complete_memories(incomplete: str) -> list[str]:
+    """Complete the name of a memory; the name of an order is its number."""
+    from definetti.memory import Memory, Order
+
+    names = ["1", "2", *(name for name in Memory.named if name != Order.known_as)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_last(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Complete the last name of a list with commas.
+
+    >>> complete_last("sticky,ra", ["sticky", "rare", "random"])
+    ['sticky,rare', 'sticky,random']
+    """
+    before, comma, begun = incomplete.rpartition(",")
+    taken = before.split(",")
+    return [
+        f"{before}{comma}{name}" for name in names if name.startswith(begun) and name not in taken
+    ]
+
 
 LabelledRows = Annotated[str, typer.Argument(help="labelled rows; - for standard input")]
-NewRows = Annotated[str | None, typer.Argument(help="new rows, in the order of time")]
-StateColumn = Annotated[str, typer.Option(help="the column with the states")]
-ObservationColumns = Annotated[
-    str | None,
-    typer.Option(help="columns with commas between; all that tell something if left out"),
-]
-Confidence = Annotated[float, typer.Option(help="probability promised")]
+NewRows = Annotated[str | None, typer.Argument(help="new rows, in time order")]
 Level = Annotated[
-    str, typer.Option(metavar="LEVEL", help="probability promised; by last state: N1=0.99,0.8")
-]
-Levels = Annotated[
-    list[str],
-    typer.Option(
-        metavar="LEVEL",
-        help="probability promised; by last state: N1=0.99,0.8; again for a further level",
-    ),
+    str, guarantee_option(metavar="LEVEL", help="confidence level; by last state: N1=0.99,0.8")
 ]
 Horizon = Annotated[
-    int | None, typer.Option(min=1, help="steps to predict; all new rows if left out")
+    int | None, data_option(min=1, help="number of steps to predict; default: all new rows")
 ]
-Lag = Annotated[
-    int, typer.Option(min=0, help="first steps not to ask about, their labels being late")
-]
-Guarantee = Annotated[
-    Promised, typer.Option(help="right together, on average, or but for --max-errors")
-]
-MaxErrors = Annotated[int, typer.Option(min=0, help="wrong steps allowed, for errors")]
+Lag = Annotated[int, data_option(min=0, help="label delay in steps: the first steps get no set")]
 Start = Annotated[
-    float, typer.Option(min=0.05, max=0.95, help="share of the rows before the first window")
+    float, data_option(min=0.05, max=0.95, help="share of rows before the first window")
 ]
 Windows = Annotated[
     int | None,
-    typer.Option(min=1, help="windows at most, spread over the rows; all that are cheap, or 500"),
-]
-TrainSize = Annotated[
-    float | None, typer.Option(help="share, or number, of rows to fix the model on")
-]
-States = Annotated[
-    str | None, typer.Option(help="all states there can be, with commas between, seen or not")
-]
-Classifier = Annotated[
-    ClassifierName | None,
-    typer.Option(help="learn the observations by scikit-learn, on the first rows"),
-]
-Symmetry = Annotated[
-    str,
-    typer.Option(
-        help="what to compare with: departures holds given the present state",
-        autocompletion=complete_symmetries,
-    ),
-]
-Memory = Annotated[
-    str,
-    typer.Option(
-        help="what the future depends on: 1, 2, … states, a name, such as age, age:20",
-        autocompletion=complete_memories,
+    data_option(
+        min=1, help="maximal number of windows, spread evenly; default: all that are cheap, or 500"
     ),
 ]
 Score = Annotated[
-    str, typer.Option(help="how strangeness is measured", autocompletion=complete_scores)
+    str, model_option(help=f"nonconformity score: {SCORES}", autocompletion=complete_scores)
 ]
-Smoothing = Annotated[bool, typer.Option("--smoothing", help="break ties at random")]
-AllowEmpty = Annotated[
-    bool, typer.Option("--allow-empty", help="no best guess where nothing is plausible")
-]
-Seed = Annotated[int, typer.Option(min=0, help="where random numbers come from")]
-Force = Annotated[
-    bool, typer.Option("--force", help="replace a file that this command did not write")
-]
-Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+Seed = Annotated[int, computation_option(min=0, help="random seed")]
 NoCheck = Annotated[
-    bool, typer.Option("--no-check", help="do not test whether the assumption holds")
+    bool, guarantee_option("--no-check", help="skip the quick test of the assumption")
 ]
-Jobs = Annotated[int, typer.Option(help="processes; -1 for one a core")]
-Cluster = Annotated[str | None, typer.Option(help="address of a Dask scheduler, tcp://host:8786")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="work out all cells anew")]
-GroupColumn = Annotated[
-    str | None, typer.Option(help="the column that tells series apart: patients, machines")
+Jobs = Annotated[int, computation_option(help="number of processes; -1: one per core")]
+Cluster = Annotated[
+    str | None, computation_option(help="address of a Dask scheduler, tcp://host:8786")
 ]
-OrderColumn = Annotated[
-    str | None,
-    typer.Option(help="the column that sorts the rows of a series; as they come if none"),
+Fresh = Annotated[bool, computation_option("--fresh", help="recompute finished cells")]
+Force = Annotated[
+    bool, output_option("--force", help="replace a file that this command did not write")
 ]
-Series = Annotated[
-    Predicted,
-    typer.Option(help="what each series is predicted by: its own rows, a model of the others …"),
+StepOutput = Annotated[
+    Path | None,
+    output_option("--output", "-o", help="file with a row per step: .csv .json .parquet …"),
 ]
-Cells = Annotated[
-    Path | None, typer.Option(help="folder for finished series, for a stopped run to go on")
-]
+Json = Annotated[bool, output_option("--json", help="print JSON")]
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a file are."""
+    """The roles of the columns of a file."""
 
-    state_column: StateColumn = "state"
-    observation_columns: ObservationColumns = None
+    state_column: Annotated[str, data_option(help="column with the states")] = "state"
+    observation_columns: Annotated[
+        str | None,
+        data_option(help="observed columns, comma-separated; default: all informative columns"),
+    ] = None
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which rows belong to which series, and what each of these is predicted by."""
+    """Which rows belong to which series, and what each series is predicted from."""
 
-    group_column: GroupColumn = None
-    order_column: OrderColumn = None
-    series: Series = Predicted.own
+    group_column: Annotated[
+        str | None, data_option(help="column that names the series: patient, machine")
+    ] = None
+    order_column: Annotated[
+        str | None, data_option(help="column that sorts the rows of a series; default: file order")
+    ] = None
+    series: Annotated[
+        Series, data_option(help="predict each series from its own rows, a model of the others, …")
+    ] = Series.own
 
 
 @dataclass(frozen=True)
 class Spreading:
-    """Over how many processes or machines work is spread, and where it is kept."""
+    """Processes or machines to use, and the folder of finished work."""
 
     jobs: Jobs = 1
     cluster: Cluster = None
-    cells: Cells = None
+    cells: Annotated[
+        Path | None, computation_option(help="folder of finished series, to resume a stopped run")
+    ] = None
     fresh: Fresh = False
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What an estimator is asked for; `cli.estimators.make_estimator` makes it."""
+    """Parameters of an estimator; `cli.estimators.make_estimator` builds it."""
 
-    confidence: Levels = field(default_factory=lambda: ["0.9"])
-    guarantee: Guarantee = Promised.all
-    max_errors: MaxErrors = 0
-    states: States = None
-    train_size: TrainSize = None
-    classifier: Classifier = None
-    symmetry: Symmetry = "auto"
-    memory: Memory = "1"
+    confidence: Annotated[
+        list[str],
+        guarantee_option(
+            metavar="LEVEL",
+            help="confidence level; by last state: N1=0.99,0.8; repeat for more levels",
+        ),
+    ] = field(default_factory=lambda: ["0.9"])
+    guarantee: Annotated[
+        Guarantee,
+        guarantee_option(
+            help="covers all steps at once, each step on average, or all but --max-errors"
+        ),
+    ] = Guarantee.all
+    max_errors: Annotated[
+        int, guarantee_option(min=0, help="wrong steps allowed by --guarantee errors")
+    ] = 0
+    states: Annotated[str | None, model_option(help="all possible states, comma-separated")] = None
+    train_size: Annotated[
+        float | None, model_option(help="share or number of first rows that train a fixed model")
+    ] = None
+    classifier: Annotated[
+        ClassifierName | None,
+        model_option(
+            help="scikit-learn classifier for the observations, trained on the first rows"
+        ),
+    ] = None
+    symmetry: Annotated[
+        str,
+        model_option(
+            help=f"windows to compare with: {SYMMETRIES}; departures is conditional on the "
+            "current state",
+            autocompletion=complete_symmetries,
+        ),
+    ] = "auto"
+    memory: Annotated[
+        str,
+        model_option(
+            help="what the next state depends on: 1, 2, … states, age, age:20, observation",
+            autocompletion=complete_memories,
+        ),
+    ] = "1"
     score: Score = "path"
-    smoothing: Smoothing = False
-    allow_empty: AllowEmpty = False
+    smoothing: Annotated[bool, guarantee_option("--smoothing", help="break ties at random")] = False
+    allow_empty: Annotated[
+        bool,
+        guarantee_option(
+            "--allow-empty", help="keep empty sets empty instead of adding the most plausible state"
+        ),
+    ] = False
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -164,44 +226,59 @@ class Settings:
 
 
 def only(*names: str) -> Any:
-    """Say in an annotation which fields of `Settings` are options; the others keep defaults."""
+    """Mark, in an annotation, the fields that become options; the others keep their defaults."""
     return frozenset(names)
 
 
 def but(*names: str) -> Any:
-    """Say in an annotation which fields of `Settings` are no options."""
-    return frozenset(one.name for one in fields(Settings)) - {*names}
+    """Mark, in an annotation, the fields of `Settings` that do not become options."""
+    return frozenset(part.name for part in fields(Settings)) - {*names}
 
 
-def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has an option for each field of the dataclasses that it takes."""
+def expand_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with one option for each field of the dataclasses that it takes."""
     parameters: list[inspect.Parameter] = []
-    gathered: dict[str, tuple[Any, list[str]]] = {}
-    for given in inspect.signature(command, eval_str=True).parameters.values():
-        one = given.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        kind, *chosen = get_args(one.annotation) or [one.annotation]
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for declared in inspect.signature(command, eval_str=True).parameters.values():
+        parameter = declared.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        kind, *chosen = get_args(parameter.annotation) or [parameter.annotation]
         if not (isinstance(kind, type) and is_dataclass(kind)):
-            parameters.append(one)
+            parameters.append(parameter)
             continue
         taken = [part for part in fields(kind) if not chosen or part.name in chosen[0]]
-        gathered[one.name] = kind, [part.name for part in taken]
+        groups[parameter.name] = kind, [part.name for part in taken]
         hints = inspect.get_annotations(kind, eval_str=True)
         parameters += [
-            one.replace(name=part.name, annotation=hints[part.name], default=_default(part))
+            parameter.replace(name=part.name, annotation=hints[part.name], default=_default(part))
             for part in taken
         ]
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        for name, (kind, names) in gathered.items():
-            given[name] = kind(**{one: given.pop(one) for one in names})
+        for group, (kind, names) in groups.items():
+            given[group] = kind(**{name: given.pop(name) for name in names})
         command(**given)
 
     del called.__wrapped__  # or its signature would be looked up there
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called
 
 
 def _default(part: Field[Any]) -> Any:
     return part.default if part.default_factory is MISSING else part.default_factory()
+
+
+def given_options(context: typer.Context, names: Iterable[str]) -> list[str]:
+    """Return the named options that were given on the command line."""
+    sources = {name: context.get_parameter_source(name) for name in names}
+    return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+
+
+def check_single_series(given: dict[str, bool]) -> None:
+    """Refuse options for many series where there is no --group-column."""
+    if name := next((name for name, is_given in given.items() if is_given), None):
+        raise ValueError(
+            f"{name} is for many series; name the column of series with --group-column, or leave "
+            f"out {name}"
+        )

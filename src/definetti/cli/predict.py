@@ -1,22 +1,36 @@
-"""`definetti predict`: sets for the rows of a file."""
+"""`definetti predict`: sets for the new rows of a series, or of many."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from definetti.cli import options
-from definetti.cli.fields import BadTable
-from definetti.cli.mistakes import report_mistakes
-from definetti.cli.printing import print_json, print_notes
+from definetti.cli.check import check_rows, note_broken
+from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.estimators import (
+    check_errors,
+    check_grouping,
+    check_lag,
+    check_share,
+    cut_new,
+    make_estimator,
+    name_levels,
+    read_confidences,
+    write_memory,
+)
+from definetti.cli.fit import check_settled, read_saved
+from definetti.cli.printing import console, format_label, format_set, print_json, print_notes
+from definetti.cli.step_tables import add_keys, is_prediction_file, list_prediction_steps
+from definetti.cli.writing import check_output, write_rows
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
 
 LISTED = 1_000  # sequences written out at most
-SHOWN = 40  # steps in the table
+SHOWN = 40  # rows of the table on the screen
 
 
 def predict(
@@ -30,41 +44,28 @@ def predict(
     ] = None,
     new: options.NewRows = None,
     model: Annotated[
-        Path | None, typer.Option(help="a file of definetti fit, in the place of labelled rows")
+        Path | None,
+        options.model_option(help="model file of definetti fit, instead of labelled rows"),
     ] = None,
     horizon: options.Horizon = None,
     lag: options.Lag = 0,
     no_check: options.NoCheck = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="a row a step: .csv .json .parquet …")
-    ] = None,
+    output: options.StepOutput = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Say which states are possible in rows whose state is not known.
+    """Predict sets of states for unlabelled rows.
 
-    New rows come in a file of their own, or below the labelled ones with empty states. CSV, TSV,
-    JSON lines and Parquet, also gzipped. With --model, a file that definetti fit wrote has what
-    was labelled, and what it was asked for with. With --group-column a table of many series, each
-    with its new rows below its labelled ones. Exit code 2: something is wrong with what was given.
+    New rows are in a file of their own, or below the labelled ones with empty states. CSV, TSV,
+    JSON lines and Parquet, also gzipped. With --model, the model file replaces the labelled rows
+    and the options it was fitted with. With --group-column the file has many series, each with its
+    new rows below its labelled ones. Exit code 2: an argument or a file is wrong.
 
     Example: definetti predict history.csv tonight.csv --state-column stage --confidence 0.9
 
     Example: definetti predict patients.csv --group-column patient --order-column time -o sets.csv
     """
-    with report_mistakes():
-        from definetti.cli.checking import check_rows, note_broken
-        from definetti.cli.estimators import (
-            check_grouping,
-            check_lag,
-            check_share,
-            make_estimator,
-            read_both,
-        )
-        from definetti.cli.levels import read_confidences
-        from definetti.cli.saved import check_settled, read_saved
-        from definetti.cli.writing import add_keys, check_output, note_formulas, write_rows
-
+    with report_errors():
         if output is not None:
             inputs = [calibration, new, None if model is None else str(model)]
             check_output(output, inputs, force, is_prediction_file)
@@ -75,181 +76,223 @@ def predict(
                     "with --group-column there is one file, in which the new rows of each series "
                     "are below its labelled ones; leave the other, and --model, out"
                 )
-            from definetti.cli.grouped_sets import predict_groups
-
-            predict_groups(
-                calibration, columns, settings, grouping, horizon=horizon, lag=lag,
-                output=output, json=json,
+            if grouping.series.value in ("own", "others"):
+                check_share(settings.train_size)
+            made = _predict_groups(calibration, columns, settings, grouping, horizon, lag)
+        else:
+            if model is None:
+                check_share(settings.train_size)
+            made = _predict_series(
+                context, calibration, new, model, columns, settings, horizon, lag,
+                check=not no_check, with_keys=output is not None,
             )  # fmt: skip
-            return
-        if model is not None:
-            if new is not None:
-                raise BadTable("with --model there is one file, of new rows; leave the other out")
-            check_settled(context)
-            cp, data = read_saved(model, calibration, columns.observation_columns)
-        elif calibration is None:
-            raise BadTable("no file is given; name one of labelled rows, or a --model")
-        else:
-            check_share(settings.train_size)
-            data = read_both(calibration, new, columns)
-        steps = horizon or data.new_rows
-        if not steps:
-            raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
-        check_lag(lag, steps)
-        data.check_new(steps)
-        if model is None:
-            cp = make_estimator(settings, data, steps, lag=lag)
-            levels = read_confidences(settings.confidence, data.states)
-            cp.fit(data.observations, data.states, data.lengths)
-        else:
-            levels = _set_again(cp, context, settings, data)
-        found, told, described = _predict(cp, data, steps, lag, levels)
-        # What a saved model has learned from was another command's affair.
-        checked = check_rows(
-            data, cp.memory_, settings.seed,
-            train_size=cp.train_size, skip=no_check or model is not None,
-        )  # fmt: skip
-        rows = [
-            row
-            for level, one in zip(levels, found, strict=True)
-            for row in list_steps(one, lag, level)
-        ]
         if output is not None:
-            add_keys(rows, data.new_keys, [row["step"] - 1 for row in rows])
-            write_rows(rows, output)
-            data.notes += note_formulas(rows, output)
-        print_notes([*data.notes, *note_broken(checked, told["symmetry"])])
+            made.notes.extend(write_rows(made.rows, output))
+        print_notes(made.notes)
         if json:
-            told["model"] = repr(told["model"])  # for which scikit-learn is loaded
-            told["check"] = None if checked is None else checked.to_dict()
-            print_json({**told, "steps": rows, "sequences": _list_members(found[-1])})
+            print_json(made.document)
         else:
-            _show(data, found, rows, described, output)
+            _show(made, output)
 
 
-def _set_again(
+class Prediction(NamedTuple):
+    """The sets of a command, as rows, as a JSON document, and for the screen.
+
+    Attributes
+    ----------
+    rows : a row per step and level, and per series where there are many
+    document : what --json prints
+    notes : how the files were read
+    above, below : lines on the screen, above and below the table of sets
+    columns, table : the names and the rows of the table of sets
+    rest : what more rows than fit on the screen are called
+    """
+
+    rows: list[dict[str, Any]]
+    document: dict[str, Any]
+    notes: list[str]
+    above: list[str]
+    below: list[str]
+    columns: list[str]
+    table: list[list[str]]
+    rest: str
+
+
+def _show(made: Prediction, output: Path | None) -> None:
+    from rich.table import Table
+
+    screen = console()
+    for line in made.above:
+        screen.print(line, soft_wrap=True)
+    table = Table()
+    for column in made.columns:
+        table.add_column(column)
+    for row in made.table[:SHOWN]:
+        table.add_row(*row)
+    screen.print(table)
+    for line in made.below:
+        screen.print(line)
+    if len(made.table) > SHOWN:
+        screen.print(f"… {len(made.table) - SHOWN:,} more {made.rest}; --output writes all")
+    if output is not None:
+        screen.print(f"written: {output}", soft_wrap=True)
+
+
+def _predict_groups(
+    data: str,
+    columns: options.Columns,
+    settings: options.Settings,
+    grouping: options.Grouping,
+    horizon: int | None,
+    lag: int,
+) -> Prediction:
+    """Predict the new rows of each series of a table."""
+    from definetti.cli.series import predict_groups
+
+    found = predict_groups(data, columns, settings, grouping, horizon=horizon, lag=lag)
+    several = len(settings.confidence) > 1
+    table = [
+        [
+            format_label(next(iter(row.values()))),
+            str(row["step"]),
+            *[str(row["confidence"])] * several,
+            format_set(row["set"]),
+            _format_best(row),
+        ]
+        for row in found.rows
+    ]
+    return Prediction(
+        rows=found.rows,
+        document={
+            "series": grouping.series.value, "promise": found.promise, "steps": found.rows,
+        },
+        notes=found.notes,
+        above=[f"{found.n_series:,} series; {found.promise}"],
+        below=[],
+        columns=[
+            str(grouping.group_column), "step", *["level"] * several, "possible states", "best",
+        ],
+        table=table,
+        rest="rows",
+    )  # fmt: skip
+
+
+def _format_best(row: dict[str, Any]) -> str:
+    return "" if row["best"] is None else format_label(row["best"])
+
+
+def _predict_series(
+    context: typer.Context,
+    calibration: str | None,
+    new: str | None,
+    model: Path | None,
+    columns: options.Columns,
+    settings: options.Settings,
+    horizon: int | None,
+    lag: int,
+    *,
+    check: bool,
+    with_keys: bool,
+) -> Prediction:
+    """Predict the new rows of one series, from labelled rows or a model file."""
+    cp: Any = None
+    if model is not None:
+        if new is not None:
+            raise BadTable("with --model there is one file, of new rows; leave the other out")
+        check_settled(context)
+        cp, data = read_saved(model, calibration, columns.observation_columns)
+    elif calibration is None:
+        raise BadTable("no file is given; name one of labelled rows, or a --model")
+    else:
+        from definetti.cli.columns import read_labelled
+
+        data = read_labelled(calibration, new, columns)
+    steps = horizon or data.new_rows
+    if not steps:
+        raise BadTable("there are no new rows; give a file of them, or --horizon to forecast")
+    check_lag(lag, steps)
+    data.check_new(steps)
+    if cp is None:
+        cp = make_estimator(settings, data, steps, lag=lag)
+        levels = read_confidences(settings.confidence, data.states)
+        cp.fit(data.observations, data.states, data.lengths)
+    else:
+        levels = _update(cp, context, settings, data)
+    check_errors(cp.guarantee, cp.max_errors, steps - lag)
+    seen, ahead = cut_new(data, steps)
+    sets = [cp.predict_set(seen, levels[0], horizon=ahead, lag=lag)]
+    if len(levels) > 1:
+        sets = cp.predict_set(seen, levels, horizon=ahead, lag=lag)
+    # The rows of a saved model were checked when it was fitted.
+    checked = check_rows(
+        data, cp.memory_, settings.seed,
+        train_size=cp.train_size, skip=not check or model is not None,
+    )  # fmt: skip
+    by_level = [
+        list_prediction_steps(one, lag, level) for level, one in zip(levels, sets, strict=True)
+    ]
+    rows = [row for level_rows in by_level for row in level_rows]
+    if with_keys:
+        add_keys(rows, data.new_keys, [row["step"] - 1 for row in rows])
+    named, filled = [name_levels(level, cp.states_) for level in levels], [s.filled for s in sets]
+    document = {
+        "confidence_level": named if len(named) > 1 else named[0],
+        "guarantee": cp.guarantee, "max_errors": cp.max_errors,
+        "horizon": steps, "lag": lag, "labelled_rows": len(data.states),
+        "states": list(cp.states_), "observed": data.columns, "model": cp.model_,
+        "method": sets[0].method, "symmetry": cp.symmetry_.known_as,
+        "memory": write_memory(cp.memory), "score": cp.conformity_score, "given": sets[0].given,
+        "exact": sets[0].exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
+        "filled": filled if len(filled) > 1 else filled[0], "train_size": cp.train_size,
+        "seed": cp.random_state, "check": None if checked is None else checked.to_dict(),
+        "steps": rows, "sequences": _list_members(sets[-1]),
+    }  # fmt: skip
+    notes = [*data.notes, *note_broken(checked, cp.symmetry_.known_as)]
+    return Prediction(rows, document, notes, *_describe(cp, data, sets, by_level), "steps")
+
+
+def _update(
     cp: Any, context: typer.Context, settings: options.Settings, data: LabelledTable
 ) -> list[Any]:
-    """Let a fitted estimator follow what it can still follow; return its levels."""
-    from definetti.cli.levels import read_confidences
-    from definetti.cli.saved import were_given
-
+    """Set the options that a fitted estimator can still follow; return the levels."""
     wanted = {"guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
               "smoothing": settings.smoothing, "allow_empty": settings.allow_empty}  # fmt: skip
-    cp.set_params(**{one: wanted[one] for one in were_given(context, wanted)}, verbose=True)
-    if were_given(context, ["confidence"]):
+    given = options.given_options(context, wanted)
+    cp.set_params(**{name: wanted[name] for name in given}, verbose=True)
+    if options.given_options(context, ["confidence"]):
         return read_confidences(settings.confidence, data.states)
     return [cp.confidence_level]
 
 
-def _predict(
-    cp: Any, data: LabelledTable, steps: int, lag: int, levels: list[Any]
-) -> tuple[list[Any], dict[str, Any], str]:
-    """Return a set for each level, what they were asked for with, and the model in words."""
-    from definetti.cli.estimators import check_errors, cut_new, write_memory
-    from definetti.cli.levels import name_levels
+def _describe(
+    cp: Any, data: LabelledTable, sets: list[Any], by_level: list[list[dict[str, Any]]]
+) -> tuple[list[str], list[str], list[str], list[list[str]]]:
+    """Return what the screen shows: lines above and below, columns and rows of the table."""
     from definetti.models.base import described
 
-    check_errors(cp.guarantee, cp.max_errors, steps - lag)
-    new, horizon = cut_new(data, steps)
-    asked = levels if len(levels) > 1 else levels[0]
-    found = cp.predict_set(new, asked, horizon=horizon, lag=lag)
-    found = found if len(levels) > 1 else [found]
-    first, each = found[0], [name_levels(level, cp.states_) for level in levels]
-    told = {
-        "confidence_level": each if len(each) > 1 else each[0],
-        "guarantee": cp.guarantee, "max_errors": cp.max_errors,
-        "horizon": steps, "lag": lag, "labelled_rows": len(data.states),
-        "states": list(cp.states_),
-        "observed": data.columns, "model": cp.model_, "method": first.method,
-        "symmetry": cp.symmetry_.known_as, "memory": write_memory(cp.memory),
-        "score": cp.conformity_score, "given": first.given,
-        "exact": first.exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
-        "filled": [one.filled for one in found] if len(found) > 1 else first.filled,
-        "train_size": cp.train_size, "seed": cp.random_state,
-    }  # fmt: skip
-    fixed_on = len(data.states) - cp.n_steps_
-    return found, told, described(cp.model_, list(data.columns), fixed_on)
-
-
-def list_steps(found: Any, lag: int, level: Any) -> list[dict[str, Any]]:
-    """Return a row a step: the possible states, the best, and a number for each state."""
-    from definetti.cli.levels import write_level
-    from definetti.sets import StepSets
-
-    if isinstance(found, StepSets):
-        kind, numbers = "probability", found.marginals
-    else:
-        kind, numbers = "p", found.step_p_values
-    best = found.best
-    return [
-        {
-            "step": lag + k + 1,
-            "confidence": write_level(level),
-            "set": list(states),
-            "size": len(states),
-            "best": None if best is None else best[k],
-            **{f"{kind}_{label}": float(p) for label, p in zip(found.states, row, strict=True)},
-        }
-        for k, (states, row) in enumerate(zip(found.steps, numbers, strict=True))
+    observed = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
+    model = described(cp.model_, list(data.columns), len(data.states) - cp.n_steps_)
+    above = [f"observed: {observed}", f"model: {model}", *(one._headline() for one in sets)]
+    below = [one._on_filling() for one in sets if one.filled][:1]
+    columns = ["possible states"]
+    if len(sets) > 1:
+        columns = [f"possible at {rows[0]['confidence']}" for rows in by_level]
+    table = [
+        [str(same[0]["step"]), *(format_set(row["set"]) for row in same), _format_best(same[0])]
+        for same in zip(*by_level, strict=True)
     ]
-
-
-def is_prediction_file(path: Path) -> bool:
-    """Tell whether a file is one of these, by its columns."""
-    from definetti.cli.overwriting import read_columns
-
-    columns = read_columns(path)
-    own = columns[columns.index("step") :] if "step" in columns else []
-    numbers = all(one.startswith(("p_", "probability_")) for one in own[5:])
-    return own[:5] == ["step", "confidence", "set", "size", "best"] and numbers
+    return above, below, ["step", *columns, "best"], table
 
 
 def _list_members(found: Any) -> list[dict[str, Any]]:
-    """Return the members, best first, where the set has any; not too many of them."""
+    """Return the sequences of a set, the most plausible first, and not too many."""
     from itertools import islice
 
     from definetti.sets import StepSets
 
     if isinstance(found, StepSets):
         return []
-
-    first = islice(found, LISTED)
-    return [{"sequence": list(one), "p_value": found.p_value(one)} for one in first]
-
-
-def _show(
-    data: LabelledTable, found: list[Any], rows: list[dict[str, Any]], model: str,
-    output: Path | None,
-) -> None:  # fmt: skip
-    from rich.table import Table
-
-    from definetti.cli.printing import console, format_label, format_set
-
-    screen = console()
-    columns = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
-    screen.print(f"observed: {columns}", soft_wrap=True)
-    screen.print(f"model: {model}", soft_wrap=True)
-    for one in found:
-        screen.print(one._headline())
-    steps = len(rows) // len(found)
-    by_level = [rows[k * steps : (k + 1) * steps] for k in range(len(found))]
-    sets = ["possible states"]
-    if len(found) > 1:
-        sets = [f"possible at {each[0]['confidence']}" for each in by_level]
-    table = Table()
-    for column in ("step", *sets, "best"):
-        table.add_column(column)
-    for row, *others in list(zip(*by_level, strict=True))[:SHOWN]:
-        best = "" if row["best"] is None else format_label(row["best"])
-        shown = (format_set(one["set"]) for one in (row, *others))
-        table.add_row(str(row["step"]), *shown, best)
-    screen.print(table)
-    for one in found:
-        if one.filled:
-            screen.print(one._on_filling())
-            break
-    if steps > SHOWN:
-        screen.print(f"… {steps - SHOWN:,} more steps; --output writes all")
-    if output is not None:
-        screen.print(f"written: {output}", soft_wrap=True)
+    return [
+        {"sequence": list(sequence), "p_value": found.p_value(sequence)}
+        for sequence in islice(found, LISTED)
+    ]

@@ -1,4 +1,4 @@
-"""What goes to standard output: one JSON document for programs, or tables for people."""
+"""Print to the terminal: JSON documents, tables, and notes on standard error."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-NOTHING = "none"  # what a person reads where no state is possible
+NOTHING = "none"  # the empty set
 
 
 def console() -> Console:
-    """Return a console that prints labels as they are: ``[b]`` and ``:smile:`` are labels, too.
-
-    It prints a line at a time, and nothing in it, a file's name or a column's, moves the cursor.
-    """
+    """Return a console that prints labels such as ``[b]`` as they are, and escapes controls."""
     from rich.console import Console
     from rich.text import Text
 
@@ -32,17 +29,17 @@ def console() -> Console:
 
 
 def is_watched() -> bool:
-    """Tell whether a person can see what is written to standard error, as a progress bar is."""
+    """Tell whether standard error is a terminal, where progress is shown."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def tell(line: str) -> None:
-    """Write a line to standard error, whatever names are in it."""
+def print_stderr(line: str) -> None:
+    """Write a line to standard error, with controls escaped."""
     typer.echo(escape_controls(line), err=True)
 
 
 def escape_controls(text: str) -> str:
-    r"""Write signs that a terminal would act upon, the end of a line among them, as codes.
+    r"""Write characters that control a terminal, and ends of lines, as codes.
 
     >>> print(escape_controls("a\x1b[31m\nb"))
     a\x1b[31m\nb
@@ -56,23 +53,23 @@ def escape_controls(text: str) -> str:
 
 
 def print_text(text: str) -> None:
-    """Print lines of our own, whatever names are in them."""
+    """Print lines, with controls escaped."""
     typer.echo("\n".join(map(escape_controls, text.split("\n"))))
 
 
 def print_json(result: Any) -> None:
-    """Print one document that every reader of JSON takes."""
+    """Print one strict JSON document."""
     typer.echo(json.dumps(make_plain(result), default=str, allow_nan=False))
 
 
 def print_notes(notes: list[str]) -> None:
-    """Tell a person, not a program, how something was understood."""
+    """Write notes to standard error."""
     for note in notes:
-        tell(f"note: {note}")
+        print_stderr(f"note: {note}")
 
 
 def make_plain(value: Any) -> Any:
-    """Return values with null for numbers that JSON does not have, and text for other keys.
+    """Return values for strict JSON: null for numbers that are not finite, and text for keys.
 
     >>> make_plain({"size": float("inf"), 1: [float("nan"), 0.5]})
     {'size': None, '1': [None, 0.5]}
@@ -85,7 +82,7 @@ def make_plain(value: Any) -> Any:
 
 
 def format_label(label: Any) -> str:
-    """Write a label for a person; in quotes where it could be taken for something else.
+    """Write a label; in quotes if it could be mistaken for something else.
 
     >>> [format_label(label) for label in ("sun", "a|b", "a ", 2)]
     ['sun', "'a|b'", "'a '", '2']
@@ -96,7 +93,7 @@ def format_label(label: Any) -> str:
 
 
 def format_set(labels: Iterable[Any]) -> str:
-    """Write a set of labels for a person.
+    """Write a set of labels.
 
     >>> format_set(["sun", "a|b"]), format_set([])
     ("sun | 'a|b'", 'none')

@@ -13,35 +13,34 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.fields import (
+from definetti.cli.column_types import parse_dates
+from definetti.cli.errors import BadTable, find_memory, take_first_line
+from definetti.cli.text_tables import (
     ESCAPED,
     FORMULA,
     MARKS,
     NUMBERS,
-    BadTable,
     check_inner_quotes,
     check_names,
     check_open_quotes,
     check_widths,
     clean_lines,
     decode_text,
-    take_first_line,
+    read_lines,
+    read_list,
 )
-from definetti.cli.kinds import parse_dates
-from definetti.cli.objects import read_lines, read_list
-from definetti.cli.room import find_memory
 
 if TYPE_CHECKING:
     import polars as pl
 
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
-BINARY = (GZIP, PARQUET, ZIP, *MARKS)  # what may have zero bytes, and no line ends
+BINARY = (GZIP, PARQUET, ZIP, *MARKS)  # contents with zero bytes and without line ends
 PIECE = 2**20  # bytes read at once
-LONGEST = 2**24  # bytes of a line of what may go on for ever
-# What a gzip file may hold: so many bytes in any case, and so many times its size beyond. A table
-# of recorded sleep is packed to a third, and one of few symbols to a twentieth.
+LONGEST = 2**24  # bytes of a line of an endless source
+# Bytes that a gzip file may hold in any case, and relative to its size. A table of sleep records is
+# packed to a third, and one of few symbols to a twentieth.
 FLOOR, RATIO = 2**27, 100
-TIMES = 4  # how often what was read is in memory, at least, while it becomes a table
+TIMES = 4  # copies of the content in memory while it becomes a table
 LIST = re.compile(r"\s*\[\s*[{\]]")  # a header may begin with a bracket, too
 VALUE = 32  # bytes that a value takes while it is read, at most but for long text
 
@@ -56,27 +55,23 @@ def import_polars() -> Any:
 
 
 def name_source(source: str) -> str:
-    """Return what a source is called in messages."""
+    """Return the name of a source in messages."""
     return "standard input" if source == "-" else source
 
 
 def read_table(
-    source: str,
-    state: str | None = None,
-    group: str | None = None,
-    symbols: Sequence[str] = (),
+    source: str, state: str | None = None, group: str | None = None, symbols: Sequence[str] = ()
 ) -> pl.DataFrame:
     """Read a table; ``-`` is standard input.
 
-    The kind of file is told by its contents, so that standard input and odd names will do.
+    The format is recognised by the contents, so that standard input and any file name will do.
 
     Parameters
     ----------
-    state : the column with the states, if there is one: in CSV it is text, whatever it looks like,
-        and in JSON all of one kind
-    group : the column that tells series apart, likewise; whole numbers are numbers, if no two of
-        them would be one, as 7 and 007
-    symbols : columns that are known to hold text, in CSV whatever they look like
+    state : the column with the states, if there is one: text in CSV, and of one type in JSON
+    group : the column that names the series, likewise; whole numbers become numbers unless two
+        of them would be the same, as 7 and 007
+    symbols : columns that are known to hold text, so that 007 in CSV is not read as 7
     """
     name = name_source(source)
     content = _read_bytes(source)
@@ -86,7 +81,7 @@ def read_table(
         raise BadTable(f"{name} is empty; give a file with a header and rows")
     if content[:4] == ZIP:
         raise BadTable(f"{name} is a ZIP archive or a spreadsheet; save it as CSV")
-    import_polars()  # here, so that nothing below has to ask whether it is there
+    import_polars()  # here, so that functions below can import it
     if content[:4] == PARQUET:
         table = _read_parquet(content, name)
     else:
@@ -103,12 +98,7 @@ def parse_table(
     group: str | None = None,
     symbols: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Read a table from text: JSON lines, a JSON list, or CSV.
-
-    Parameters
-    ----------
-    symbols : columns of a CSV that are known to hold text, so that 007 is not read as 7
-    """
+    """Read a table from text: JSON lines, a JSON list, or CSV; see `read_table`."""
     labels = [one for one in (state, group) if one is not None]
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "{":
@@ -120,7 +110,7 @@ def parse_table(
 
 
 def _number_series(table: pl.DataFrame, group: str) -> pl.DataFrame:
-    """Return a table whose series are numbers where all are whole numbers, each written alike.
+    """Make the names of series numbers if all are whole numbers without leading zeros.
 
     >>> import polars as pl
     >>> [
@@ -138,7 +128,7 @@ def _number_series(table: pl.DataFrame, group: str) -> pl.DataFrame:
 
 def _read_bytes(source: str) -> bytes:
     if source == "-":
-        if sys.stdin is None:  # closed by whoever started the process
+        if sys.stdin is None:  # closed by the parent process
             raise BadTable("standard input is closed; pipe rows into it, or name a file")
         return _read_all(sys.stdin.buffer, name_source(source))
     if not source:
@@ -158,19 +148,16 @@ def _read_bytes(source: str) -> bytes:
 
 
 def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
-    """Read a file to its end, as far as there may be one.
-
-    A pipe or a device may go on for ever. What is no text and no table, and a line that has no end,
-    are refused as soon as that is seen; what takes more memory than there is, when it is read.
+    """Read a file to its end; refuse an endless line, and more than memory can hold.
 
     Parameters
     ----------
-    most : bytes that what is unpacked may have
+    most : the largest number of bytes of unpacked content
     """
     memory = find_memory()
     room = None if memory is None else memory // TIMES
     content = bytearray()
-    bounded = most is not None or _is_regular(file)  # or a table that may be one long line
+    bounded = most is not None or _is_regular(file)  # these may be one long line
     while piece := file.read(PIECE):
         if not content:
             bounded = (
@@ -190,7 +177,7 @@ def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
         if bounded:
             continue
         if b"\0" in piece:
-            break  # no text: whoever decodes it says so
+            break  # no text: the decoder says so
         if len(content) - content.rfind(b"\n") > LONGEST:
             raise BadTable(
                 f"{name}: a line has more than {LONGEST / 1e6:.0f} MB and no end yet; give a table "
@@ -200,7 +187,7 @@ def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
 
 
 def _is_regular(file: Any) -> bool:
-    """Tell whether a file has a size that is known."""
+    """Tell whether a file has a known size."""
     try:
         return S_ISREG(os.fstat(file.fileno()).st_mode)
     except (OSError, ValueError, AttributeError):  # none of the system's
@@ -208,7 +195,7 @@ def _is_regular(file: Any) -> bool:
 
 
 def _unpack(content: bytes, name: str) -> bytes:
-    """Return what a gzip file holds, unless it is out of all proportion."""
+    """Return the content of a gzip file, unless it is disproportionately large."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             return _read_all(file, name, max(FLOOR, RATIO * len(content)))
@@ -220,11 +207,11 @@ def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
     import polars as pl
 
     try:
-        _check_room(content)
+        _check_memory(content)
         found = pl.read_parquet(io.BytesIO(content))
     except MemoryError:
         raise
-    except Exception as error:  # whatever the reader calls it, it is the file's fault
+    except Exception as error:  # of whatever type, the file is wrong
         raise BadTable(
             f"{name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None
@@ -232,10 +219,10 @@ def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
     return found
 
 
-def _check_room(content: bytes) -> None:
-    """Raise MemoryError where there is no room for a table; its reader would end the process.
+def _check_memory(content: bytes) -> None:
+    """Raise MemoryError for a table that does not fit; the reader would end the process.
 
-    Equal values take no room in such a file, so that a small one may be a table of any size.
+    Equal values take no space in such a file, so that a small one may hold a table of any size.
     """
     import numpy as np
 
@@ -259,7 +246,7 @@ def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
             encoding="utf8",
             schema_overrides={places[one]: pl.String for one in labels if one in places},
         )
-    except Exception as error:  # look for the row, which the reader does not tell
+    except Exception as error:  # the reader does not name the row
         for complain in (check_open_quotes, check_widths, check_inner_quotes):
             complain(text, name, separator)
         raise BadTable(f"{name}: {take_first_line(error)}") from None
@@ -270,14 +257,14 @@ def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
 
 
 def read_formulas(table: pl.DataFrame) -> pl.DataFrame:
-    """Take out the apostrophes that `writing.escape_formula` put before what is no formula.
+    """Remove the apostrophes of `writing.escape_formula`.
 
-    Only of columns in which nothing looks like a formula itself: those were not written so.
+    Columns with a formula that is not escaped were not written by it, and stay as they are.
     """
     import polars as pl
 
     text = table.select(pl.selectors.string())
-    some = text.select(pl.all().str.contains(ESCAPED).any())  # at once: there are none in most
+    some = text.select(pl.all().str.contains(ESCAPED).any())  # all columns at once: most have none
     for series in text.select([one.name for one in some if one.any()]).get_columns():
         escaped = series.str.contains(ESCAPED).fill_null(False)
         formulas = series.str.contains(FORMULA) & ~series.str.contains(NUMBERS)

@@ -1,4 +1,4 @@
-"""`definetti report`: predict and backtest, on one page."""
+"""`definetti report`: predictions and backtest of one series or of many, on one page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.check import check_rows, note_broken
+from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.estimators import (
+    check_grouping,
+    check_lag,
+    check_share,
+    cut_new,
+    make_estimator,
+    read_numbers,
+)
+from definetti.cli.printing import console, print_json, print_notes
+from definetti.cli.writing import check_output, read_beginning
 from definetti.evaluation import START
 
 if TYPE_CHECKING:
     from definetti.cli.columns import LabelledTable
+    from definetti.evaluation.series import SeriesEvaluation
     from definetti.report import Report
 
 PAGE = Path("report.html")
@@ -33,47 +45,42 @@ def report(
     windows: options.Windows = None,
     no_check: options.NoCheck = False,
     show: Annotated[
-        str | None, typer.Option(help="the series to show in full; the worst if left out")
+        str | None, options.output_option(help="series to show in full; default: the worst")
     ] = None,
-    title: Annotated[str | None, typer.Option(help="the page's title")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="the page to write, .html")] = PAGE,
+    title: Annotated[str | None, options.output_option(help="title of the page")] = None,
+    output: Annotated[
+        Path, options.output_option("--output", "-o", help="page to write, .html")
+    ] = PAGE,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Write one page with the sets, how such sets fared before, and the settings.
 
-    The page is a file of its own that opens without a network: choose the confidence level on it,
-    and the sets follow. New rows come in a second file, or below the labelled ones with empty
-    states; without any, the page has the backtest only. With --group-column the page begins with a
-    verdict over all series and a table of them, the worst first; by --series own, one is shown in
-    full below. Exit code 2: something is wrong with what was given.
+    The page is one file that opens without a network; its sets follow the confidence level chosen
+    on it. New rows are in a second file, or below the labelled ones with empty states; without new
+    rows, the page has the backtest only. With --group-column the page begins with a verdict over
+    all series and a table of them, the worst first; by --series own, one is shown in full below.
+    Exit code 2: an argument or a file is wrong.
 
     Example: definetti report history.csv tonight.csv --state-column stage -o report.html
 
     Example: definetti report nights.csv --group-column patient --order-column time
     """
-    with report_mistakes():
-        from definetti.cli.estimators import check_grouping, check_share, read_both
-        from definetti.cli.printing import print_json, print_notes
-        from definetti.cli.writing import check_output
-
+    with report_errors():
         check_output(output, [data, new], force, is_report_file, (".html", ".htm"))
         check_share(settings.train_size)
         check_grouping(grouping)
-        asked = Asked(
+        task = ReportTask(
             data, new, columns, settings, horizon, lag, start, windows, no_check, title,
             write_command(context),
         )  # fmt: skip
         if grouping.group_column is not None:
-            from definetti.cli.grouped_report import report_groups
-
-            made, notes = report_groups(asked, grouping, show)
-        elif show is not None:
-            raise ValueError(
-                "--show is for many series; tell them apart with --group-column, or leave it out"
-            )
+            made, notes = _report_groups(task, grouping, show)
         else:
-            made, notes = report_one(asked, read_both(data, new, columns))
+            options.check_single_series({"--show": show is not None})
+            from definetti.cli.columns import read_labelled
+
+            made, notes = _report_series(task, read_labelled(data, new, columns))
         made.save(output)
         print_notes(notes)
         if json:
@@ -83,8 +90,8 @@ def report(
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a report was asked for, but for which series."""
+class ReportTask:
+    """The options of a report, except for those about series."""
 
     data: str
     new: str | None
@@ -99,50 +106,104 @@ class Asked:
     command: str
 
 
-def report_one(asked: Asked, found: LabelledTable) -> tuple[Report, list[str]]:
+def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list[str]]:
     """Return the report of one series, and notes."""
-    from definetti.cli.checking import check_rows, note_broken
-    from definetti.cli.estimators import check_lag, cut_new, make_estimator
-    from definetti.cli.levels import read_numbers
     from definetti.report import make_report
 
-    settings, lag, steps = asked.settings, asked.lag, asked.horizon or found.new_rows
-    most = max(steps, lag + 1)  # of a window of the backtest
+    settings, lag, steps = task.settings, task.lag, task.horizon or table.new_rows
+    longest = max(steps, lag + 1)  # of a window of the backtest
     if steps:
         check_lag(lag, steps)
-        found.check_new(steps)
-    seen, ahead = cut_new(found, most)
-    levels = read_numbers(settings.confidence, found.states)
-    cp = make_estimator(settings, found, most, lag=lag)
+        table.check_new(steps)
+    seen, ahead = cut_new(table, longest)
+    levels = read_numbers(settings.confidence, table.states)
+    cp = make_estimator(settings, table, longest, lag=lag)
     checked = check_rows(
-        found, cp.memory, settings.seed,
-        train_size=cp.train_size, skip=asked.no_check, pictures=True,
+        table, cp.memory, settings.seed,
+        train_size=cp.train_size, skip=task.no_check, pictures=True,
     )  # fmt: skip
+    observed = ", ".join(f"{name} ({kind})" for name, kind in table.columns.items())
     made = make_report(
-        cp, found.observations, found.states, seen if steps else None,
+        cp, table.observations, table.states, seen if steps else None,
         horizon=ahead if steps else None, lag=lag,
-        levels=levels[1:], lengths=found.lengths, start=asked.start, windows=asked.windows,
-        title=asked.title or "What the hidden states can be", check=checked,
+        levels=levels[1:], lengths=table.lengths, start=task.start, windows=task.windows,
+        title=task.title or "What the hidden states can be", check=checked,
         settings={
-            "command": asked.command,
-            "labelled rows from": asked.data,
-            "new rows from": _name_origin(asked.data, asked.new, found.new_rows, steps),
-            "states from": f"column {asked.columns.state_column}",
-            "observed": _write_columns(found.columns),
+            "command": task.command,
+            "labelled rows from": task.data,
+            "new rows from": _name_origin(task.data, task.new, table.new_rows, steps),
+            "states from": f"column {task.columns.state_column}",
+            "observed": observed or "nothing",
         },
     )  # fmt: skip
-    return made, [*found.notes, *note_broken(checked, settings.symmetry)]
+    return made, [*table.notes, *note_broken(checked, settings.symmetry)]
+
+
+def _report_groups(
+    task: ReportTask, grouping: options.Grouping, show: str | None
+) -> tuple[Report, list[str]]:
+    """Return the report of many series, with one of them in full, and notes.
+
+    Parameters
+    ----------
+    show : the series to show in full; by default the worst, where each goes by its own rows
+    """
+    from definetti.cli.series import backtest_groups
+    from definetti.cli.series_tables import read_one_series
+    from definetti.report import report_series
+
+    if task.new is not None:
+        raise BadTable(
+            "with --group-column new rows come below the labelled ones, with empty states; leave "
+            "out the second file"
+        )
+    own = grouping.series.value == "own"
+    if show is not None and (not own or task.data == "-"):
+        raise ValueError(
+            "--show is for a series by its own rows, in a file; take --series own and name a file, "
+            "or leave it out"
+        )
+    horizon = task.horizon or task.lag + 1
+    by_level, said, notes = backtest_groups(
+        task.data, task.columns, task.settings, grouping, options.Spreading(),
+        horizon=horizon, lag=task.lag, start=task.start, windows=task.windows,
+    )  # fmt: skip
+    full, name, worst = None, None, by_level[0].worst
+    if show is not None or (own and task.data != "-" and worst is not None):
+        name = find_series(by_level[0], show) if show is not None else worst and worst.series
+        rows = read_one_series(task.data, task.columns, grouping, name, list(said["observed"]))
+        full, more = _report_series(task, rows)
+        notes = [*notes, *(f"series {name!r}: {note}" for note in more)]
+    made = report_series(
+        by_level, horizon, one=full, name=name, title=task.title,
+        settings={
+            "command": task.command,
+            "labelled rows from": task.data,
+            "series from": f"column {grouping.group_column}",
+            "in the order of": "the file" if grouping.order_column is None
+            else f"column {grouping.order_column}",
+            "predicted by": grouping.series.value,
+        },
+    )  # fmt: skip
+    return made, notes
+
+
+def find_series(found: SeriesEvaluation, name: str) -> Any:
+    """Return the name of a series as the table has it, which may be a number."""
+    named = {str(record.series): record.series for record in found}
+    if name not in named:
+        some = ", ".join(list(named)[:6]) + (", …" if len(named) > 6 else "")
+        raise BadTable(f"--show {name}: there is no such series; there are {some}")
+    return named[name]
 
 
 def is_report_file(path: Path) -> bool:
-    """Tell whether a file is one of these, by its mark."""
-    from definetti.cli.overwriting import read_beginning
-
+    """Tell by its mark whether this command wrote a file."""
     return MARK in read_beginning(path)
 
 
 def write_command(context: typer.Context) -> str:
-    """Write the command again, with what was said and not what goes without saying."""
+    """Write the command again, without options that have their default."""
     import shlex
 
     words = ["definetti", str(context.command.name)]
@@ -159,19 +220,13 @@ def write_command(context: typer.Context) -> str:
 
 
 def _name_origin(data: str, new: str | None, rows: int, steps: int) -> str:
-    """Say where the new rows are from, if there are any."""
+    """Return where the new rows are from."""
     if rows:
         return new or f"rows of {data} without a state"
     return f"none: a forecast of {steps:,} step{'s' * (steps > 1)}" if steps else "none"
 
 
-def _write_columns(columns: dict[str, str]) -> str:
-    return ", ".join(f"{name} ({kind})" for name, kind in columns.items()) or "nothing"
-
-
 def _print_findings(contents: dict[str, Any], confidence: list[str], output: Path) -> None:
-    from definetti.cli.printing import console
-
     lines = [f"{one}." for one in contents["series"]["verdicts"]] if contents["series"] else []
     if contents["levels"] is not None:
         if contents["series"]:
@@ -184,9 +239,7 @@ def _print_findings(contents: dict[str, Any], confidence: list[str], output: Pat
 
 
 def _list_levels(contents: dict[str, Any], confidence: list[str]) -> list[str]:
-    """Return what is promised and what came of it, level by level, as they were asked for."""
-    from definetti.cli.levels import read_numbers
-
+    """Return the guarantee and the verdict of the backtest at each level."""
     lines, places = [], [contents["asked"]]
     if len(confidence) > 1:  # numbers, then
         levels = read_numbers(confidence, [])

@@ -1,7 +1,8 @@
-"""`definetti simulate`: data to try things on."""
+"""`definetti simulate`: draw series of a hidden Markov model."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import typer
 
 from definetti.cli import options
-from definetti.cli.choices import SimulatedWorld
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import BadTable, report_errors
 from definetti.cli.printing import escape_controls, print_json, print_text
+from definetti.cli.reading import read_table
+from definetti.cli.writing import check_output, read_columns, write_rows, write_whole
 
-AT_ONCE = 1_000_000  # rows that are made at a time
+AT_ONCE = 1_000_000  # rows in a batch
 MACHINE = ("idle", "works", "worn")
 # The columns of each world's file, and the states in it.
 LABELS = {
@@ -23,13 +25,21 @@ LABELS = {
 }
 
 
+class SimulatedWorld(StrEnum):
+    """The hidden Markov models to draw from."""
+
+    weather = "weather"
+    sensors = "sensors"
+
+
 def simulate(
     output: Annotated[Path, typer.Argument(help="the file to write: .csv .jsonl .parquet …")],
-    rows: Annotated[int, typer.Option(min=1, help="how many, in each series")] = 1_000,
+    rows: Annotated[int, typer.Option(min=1, help="number of rows of each series")] = 1_000,
     series: Annotated[
-        int, typer.Option(min=1, help="how many series, in a Parquet file or a folder of such")
+        int,
+        typer.Option(min=1, help="number of series, in a Parquet file or a folder of such files"),
     ] = 1,
-    new: Annotated[int, typer.Option(min=0, help="rows at the end without a state")] = 0,
+    new: Annotated[int, typer.Option(min=0, help="number of rows without a state at the end")] = 0,
     world: Annotated[
         SimulatedWorld, typer.Option(help="weather has symbols, sensors has numbers")
     ] = SimulatedWorld.weather,
@@ -45,9 +55,7 @@ def simulate(
 
     Example: definetti simulate towns.parquet --series 100 --rows 500
     """
-    with report_mistakes():
-        from definetti.cli.writing import check_output, write_rows
-
+    with report_errors():
         if new > rows:
             raise ValueError(f"--new {new} is more than --rows {rows}; give less of the one")
         if series > 1:
@@ -77,11 +85,9 @@ def simulate(
 def _write_series(
     output: Path, series: int, rows: int, new: int, world: SimulatedWorld, seed: int, force: bool
 ) -> None:
-    """Write many series, some at a time, so that they need not fit into memory."""
+    """Write many series in batches, so that they need not fit into memory."""
     import polars as pl
 
-    from definetti.cli.fields import BadTable
-    from definetti.cli.writing import check_output, write_whole
     from definetti.simulate import weather_series
 
     if world is not SimulatedWorld.weather:
@@ -123,14 +129,7 @@ def _write_series(
 
 
 def is_simulated_file(path: Path) -> bool:
-    """Tell whether a file is one of these: by its columns, and by its labels.
-
-    People write files of their own after the pattern of these, so columns alone will not do.
-    """
-    from definetti.cli.fields import BadTable
-    from definetti.cli.overwriting import read_columns
-    from definetti.cli.reading import read_table
-
+    """Tell by its columns and labels whether this command wrote a file."""
     labels = LABELS.get(tuple(read_columns(path)))
     if labels is None:
         return False

@@ -1,4 +1,4 @@
-"""`definetti verify`: the guarantees, to the last digit."""
+"""`definetti verify`: exact coverage, by enumeration."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.departures import show_departures, verify_departures
-from definetti.cli.levels import list_levels, name_levels, read_confidence
-from definetti.cli.memories import show_memories, verify_memories
-from definetti.cli.mistakes import report_mistakes
+from definetti.cli.errors import report_errors
+from definetti.cli.estimators import list_levels, name_levels, read_confidence
 from definetti.cli.printing import print_json
 
 # The paper's two-state model with its parameters p and b, and two that no mixing argument covers.
@@ -21,9 +19,13 @@ MODELS: dict[str, tuple[list[float], list[list[float]], list[list[float]]]] = {
     "reducible": ([0.5, 0.5], [[0.8, 0.2], [0.0, 1.0]], [[0.7, 0.3], [0.2, 0.8]]),
     "alternating": ([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], [[0.7, 0.3], [0.4, 0.6]]),
 }
-# A fixed model that knows one of the two symbols, asked beyond what is observed.
+# A fixed model that knows one of the two symbols, predicting beyond the observed steps.
 FORECAST, BEYOND = "forecast", 2
 STATES = (0, 1)
+NO = "[bold]NO[/bold]"
+# The visit whose departure is predicted, by the horizon: the windows before it are listed.
+VISITS = {1: 10, 2: 4, 3: 2}
+SHORTEST, LONGEST = 2, 4  # labelled steps of higher-order laws
 
 
 def verify(
@@ -34,13 +36,13 @@ def verify(
     prior: Annotated[float, typer.Option(help="added to every count; 0 is the paper's")] = 0.0,
     json: options.Json = False,
 ) -> None:
-    """Add up the probability of every sequence that is covered: coverage, not an estimate of it.
+    """Compute exact coverage: the total probability of all sequences that are covered.
 
-    The states are 0 and 1, and may have levels of their own: --confidence 1=0.9,0.6.
+    The states are 0 and 1, and may have different levels: --confidence 1=0.9,0.6.
 
     Example: definetti verify --length 6 --horizon 1 --confidence 0.9
     """
-    with report_mistakes():
+    with report_errors():
         from definetti import HMM
         from definetti.levels import read_levels
 
@@ -54,8 +56,8 @@ def verify(
             for symmetry in (*_name_symmetries(), FORECAST)
             for row in _verify_symmetry(symmetry, model, score, **asked)
         ]
-        departures = verify_departures(MODELS, score, **asked)
-        memories = verify_memories(score, **asked)
+        departures = _verify_departures(MODELS, score, **asked)
+        memories = _verify_memories(score, **asked)
         if json:
             print_json({"confidence_level": name_levels(level, STATES),
                         "length": length, "horizon": horizon, "score": score, "prior": prior,
@@ -64,12 +66,12 @@ def verify(
             title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
             _show(rows, f"Exact coverage at level {confidence}: {title}")
             asked_of = f"{horizon} step{'s' * (horizon > 1)} after a state, {score} score"
-            show_departures(departures, f"{asked_of}, level {confidence}")
-            show_memories(memories, f"{score} score, level {confidence}")
+            _show_departures(departures, f"{asked_of}, level {confidence}")
+            _show_memories(memories, f"{score} score, level {confidence}")
 
 
 def _name_symmetries() -> list[str]:
-    """Return the symmetries that hold at a time of the clock, those with a proof first."""
+    """Return the symmetries that are conditional on the last state, the exact ones first."""
     from definetti.symmetry import Symmetry
 
     clocked = [name for name, one in Symmetry.named.items() if one.given == "last state"]
@@ -79,7 +81,7 @@ def _name_symmetries() -> list[str]:
 def _verify_symmetry(
     symmetry: str, model: Any, score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
-    """Return a row a model: three kinds of coverage, whether all reach the level, and must."""
+    """Return a row per model: coverage, whether it reaches the level, and whether it must."""
     import warnings
 
     import numpy as np
@@ -90,7 +92,7 @@ def _verify_symmetry(
     from definetti.verify import enumerate_ranks
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotExactWarning)  # the table says it
+        warnings.simplefilter("ignore", NotExactWarning)  # the table says so
         ahead = BEYOND if symmetry == FORECAST else 0
         predictor = ConformalHMM(
             model=_fit_to_one_symbol() if ahead else model,
@@ -119,7 +121,7 @@ def _verify_symmetry(
 
 
 def _fit_to_one_symbol() -> Any:
-    """Return a fixed model to which one symbol is new, and what a state shows unknown."""
+    """Return a fixed model that has seen one of the two symbols."""
     from definetti import ConformalHMM
 
     states = [0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0]
@@ -129,23 +131,144 @@ def _fit_to_one_symbol() -> Any:
 
 
 def _show(rows: list[dict[str, Any]], title: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, pad_edge=False)  # eighty columns will do
-    for column in ("symmetry", "model", "coverage", "worst state", "smoothed", "valid"):
-        table.add_column(column, justify="left" if column in ("symmetry", "model") else "right")
-    table.caption = (
+    caption = (
         "coverage: of the conservative set; worst state: given the last state, the least; "
         "smoothed: with ties broken at random, integrated over the uniform; "
         f"{FORECAST}: a fixed model that meets a new symbol, asked {BEYOND} steps beyond what is "
         "observed; yes: declared exact, and it reaches the level here; not proved: here it "
         "reaches the level, under another model it may not"
     )
+    columns = ["symmetry", "model", "coverage", "worst state", "smoothed", "valid"]
+    table = _make_table(title, columns, ("symmetry", "model"), caption)
     for row in rows:
         numbers = (f"{row[name]:.8f}" for name in ("coverage", "worst_state", "smoothed"))
         reached = "yes" if row["proved"] else "not proved"
-        verdict = reached if row["valid"] else "[bold]NO[/bold]"
         last = row["model"] == list(MODELS)[-1]
+        verdict = reached if row["valid"] else NO
         table.add_row(row["symmetry"], row["model"], *numbers, verdict, end_section=last)
+    _print_table(table)
+
+
+def _make_table(title: str, columns: list[str], left: tuple[str, ...], caption: str) -> Any:
+    """Return an empty table, narrow enough for eighty columns."""
+    from rich.table import Table
+
+    table = Table(title=title, pad_edge=False, caption=caption)
+    for column in columns:
+        table.add_column(column, justify="left" if column in left else "right")
+    return table
+
+
+def _print_table(table: Any) -> None:
+    from rich.console import Console
+
     Console().print(table)
+
+
+def _verify_departures(
+    models: dict[str, Any], score: str, *, length: int, horizon: int, confidence: Any
+) -> list[dict[str, Any]]:
+    """Return a row per model and current state: coverage by visits, and by time."""
+    import numpy as np
+
+    from definetti import ConformalHMM, given_hmm
+    from definetti.verify import enumerate_departures, enumerate_ranks
+
+    # A fixed model, which need not be the one that generates the sequences.
+    model = given_hmm([[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]])
+    predictor = ConformalHMM(model, conformity_score=score, symmetry="departures", allow_empty=True)
+    which = VISITS[horizon]
+    plain = enumerate_departures(predictor, 2, 2, which, horizon, verbose=True)
+    clock = enumerate_ranks(predictor, 2, 2, length, horizon, verbose=True)
+    smoothed, ticking = plain._replace(smoothing=True), clock._replace(smoothing=True)
+    rows, own = [], list_levels(confidence, (0, 1))
+    for name, parts in models.items():
+        initial, steps, emitted = (np.array(part) for part in parts)
+        law = steps, emitted, confidence
+        by_clock = ticking.coverage_given_present(initial, *law, horizon)
+        figures = zip(
+            1 - plain.missed(*law), smoothed.coverage(*law), by_clock.tolist(), strict=True
+        )
+        for state, (kept, exactly, timed) in enumerate(figures):
+            valid = kept >= own[state] - 1e-12 and abs(exactly - own[state]) < 1e-9
+            rows.append({"model": name, "state": state, "departure": which, "coverage": kept,
+                         "smoothed": exactly, "by_the_clock": timed if timed == timed else None,
+                         "valid": bool(valid)})  # fmt: skip
+    return rows
+
+
+def _show_departures(rows: list[dict[str, Any]], title: str) -> None:
+    caption = (
+        f"a fixed model, asked at departure {rows[0]['departure']} from the state; coverage: one "
+        "minus the probability that it comes and is missed; smoothed: with ties broken at random; "
+        "by the clock: smoothed, at the end of the labelled steps given that the state is the "
+        "present one"
+    )
+    columns = ["model", "state", "coverage", "smoothed", "by the clock", "valid"]
+    table = _make_table(f"Departures: {title}", columns, ("model",), caption)
+    for row in rows:
+        by_time = "never" if row["by_the_clock"] is None else f"{row['by_the_clock']:.8f}"
+        numbers = f"{row['coverage']:.8f}", f"{row['smoothed']:.8f}", by_time
+        table.add_row(row["model"], str(row["state"]), *numbers, "yes" if row["valid"] else NO)
+    _print_table(table)
+
+
+def _verify_memories(
+    score: str, *, length: int, horizon: int, confidence: Any
+) -> list[dict[str, Any]]:
+    """Return a row per law, symmetry and memory: coverage conditional on the last state."""
+    import numpy as np
+
+    from definetti import ConformalHMM
+    from definetti.memory import Order
+    from definetti.symmetry import Symmetry
+    from definetti.verify import LAWS, enumerate_sequences
+
+    exact = [
+        name for name, one in Symmetry.named.items() if one().exact and one.given == "last state"
+    ]
+    own = np.array(list_levels(confidence, (0, 1)))
+    rows, known = [], {}
+    for name, law in LAWS.items():
+        for symmetry, memory in [("spaced", Order(1)), *((one, law.memory) for one in exact)]:
+            if (symmetry, memory) not in known:
+                cp = ConformalHMM(symmetry=symmetry, memory=memory, conformity_score=score)
+                steps = max(SHORTEST, min(length, LONGEST))
+                known[symmetry, memory] = enumerate_sequences(cp, steps, horizon, verbose=True)
+            found = known[symmetry, memory]
+            plain, smoothed = (
+                found.coverage_given_last(law, confidence, ties) for ties in (False, True)
+            )
+            right = memory != Order(1)
+            short, off = (plain - own).argmin(), abs(smoothed - own).argmax()
+            valid = (plain - own)[short] >= -1e-12 and abs(smoothed - own)[off] < 1e-9
+            rows.append({"law": name, "memory": _name_memory(memory), "symmetry": symmetry,
+                         "worst_state": float(plain[short]), "smoothed": smoothed.tolist(),
+                         "farthest": int(off), "valid": bool(valid), "proved": right})  # fmt: skip
+    return rows
+
+
+def _name_memory(memory: Any) -> str:
+    from definetti.memory import Age, Order
+
+    if isinstance(memory, Order):
+        return str(memory.k)
+    capped = isinstance(memory, Age) and memory.most is not None
+    return f"{memory.known_as} to {memory.most}" if capped else str(memory.known_as)
+
+
+def _show_memories(rows: list[dict[str, Any]], title: str) -> None:
+    caption = (
+        "laws of which the future depends on more than the present state, with a memory of that "
+        "state alone, and with the memory that they need; smoothed: given the last state for which "
+        "it is farthest from the level"
+    )
+    columns = ["law", "memory", "symmetry", "worst state", "smoothed", "valid"]
+    left = ("law", "memory", "symmetry", "valid")
+    table = _make_table(f"More than the state: {title}", columns, left, caption)
+    for row, after in zip(rows, [*rows[1:], None], strict=True):
+        numbers = f"{row['worst_state']:.8f}", f"{row['smoothed'][row['farthest']]:.8f}"
+        table.add_row(row["law"], row["memory"], row["symmetry"], *numbers,
+                      "yes" if row["valid"] else NO,
+                      end_section=after is None or after["law"] != row["law"])  # fmt: skip
+    _print_table(table)

@@ -1,24 +1,36 @@
-"""Results into files, whole or not at all."""
+"""Write results to files: whole or not at all, never over an input, no spreadsheet formulas.
+
+A file that a command wrote before is recognised by its columns, or by a mark in it; any other file
+is replaced only with --force.
+"""
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from definetti._system.files import find_destination, replace_file
-from definetti.cli.fields import ESCAPED, FORMULA, NUMBERS, BadTable
-from definetti.cli.overwriting import check_replaced
+from definetti.cli.errors import BadTable
 from definetti.cli.printing import make_plain
-from definetti.cli.reading import import_polars
+from definetti.cli.reading import import_polars, name_source
+from definetti.cli.text_tables import ESCAPED, FORMULA, NUMBERS
 
 if TYPE_CHECKING:
     import polars as pl
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".csv.gz", ".tsv.gz", ".jsonl.gz")
+BEGINNING = 1 << 20  # characters in which the first row, or the mark, must be
+FIRST_OBJECT = re.compile(r"\s*\[?\s*(?=\{)")
+
+# --- Which files may be written
 
 
 def check_output(
@@ -28,18 +40,29 @@ def check_output(
     ours: Callable[[Path], bool],
     endings: tuple[str, ...] = ENDINGS,
 ) -> None:
-    """Refuse a file that cannot or may not be written, before any work is done for it.
+    """Refuse a file that cannot or may not be written, before any work is done.
 
     Parameters
     ----------
-    inputs, force, ours : as `overwriting.check_replaced` has them
-    endings : what the file may end in
+    inputs : what the command reads; ``-`` is standard input
+    ours : tells whether this command wrote a file earlier
+    endings : the possible endings of the file
     """
-    check_place(output, endings)
-    check_replaced(output, inputs, force, ours)
+    _check_place(output, endings)
+    _check_replaced(output, inputs, force, ours)
 
 
-def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+def check_folder(
+    folder: Path, patterns: Iterable[str], inputs: Iterable[Path], force: bool
+) -> None:
+    """Refuse to replace files in the folder of an experiment; a folder with cells is its own."""
+    ours = (folder / "cells").is_dir()
+    known = list(inputs)
+    for output in sorted(path for pattern in patterns for path in folder.glob(pattern)):
+        _check_replaced(output, known, force, lambda _: ours)
+
+
+def _check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     """Refuse a file that cannot be written."""
     if output.is_dir():
         raise BadTable(f"output {output} is a folder; name a file")
@@ -62,37 +85,35 @@ def check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
         raise BadTable(f"output {output}: the folder {folder} cannot be written to; name another")
 
 
-def write_rows(rows: list[dict[str, Any]], output: Path) -> None:
-    """Write rows as CSV, TSV, JSON, JSON lines or Parquet, by the ending of the file.
+def _check_replaced(
+    output: Path, inputs: Iterable[str | Path | None], force: bool, ours: Callable[[Path], bool]
+) -> None:
+    """Refuse to replace an input, and without --force a file that this command did not write."""
+    if not output.exists():
+        return
+    for source in inputs:
+        if source is not None and _is_same_file(output, source):
+            raise BadTable(
+                f"output {output} is the file that the command reads ({name_source(str(source))}), "
+                "and would be lost; name another file to write with --output"
+            )
+    if not force and output.stat().st_size and not ours(output):
+        raise BadTable(
+            f"output {output} is there already, and this command did not write it; name another "
+            "file, or replace it with --force"
+        )
 
-    A list in a row stays one, but for CSV and TSV, which have text alone: see `join_labels`, and
-    `escape_formula` for what spreadsheets make of it.
-    """
-    check_place(output)
-    pl = import_polars()
-    ending = find_ending(output)
-    if ending.startswith((".csv", ".tsv")):
-        rows = [
-            {escape_formula(key): _write_field(one) for key, one in row.items()} for row in rows
-        ]
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
-    frame = frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
-    packed = {"compression": "gzip", "check_extension": False} if ending.endswith(".gz") else {}
-    writers: dict[str, Callable[[Path], Any]] = {
-        ".csv": lambda path: frame.write_csv(path, **packed),
-        ".tsv": lambda path: frame.write_csv(path, separator="\t", **packed),
-        ".parquet": frame.write_parquet,
-        ".jsonl": lambda path: frame.write_ndjson(path, **packed),
-        ".json": lambda path: path.write_text(
-            json.dumps(make_plain(rows), indent=1, default=str, allow_nan=False), encoding="utf-8"
-        ),
-    }
-    write_whole(output, writers[ending.removesuffix(".gz")])
+
+def _is_same_file(output: Path, source: str | Path) -> bool:
+    """Tell whether two paths, however spelt or linked, are one file."""
+    with suppress(OSError, ValueError):  # a source that does not exist or is closed
+        source_stat = os.fstat(0) if source == "-" else Path(source).stat()
+        return os.path.samestat(output.stat(), source_stat)
+    return False
 
 
 def find_ending(path: Path) -> str:
-    """Return what a file ends in, with what is packed.
+    """Return the ending of a file, with that of the compression.
 
     >>> find_ending(Path("sets.CSV.gz")), find_ending(Path("sets.parquet")), find_ending(Path("a"))
     ('.csv.gz', '.parquet', '')
@@ -102,54 +123,139 @@ def find_ending(path: Path) -> str:
     ).lower()
 
 
-def add_keys(rows: list[dict[str, Any]], keys: pl.DataFrame | None, places: list[int]) -> None:
-    """Put the columns of a file that say which row it is before what was found of these rows.
+def read_columns(path: Path) -> list[str]:
+    """Return the columns of a file such as `write_rows` writes; none of any other file."""
+    name = path.name.lower().removesuffix(".gz")
+    try:
+        if name.endswith(".parquet"):
+            return list(import_polars().read_parquet_schema(path))
+        text = read_beginning(path)
+        if name.endswith((".csv", ".tsv")):
+            separator = "\t" if name.endswith(".tsv") else ","
+            return next(csv.reader(text.splitlines(), delimiter=separator))
+        begin = FIRST_OBJECT.match(text)
+        return list(json.JSONDecoder().raw_decode(text, begin.end())[0]) if begin else []
+    except Exception:  # a file of another origin
+        return []
 
-    Parameters
-    ----------
-    rows : what was found, to which they are added
-    keys : the columns; one that is called as ours is has "file_" before its name
-    places : which row of the file each is about; beyond its end there is nothing to say
+
+def read_beginning(path: Path) -> str:
+    """Return the first part of a text file; nothing if it cannot be read as text."""
+    opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            text: str = file.read(BEGINNING)
+            return text
+    except (OSError, ValueError, EOFError):
+        return ""
+
+
+# --- Rows into a file
+
+
+def write_rows(rows: list[dict[str, Any]], output: Path) -> list[str]:
+    """Write rows in the format of the file's ending; return notes. See `write_frames`."""
+    return write_frames([rows], output)
+
+
+def write_frames(frames: Iterable[pl.DataFrame | list[dict[str, Any]]], output: Path) -> list[str]:
+    """Write the rows of several tables, one after the other, without holding all in memory.
+
+    The format is that of the file's ending: CSV, TSV, JSON, JSON lines or Parquet. A set in a row
+    is a list, except in CSV and TSV: see `join_labels`, and `escape_formula` for spreadsheets.
+
+    Returns
+    -------
+    a note, if fields were escaped
     """
-    if keys is None or not keys.width or not rows:
-        return
-    ours = set(rows[0])
-    names = [f"file_{name}" if name in ours else name for name in keys.columns]
-    values = keys.rows()
-    nothing = (None,) * keys.width
-    for row, place in zip(rows, places, strict=True):
-        found = dict(zip(names, values[place] if place < len(values) else nothing, strict=True))
-        own = dict(row)
-        row.clear()
-        row.update(found, **own)
+    _check_place(output)
+    ending, escaped = find_ending(output), False
 
+    def write(path: Path) -> None:
+        nonlocal escaped
+        if ending == ".parquet":
+            _write_parquet(map(_as_frame, frames), path)
+            return
+        opened: Any = gzip.open if ending.endswith(".gz") else open
+        with opened(path, "wb") as file:
+            first = True
+            for frame in frames:
+                if ending == ".json":
+                    first &= not _write_json(frame, file, first)
+                elif ending.startswith(".jsonl"):
+                    _as_frame(frame).write_ndjson(file)
+                else:
+                    table, odd = as_text(_as_frame(frame))
+                    escaped |= odd
+                    separator = "\t" if ending.startswith(".tsv") else ","
+                    table.write_csv(file, include_header=first, separator=separator)
+                    first = False
+            if ending == ".json":
+                file.write(b"[]" if first else b"\n]")
 
-def note_formulas(rows: list[dict[str, Any]], output: Path) -> list[str]:
-    """Say what became of labels that a spreadsheet would take for formulas, if there are any."""
-    if not find_ending(output).startswith((".csv", ".tsv")):
+    write_whole(output, write)
+    if not escaped:
         return []
-    texts = (_write_field(one) for row in rows for key, one in row.items())
-    if not any(isinstance(text, str) and re.search(ESCAPED, text) for text in texts):
-        return []
-    return [say_escaped(output)]
-
-
-def say_escaped(output: Path) -> str:
-    """Say what became of labels that a spreadsheet would take for formulas."""
-    return (
+    return [
         f"{output}: what begins with =, +, - or @ and is no number has an apostrophe before it, so "
         "that no spreadsheet takes it for a formula; definetti reads it without"
-    )
+    ]
 
 
-def _write_field(value: Any) -> Any:
-    """Return what stands for a value where a file has text alone."""
-    text = join_labels(value) if isinstance(value, list) else value
-    return escape_formula(text) if isinstance(text, str) else text
+def _as_frame(rows: pl.DataFrame | list[dict[str, Any]]) -> pl.DataFrame:
+    pl = import_polars()
+    frame = pl.DataFrame(rows, infer_schema_length=None) if isinstance(rows, list) else rows
+    empty = [name for name, dtype in frame.schema.items() if dtype == pl.List(pl.Null)]
+    return frame.cast(dict.fromkeys(empty, pl.List(pl.String)))
+
+
+def _write_json(rows: pl.DataFrame | list[dict[str, Any]], file: Any, first: bool) -> bool:
+    """Write rows as objects of a list; tell whether there were any."""
+    dicts = rows if isinstance(rows, list) else rows.to_dicts()
+    texts = [json.dumps(make_plain(row), default=str, allow_nan=False) for row in dicts]
+    if texts:
+        file.write((("[\n" if first else ",\n") + ",\n".join(texts)).encode())
+    return bool(texts)
+
+
+def _write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:
+    """Write each table to a temporary file, then all into one."""
+    pl = import_polars()
+    with TemporaryDirectory(dir=path.parent, prefix=".definetti-") as folder:
+        files = []
+        for number, frame in enumerate(frames):
+            files.append(Path(folder) / f"{number}.parquet")
+            frame.write_parquet(files[-1])
+        whole = pl.concat([pl.scan_parquet(file) for file in files], how="vertical_relaxed")
+        whole.sink_parquet(path, row_group_size=100_000, maintain_order=True)
+
+
+def as_text(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
+    """Return a table for CSV, without lists and formulas; and whether fields were escaped.
+
+    >>> import polars as pl
+    >>> frame, escaped = as_text(pl.DataFrame({"set": [["=1", "b"], ["b"], None]}))
+    >>> frame["set"].to_list(), escaped
+    (["'=1|b", 'b', None], True)
+    """
+    pl = import_polars()
+    escaped = False
+    for name, kind in frame.schema.items():
+        if kind == pl.String or isinstance(kind, pl.List):
+            distinct = frame[name].unique().drop_nulls()  # few, so that each is written once
+            texts = [
+                escape_formula(value if isinstance(value, str) else join_labels(value))
+                for value in distinct.to_list()
+            ]
+            escaped |= any(re.search(ESCAPED, text) for text in texts)
+            table = pl.DataFrame({name: distinct, "_text": pl.Series(texts, dtype=pl.String)})
+            joined = frame.select(name).join(table, on=name, how="left", maintain_order="left")
+            frame = frame.with_columns(joined["_text"].alias(name))
+    return frame.rename({name: escape_formula(name) for name in frame.columns}), escaped
 
 
 def join_labels(labels: Iterable[Any]) -> str:
-    r"""Write labels in one field, with bars between, such that no label can be taken for two.
+    r"""Write labels in one field, with bars between, so that no label reads as two.
 
     >>> print(join_labels(["sun", "a|b", 2]))
     sun|a\|b|2
@@ -159,10 +265,10 @@ def join_labels(labels: Iterable[Any]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """Write a field of a CSV such that no spreadsheet takes it for a formula: after an apostrophe.
+    """Put an apostrophe before a field that a spreadsheet would take for a formula.
 
-    Numbers, and sets of numbers, stay as they are. An apostrophe that was there before such a
-    formula is followed by another, so that no two fields become one.
+    Numbers, and sets of numbers, stay as they are. A field that begins with an apostrophe and a
+    formula gets another apostrophe, so that no two fields become one.
 
     >>> [escape_formula(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
     ['sun', "'=1+1", "''=1+1", '-1', '-1|+2.5', "'-1|x"]

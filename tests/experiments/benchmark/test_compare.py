@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from definetti.baselines import Baseline
 from definetti.cells import Cell
-from definetti.cli.compare import compare as command
+from definetti.cli.experiments import compare as command
 from definetti.experiments.benchmark import compare, work
 from definetti.experiments.contestants import CONTESTANTS
 from definetti.experiments.standings import say_verdict, verdicts

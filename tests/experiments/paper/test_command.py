@@ -10,12 +10,11 @@ from typer.testing import CliRunner
 
 from definetti import experiments
 from definetti.cli import experiments as running
-from definetti.cli import reproduce as command
 from definetti.experiments import OURS, PUBLISHED, figure1
 from definetti.experiments.grids import FIGURE1_POINTS
 
 app = typer.Typer(pretty_exceptions_enable=False)
-app.command()(command.reproduce)
+app.command()(running.reproduce)
 
 
 def asked(*arguments):

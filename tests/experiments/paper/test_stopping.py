@@ -32,7 +32,7 @@ if __name__ == "__main__":
 """
 COMMAND = f"""{STOPS}
 import typer
-from definetti.cli.reproduce import reproduce
+from definetti.cli.experiments import reproduce
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(reproduce)
 app()

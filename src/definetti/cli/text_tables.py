@@ -1,18 +1,26 @@
-"""From bytes to lines of text with fields, and what is wrong with them, by row."""
+"""CSV and JSON text into tables, and what is wrong with a row."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from definetti._system.files import measure_depth
+from definetti.cli.errors import BadTable, take_first_line
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SEPARATORS = ",;\t"
 ROW_NAME = "(row name)"  # the column of names of rows, for which a header has no name
-# What a spreadsheet takes for a formula; the same after apostrophes that keep it from that; and
-# numbers, with bars between, which are none.
+# What a spreadsheet takes for a formula; the same escaped by apostrophes; and numbers with bars
+# between, which are no formulas.
 FORMULA, ESCAPED = r"^[=+\-@\t\r\n]", r"^'+[=+\-@\t\r\n]"
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 NUMBERS = rf"^{NUMBER}(\|{NUMBER})*$"
@@ -20,15 +28,12 @@ BLANK = re.compile(r"\n[ \t]*\n")
 # The longer marks first: UTF-32 begins as UTF-16 does.
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
          codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
-
-
-class BadTable(ValueError):
-    """A file that cannot be read, with what is wrong and where."""
-
-
-def take_first_line(error: Exception | str) -> str:
-    """Return what an error says, without advice that is for those who program."""
-    return str(error).strip().split("\n", 1)[0]
+# Depth of nested values in a row. Readers recurse into them; some crash at a few hundred.
+DEEPEST = 64
+# Cells that a JSON table may have in any case, and for each field in its rows.
+CELLS, SPARSEST = 2 * 10**7, 20
+STRING = re.compile(r'"([^"]*)"(\s*:)?')
+TOO_DEEP = f"values inside of each other, more than {DEEPEST} deep; a row takes plain ones"
 
 
 def decode_text(content: bytes, name: str) -> str:
@@ -54,9 +59,9 @@ def _name_row(row: int) -> str:
 
 
 def clean_lines(text: str, name: str) -> tuple[str, str, list[str]]:
-    r"""Return text with one line end and without blank lines, its separator, and its columns.
+    r"""Return CSV text with uniform line ends and no blank lines, its separator, and its columns.
 
-    The columns of the text itself are numbered: the reader of CSV leaves quotes in names doubled.
+    In the text the columns are numbered, since the reader of CSV leaves quotes in names doubled.
 
     >>> clean_lines('"a ""raw"" x";b\r\n\r\n1;2\r\n\r\n', "x.csv")
     ('0;1\n1;2\n', ';', ['a "raw" x', 'b'])
@@ -78,7 +83,7 @@ def clean_lines(text: str, name: str) -> tuple[str, str, list[str]]:
 
 
 def _split_header(text: str, name: str) -> tuple[list[str], str, str]:
-    """Return the names in the header of a text, the lines below it, and what separates fields."""
+    """Return the names in the header, the lines below it, and the separator."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
     header = text.split("\n", 1)[0]
     separator = max(SEPARATORS, key=header.count)  # the first of those that are as frequent
@@ -91,7 +96,7 @@ def _split_header(text: str, name: str) -> tuple[list[str], str, str]:
 
 
 def _iterate_lines(text: str) -> Iterator[str]:
-    """Yield one line after the other, for those who look at a few: no copy is made of all."""
+    """Yield line after line, without a copy of all."""
     begin = 0
     while begin < len(text):
         end = text.find("\n", begin) + 1 or len(text)
@@ -100,7 +105,7 @@ def _iterate_lines(text: str) -> Iterator[str]:
 
 
 def name_first_field(text: str, name: str) -> str:
-    r"""Return what a header lacks where rows have names, which is to be put before it.
+    r"""Return the beginning that a header lacks if the first field of each row is its name.
 
     >>> name_first_field('"x","state"\n"1",5,"a"\n"2",7,"b"\n', "x.csv")
     '(row name),'
@@ -112,10 +117,9 @@ def name_first_field(text: str, name: str) -> str:
 
 
 def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> bool:
-    """Tell whether the first field of each row is its name, and the header has no name for it.
+    """Tell whether the first field of each row is its name, without a name in the header, as in R.
 
-    So R writes tables. The names of rows differ from each other; rows of which each ends with a
-    separator have one field more than the header, too.
+    The names of rows differ. Rows that end with a separator have one more field, too.
     """
     width = len(columns) + 1
     try:
@@ -123,7 +127,7 @@ def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> 
             (row for row in csv.reader(_iterate_lines(body), delimiter=separator) if row), []
         )
     except csv.Error:
-        return False  # of which whoever reads it all tells
+        return False  # the reader of the whole text says why
     if len(first) != width:
         return False
     rows = (row for row in _read_rows(body, name, separator, 1) if row)
@@ -135,7 +139,7 @@ def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> 
             names.append(row[0])
             ended = ended and not row[-1].strip()
     if len(names) < 2 or 2 * len(names) <= number:
-        return False  # rows that are too long, of which `check_widths` tells
+        return False  # `check_widths` refuses the long rows
     wide = f"{name}: rows have {width} fields and the header has {len(columns)}"
     if ended:
         raise BadTable(f"{wide}, since they end with {separator!r}; take that out")
@@ -148,7 +152,7 @@ def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> 
 
 
 def check_names(columns: list[str], name: str) -> None:
-    """Refuse names that polars takes for patterns, which stand for other columns."""
+    """Refuse names that polars takes for patterns."""
     for column in columns:
         if column == "*" or (column.startswith("^") and column.endswith("$")):
             raise BadTable(
@@ -158,7 +162,7 @@ def check_names(columns: list[str], name: str) -> None:
 
 
 def find_repeated(names: list[str]) -> list[str]:
-    """Return the names that come more than once, in the order of the first.
+    """Return the names that occur more than once.
 
     >>> find_repeated(["a", "b", "c", "b"])
     ['b']
@@ -211,3 +215,100 @@ def _read_rows(text: str, name: str, separator: str, number: int = 0) -> Iterato
             number += 1
     except csv.Error as error:
         raise BadTable(f"{name}: {_name_row(number)}: {error}; is a quote left open?") from None
+
+
+def read_lines(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
+    """Read JSON lines: one object per row; the values of a label column must be of one type."""
+    import polars as pl
+
+    _check_depth(text, name)
+    _check_cells(text, name)
+    for label in labels:
+        _check_alike(text, name, label)
+    try:
+        # All rows determine the types: a key may come late, and whole numbers may end.
+        found = pl.read_ndjson(io.BytesIO(text.encode()), infer_schema_length=None)
+    except Exception as error:  # the reader does not name the row
+        for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
+            try:
+                row = json.loads(line)
+            except ValueError as wrong:
+                raise BadTable(
+                    f"{name}: row {number} is not JSON ({wrong}); each line must be an object, "
+                    'such as {"state": "sun", "seen": 1}'
+                ) from None
+            _check_object(row, number, name)
+        raise BadTable(f"{name}: {take_first_line(error)}") from None
+    check_names(found.columns, name)
+    return found
+
+
+def read_list(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
+    """Read a list of objects, as `--output` writes it."""
+    if measure_depth(text) > DEEPEST + 1:
+        raise BadTable(f"{name} has {TOO_DEEP}")
+    try:
+        rows = json.loads(text)
+    except ValueError as wrong:
+        raise BadTable(f"{name} is not JSON ({wrong}); mend it there") from None
+    for number, row in enumerate(rows, 1):
+        _check_object(row, number, name)
+    if not any(rows):
+        raise BadTable(f"{name} has no rows; give at least one object")
+    return read_lines("\n".join(map(json.dumps, rows)), name, labels)
+
+
+def _check_object(row: Any, number: int, name: str) -> None:
+    if not isinstance(row, dict):
+        raise BadTable(
+            f"{name}: row {number} is a {type(row).__name__}, {row!r}; each must be an object, "
+            'such as {"state": "sun", "seen": 1}'
+        )
+
+
+def _check_depth(text: str, name: str) -> None:
+    """Refuse deeply nested values before a reader recurses into them."""
+    for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
+        if line.count("[") + line.count("{") > DEEPEST and measure_depth(line) > DEEPEST:
+            raise BadTable(f"{name}: row {number} has {TOO_DEEP}")
+
+
+def _check_cells(text: str, name: str) -> None:
+    """Refuse rows with different names each: the table would be huge and empty."""
+    rows, fields = text.count("\n") + 1, text.count(":")
+    most = max(CELLS, SPARSEST * fields)
+    if rows * fields <= most:
+        return
+    text = text.replace("\\\\", "").replace('\\"', "")  # strings then end with the next quote
+    names = set()
+    for one in STRING.finditer(text):
+        if one[2]:
+            names.add(one[1])
+            if rows * len(names) > most:
+                raise BadTable(
+                    f"{name}: {rows:,} rows have more than {len(names) - 1:,} names of columns, "
+                    "most of them in few rows; give all rows the same names"
+                )
+
+
+def _check_alike(text: str, name: str, label: str) -> None:
+    """Refuse labels of several types: the reader would not tell 1 from "1"."""
+    begins = ('"', "[-0-9]", "[tf]")
+    found = [re.search(f"{re.escape(json.dumps(label))}\\s*:\\s*{one}", text) for one in begins]
+    if sum(map(bool, found)) < 2:  # the usual case; the closer look below is slow
+        return
+    first: dict[type, tuple[int, Any]] = {}
+    for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
+        try:
+            value = json.loads(line).get(label)
+        except (ValueError, AttributeError):
+            return  # the reader of the whole file says why
+        kind = float if type(value) is int else type(value)
+        first.setdefault(kind, (number, value))
+        others = [one for one in first if one is not kind and one in (str, float, bool)]
+        if kind in (str, float, bool) and others:
+            row, other = first[others[0]]
+            raise BadTable(
+                f"{name}: row {number}, column {label!r} is {json.dumps(value)} and row {row} is "
+                f"{json.dumps(other)}; write them alike, all as text or all as numbers"
+            )

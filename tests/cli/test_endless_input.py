@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from definetti.cli import reading
-from definetti.cli.fields import BadTable
-from definetti.cli.growing import Interrupts, follow_lines
+from definetti.cli.errors import BadTable
 from definetti.cli.reading import read_table
+from definetti.cli.stream_reader import Interrupts, follow_lines
 from definetti.simulate import weather
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and devices by name")
@@ -49,9 +49,9 @@ def endless(tmp_path):
 def small(monkeypatch):
     """Lower the limits, so that reaching them takes no time."""
     monkeypatch.setattr(reading, "LONGEST", 2**18)
-    monkeypatch.setattr("definetti.cli.growing.LONGEST", 2**18)
+    monkeypatch.setattr("definetti.cli.stream_reader.LONGEST", 2**18)
     monkeypatch.setattr(reading, "PIECE", 2**16)
-    monkeypatch.setattr("definetti.cli.growing.PIECE", 2**16)
+    monkeypatch.setattr("definetti.cli.stream_reader.PIECE", 2**16)
     monkeypatch.setattr(reading, "FLOOR", 2**18)
     monkeypatch.setattr(reading, "find_memory", lambda: 2**24)
 

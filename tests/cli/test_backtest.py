@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from definetti.cli.backtest import OWN
+from definetti.cli.step_tables import BACKTEST_COLUMNS
 from definetti.simulate import weather
 
 Y, X = weather(240, random_state=0)
@@ -42,7 +42,7 @@ def test_every_guarantee_and_horizon(ask, rows, tmp_path, guarantee, horizon):
         assert 0 <= part["low"] <= part["coverage"] <= part["high"] <= 1
     assert found["verdict"] in shown.out.replace("\n", " ")
     written = pl.read_csv(tmp_path / "steps.csv")
-    assert written.columns[-len(OWN) :] == OWN
+    assert written.columns[-len(BACKTEST_COLUMNS) :] == BACKTEST_COLUMNS
     assert len(written) == found["windows"] * horizon
     assert written.equals(pl.read_csv(tmp_path / "again.csv"))
 

@@ -7,15 +7,14 @@ import narwhals as nw
 import polars as pl
 import pytest
 
-from definetti.cli import columns as splitting
-from definetti.cli import kinds
-from definetti.cli.columns import split_labelled_rows
-from definetti.cli.estimators import read_both
-from definetti.cli.fields import BadTable, find_repeated
-from definetti.cli.kinds import FIRST
+from definetti.cli import column_types
+from definetti.cli.column_types import FIRST
+from definetti.cli.columns import read_labelled, split_labelled_rows
+from definetti.cli.errors import BadTable
 from definetti.cli.options import Columns
-from definetti.cli.parts import open_parts
 from definetti.cli.reading import parse_table, read_table
+from definetti.cli.series_tables import open_series
+from definetti.cli.text_tables import find_repeated
 from definetti.emissions.choice import kinds_of
 from definetti.simulate import weather
 
@@ -42,7 +41,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_it_reads_as_a_plain_file_does(tmp_path, name):
+def test_odd_file_is_read_as_plain_file(tmp_path, name):
     path = tmp_path / "odd"
     path.write_bytes(ODD[name])
     found = split_labelled_rows(read_table(str(path)), "odd", state="state", observed=None)
@@ -50,7 +49,7 @@ def test_it_reads_as_a_plain_file_does(tmp_path, name):
     assert (list(found.observations), list(found.new)) == (Y[:38], Y[38:])
 
 
-def test_it_is_answered_as_a_plain_file_is(ask_all, tmp_path):
+def test_predict_on_odd_file_equals_predict_on_plain_file(ask_all, tmp_path):
     (tmp_path / "plain").write_text(PLAIN)
     (tmp_path / "odd").write_bytes(PLAIN.replace("\n", "\r\r").encode("utf-16"))
     found = ask_all({name: ("predict", name, "--json") for name in ("plain", "odd")})
@@ -122,7 +121,7 @@ def test_what_may_be_a_mistake_is_noted(tmp_path, name):
     assert message in "\n".join(read(tmp_path, text, new, observed).notes)
 
 
-def test_columns_that_tell_nothing_are_left_out_unless_they_are_named(tmp_path):
+def test_uninformative_columns_are_left_out_unless_named(tmp_path):
     head = "day,id,site,height,carried,state\n"
     rows = [f"{2 * k},r{k},here,{k}.5,{k % 3},{'sr'[k % 2]}\n" for k in range(12)]
     found = read(tmp_path, head + "".join(rows), "height,carried\n1.5,2\n")
@@ -132,7 +131,7 @@ def test_columns_that_tell_nothing_are_left_out_unless_they_are_named(tmp_path):
     assert "'day' counts the rows, 'id' never comes twice, 'site' has one value only" in note
     named = read(tmp_path, head + "".join(rows), None, "day,id,site")
     assert list(named.columns) == ["day", "id", "site"]
-    assert sum("tells nothing" in note for note in named.notes) == 3
+    assert sum("is uninformative" in note for note in named.notes) == 3
 
 
 KEPT = {
@@ -147,7 +146,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_what_may_tell_something_is_kept(tmp_path, name):
+def test_informative_columns_are_kept(tmp_path, name):
     rows = [f"{value},{'sr'[k % 2]}\n" for k, value in enumerate(KEPT[name])]
     found = read(tmp_path, "a,state\n" + "".join(rows))
     assert (list(found.columns), found.notes) == (["a"], [])
@@ -216,7 +215,7 @@ def wide(tmp_path, columns):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pl.LazyFrame, "collect", counted)
-        found = read_both(str(tmp_path / "x.csv"), str(tmp_path / "new.csv"), Columns())
+        found = read_labelled(str(tmp_path / "x.csv"), str(tmp_path / "new.csv"), Columns())
     return found, len(worked)
 
 
@@ -226,33 +225,6 @@ def test_a_column_costs_the_same_among_many(tmp_path):
     found, _ = wide(tmp_path, 9_000)
     assert found.observations.shape == (4, 9_000)
     assert found.new.shape == (4, 9_000)
-
-
-def test_names_of_columns_are_looked_up_in_one_set(tmp_path):
-    """A set made anew for every column took minutes for a header of 100,000 names."""
-
-    class Name(str):
-        __slots__ = ()
-        hashed = 0
-
-        def __hash__(self):
-            Name.hashed += 1
-            return str.__hash__(self)
-
-    def count(columns):
-        names = [f"c{k}" for k in range(columns)]
-        table = pl.DataFrame({name: [0.5, 1.5, 0.5, 2.5] for name in names})
-        table = table.with_columns(state=pl.Series(["a", "b", "a", "b"]))
-        Name.hashed = 0
-        with pytest.MonkeyPatch.context() as patch:
-            choose = splitting._choose_columns
-            patch.setattr(
-                splitting, "_choose_columns", lambda *given: [Name(n) for n in choose(*given)]
-            )
-            split_labelled_rows(table, "x.csv", state="state", observed=None)
-        return Name.hashed
-
-    assert count(400) < 3 * count(200)
 
 
 def test_columns_are_compared_by_their_hash():
@@ -287,8 +259,8 @@ def test_columns_are_not_looked_at_one_by_one(monkeypatch):
     text = "\n".join(",".join(row) for row in [header, *rows])
     looked = []
     for module, function in [
-        (kinds, "_tidy_text"),
-        (kinds, "_infer_column"),
+        (column_types, "_tidy_text"),
+        (column_types, "_infer_column"),
         (nw.Series, "drop_nulls"),
     ]:
         monkeypatch.setattr(module, function, lambda *_, function=function: looked.append(function))
@@ -382,7 +354,9 @@ def test_the_occupancy_files_as_they_are_published(tmp_path, ask):
     asked = ask("backtest", "datatraining.txt", "--state-column", "Occupancy", "--json")
     assert asked.returncode == 0, asked.err
     assert "left out, being dates: date" in asked.err
-    table = read_both(str(tmp_path / "datatraining.txt"), None, Columns(state_column="Occupancy"))
+    table = read_labelled(
+        str(tmp_path / "datatraining.txt"), None, Columns(state_column="Occupancy")
+    )
     assert list(table.columns) == ["Temperature", "Light", "CO2"]
 
 
@@ -414,7 +388,7 @@ def test_a_name_that_polars_takes_for_a_pattern_is_refused(tmp_path, name):
             read_table(str(tmp_path / f"x.{ending}"))
     with (
         pytest.raises(BadTable, match="is a pattern"),
-        open_parts(str(tmp_path / "x.parquet"), "seen", "state"),
+        open_series(str(tmp_path / "x.parquet"), "seen", "state"),
     ):
         pass
 

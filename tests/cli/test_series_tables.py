@@ -10,11 +10,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from definetti.cli import app
-from definetti.cli import parts as parting
-from definetti.cli.grouped import judge_groups
+from definetti.cli import app, series_tables
+from definetti.cli.errors import is_out_of_memory
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
-from definetti.cli.room import is_out_of_memory
+from definetti.cli.series import backtest_groups
 
 SKY = "aababbaaabbabababbbaabbaabababbaabbbaaab"
 ROWS = pl.DataFrame(
@@ -180,7 +179,7 @@ def test_a_state_of_one_series_is_known_to_all_whatever_their_parts(tmp_path, mo
     ODD["a state of one series alone"][0].write_parquet(tmp_path / "odd.parquet")
 
     def judge():
-        found, _, _ = judge_groups(
+        found, _, _ = backtest_groups(
             str(tmp_path / "odd.parquet"), Columns(), Settings(), Grouping("who", "when"),
             Spreading(), horizon=1, start=0.5, windows=None,
         )  # fmt: skip
@@ -188,7 +187,7 @@ def test_a_state_of_one_series_is_known_to_all_whatever_their_parts(tmp_path, mo
 
     wanted = judge()
     assert wanted["states"] == [3, 3, 3]
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (10,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (10,))
     assert judge() == wanted
 
 

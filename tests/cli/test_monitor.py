@@ -14,15 +14,12 @@ from typing import Any
 
 import pytest
 
-from definetti.cli import growing, living
-from definetti.cli.choices import ClassifierName
+from definetti.cli import monitor_stream, stream_reader
+from definetti.cli.errors import BadTable
 from definetti.cli.estimators import make_estimator
-from definetti.cli.fields import BadTable
-from definetti.cli.grouped_living import LivingSeries
-from definetti.cli.growing import Interrupts
-from definetti.cli.journal import Journal
-from definetti.cli.living import Living
-from definetti.cli.options import Columns, Settings
+from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
+from definetti.cli.options import ClassifierName, Columns, Settings
+from definetti.cli.stream_reader import Interrupts, Journal
 from definetti.saving.files import load_with_notes, save
 from definetti.simulate import weather
 
@@ -49,7 +46,7 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_a_file_row_by_row(tmp_path: Path) -> None:
+def test_monitor_reports_each_row_of_a_file(tmp_path: Path) -> None:
     data = tmp_path / "rows.csv"
     write(data, 0, 130, "w")
     found = run(data, "--json", "--first", 100)
@@ -64,16 +61,30 @@ def test_a_file_row_by_row(tmp_path: Path) -> None:
     assert "30 labels judged" in table.stdout
 
 
-def live(path: Path, state: Path, **given: Any) -> Living:
+def live(path: Path, state: Path, **given: Any) -> StreamMonitor:
     """Return what the command lives with, given some of its options."""
     watching = {"on_alarm": "warn", "adapt_from": "alarm", "visits": False, "alpha": 0.05}
     watching |= {name: given.pop(name) for name in set(given) & set(watching)}
     columns = Columns(observation_columns=given.pop("observation_columns", None))
     first, lag = given.pop("first", 20), given.pop("lag", 0)
-    return Living(str(path), state, columns, Settings(**given), first, lag, watching)
+    return open_stream(path, state, columns, Settings(**given), first, lag, watching)
 
 
-def collect(stream: Living, most: int | None = None) -> list[Any]:
+def open_stream(
+    path: Path,
+    save: Path | None,
+    columns: Columns,
+    settings: Settings,
+    first: int,
+    lag: int,
+    watching: dict[str, Any],
+    group: str | None = None,
+) -> StreamMonitor:
+    asked = StreamOptions(str(path), columns, settings, first, lag, watching, group)
+    return StreamMonitor(asked, save)
+
+
+def collect(stream: StreamMonitor, most: int | None = None) -> list[Any]:
     """Return what a stream reports; it ends there and then after so many rows, as by a kill."""
     with Interrupts() as interrupts, closing(stream.run(False, interrupts)) as reported:
         return list(islice(reported, most))
@@ -83,7 +94,7 @@ def test_every_row_is_reported_whichever_row_it_is_killed_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill right after a row was printed repeats that row, and no other."""
-    monkeypatch.setattr(living, "SAVE_ROWS", 20)
+    monkeypatch.setattr(monitor_stream, "SAVE_ROWS", 20)
     data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
     write(data, 0, 200, "w")
     straight = collect(live(data, tmp_path / "straight.definetti", lag=1))
@@ -96,8 +107,8 @@ def test_every_row_is_reported_whichever_row_it_is_killed_after(
         kills += 1
     assert kills > 8
     assert len(reported) == len(straight) + kills - 1
-    assert {row: (found, step) for row, found, step in reported} == {
-        row: (found, step) for row, found, step in straight
+    assert {report.row: report for report in reported} == {
+        report.row: report for report in straight
     }
     assert collect(live(data, state, lag=1))[1:] == []
     assert [path.name for path in tmp_path.glob("on.*")] == ["on.definetti"]
@@ -138,7 +149,7 @@ def count_written(rows: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> t
     y, x = weather(rows, random_state=3)
     data.write_text("gear,state\n" + "".join(f"{a},{b}\n" for a, b in zip(y, x, strict=True)))
     written = 0
-    append, save = Journal.append, Living._save
+    append, save = Journal.append, StreamMonitor._save
 
     def counted_append(journal: Journal, line: tuple[int, bytes]) -> None:
         nonlocal written
@@ -146,16 +157,16 @@ def count_written(rows: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> t
         append(journal, line)
         written += journal.path.stat().st_size - before
 
-    def counted_save(stream: Living) -> None:
+    def counted_save(stream: StreamMonitor) -> None:
         nonlocal written
         save(stream)
         written += state.stat().st_size
 
     with monkeypatch.context() as patched:
-        patched.setattr(growing, "MOST", 5)
-        patched.setattr(living, "SAVE_ROWS", 20)
+        patched.setattr(stream_reader, "MOST", 5)
+        patched.setattr(monitor_stream, "SAVE_ROWS", 20)
         patched.setattr(Journal, "append", counted_append)
-        patched.setattr(Living, "_save", counted_save)
+        patched.setattr(StreamMonitor, "_save", counted_save)
         collect(live(data, state))
     return written, state.stat().st_size
 
@@ -228,7 +239,7 @@ def test_rows_over_several_lines_are_refused(tmp_path: Path) -> None:
         collect(live(data, tmp_path / "on.definetti"))
 
 
-def test_a_row_without_a_state(tmp_path: Path) -> None:
+def test_row_without_a_state_is_predicted(tmp_path: Path) -> None:
     data = tmp_path / "rows.csv"
     write(data, 0, 110, "w")
     with data.open("a") as file:
@@ -248,7 +259,7 @@ def test_a_row_without_a_state(tmp_path: Path) -> None:
         ("gear,weather\nhat,sun\nhat,sun\n", ["--first", "2"], "--state-column"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_errors_of_monitor_are_one_line(
     text: str, arguments: list[str], message: str, tmp_path: Path
 ) -> None:
     data = tmp_path / "rows.csv"
@@ -273,15 +284,13 @@ def test_what_is_wrong_is_told(
 def test_messages_name_the_row_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: int, bad: str, group: str | None
 ) -> None:
-    monkeypatch.setattr(growing, "MOST", 25)  # rows are read some at a time
+    monkeypatch.setattr(stream_reader, "MOST", 25)  # rows are read some at a time
     data, towns = tmp_path / "rows.csv", ("Rome", "Oslo", "Rome")
     rows = [f"{k % 7 / 2},{X[k % 5]},{towns[k % 3]}" for k in range(100)]
     rows[row - 1] = bad
     data.write_text("\n".join(["wind,state,town", *rows]) + "\n")
     columns, watching = Columns(observation_columns="wind"), {"alpha": 0.05, "visits": False}
-    stream: Any = Living(str(data), None, columns, Settings(), 20, 0, watching)
-    if group is not None:
-        stream = LivingSeries(str(data), columns, Settings(), 20, 0, watching, group)
+    stream = open_stream(data, None, columns, Settings(), 20, 0, watching, group)
     with pytest.raises(BadTable, match=f"^{re.escape(str(data))}: row {row}[ ,]"):
         collect(stream)
 
@@ -292,13 +301,13 @@ def test_a_note_of_rows_without_a_set_names_the_row_of_the_file(
     def make(*arguments: Any, **how: Any) -> Any:
         return make_estimator(*arguments, **how).set_params(max_candidates=7)
 
-    monkeypatch.setattr("definetti.cli.estimators.make_estimator", make)
+    monkeypatch.setattr("definetti.cli.monitor_stream.make_estimator", make)
     data = tmp_path / "rows.csv"
     rows = [f"{Y[k]},{X[k] if k < 60 else ''},{'uv'[k % 2]}" for k in range(90)]
     data.write_text("\n".join(["gear,state,town", *rows]) + "\n")
     watching = {"alpha": 0.05, "visits": False}
     settings = Settings(symmetry="full")
-    stream = LivingSeries(str(data), Columns(), settings, 20, 0, watching, "town")
+    stream = open_stream(data, None, Columns(), settings, 20, 0, watching, "town")
     collect(stream)
     assert [note.split(": ")[:2] for note in stream.notes] == [
         ["series 'u'", "row 65, and others so late, have no set"],
@@ -342,17 +351,15 @@ def test_other_options_than_it_was_begun_with_are_refused(tmp_path: Path) -> Non
     assert live(data, state, **own).rows == 30
 
 
-def test_a_state_that_knows_of_no_options_goes_on(tmp_path: Path) -> None:
-    """As those that were written before options were kept."""
+def test_a_state_without_its_options_is_refused(tmp_path: Path) -> None:
     data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
     write(data, 0, 30, "w")
-    collect(live(data, state, lag=1))
+    collect(live(data, state))
     found, notes = load_with_notes(state)
     del notes["options"]
-    save(found, state, notes | {"lag": 1})
-    with pytest.raises(BadTable, match="give --lag 1"):
+    save(found, state, notes)
+    with pytest.raises(BadTable, match="is not the state of a stream"):
         live(data, state)
-    assert live(data, state, lag=1, seed=5).rows == 30
 
 
 @pytest.mark.slow
@@ -373,16 +380,18 @@ def test_other_options_end_the_command_and_leave_the_state(tmp_path: Path, ask: 
 @pytest.mark.parametrize(
     ("begins", "kind"), [(b"PAR1", "a Parquet file"), (b"\x1f\x8b", "gzipped")]
 )
-def test_what_is_no_lines_is_refused(tmp_path: Path, begins: bytes, kind: str) -> None:
+def test_binary_files_are_refused(tmp_path: Path, begins: bytes, kind: str) -> None:
     data = tmp_path / "rows.csv"
     data.write_bytes(begins + b"\x15\0gear,state\n")
-    stream = Living(str(data), None, Columns(), Settings(), 100, 0, {})
+    stream = open_stream(data, None, Columns(), Settings(), 100, 0, {})
     with pytest.raises(BadTable, match=f"{kind}, and a stream is read"):
         collect(stream)
 
 
 @pytest.mark.parametrize("how", [{}, {"symmetry": "full"}])
-def test_many_rows_without_a_state_are_lived_with(tmp_path: Path, how: dict[str, str]) -> None:
+def test_many_rows_without_a_state_are_predicted_and_saved(
+    tmp_path: Path, how: dict[str, str]
+) -> None:
     """Where the last label is too long ago for sets to be listed, saved and gone on from, too."""
     data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
     write(data, 0, 110, "w")
@@ -391,14 +400,15 @@ def test_many_rows_without_a_state_are_lived_with(tmp_path: Path, how: dict[str,
     shown, notes = [], []
     watching = {"alpha": 0.05, "visits": False}
     for _ in range(2):
-        stream = Living(str(data), state, Columns(), Settings(**how), 100, 0, watching)
+        stream = open_stream(data, state, Columns(), Settings(**how), 100, 0, watching)
         shown += collect(stream)
         notes += stream.notes
         write(data, 110, 115)
-    assert [row for row, _, _ in shown] == list(range(101, 141))
+    assert [row for row, *_ in shown] == list(range(101, 141))
     assert any("have no set" in note for note in notes) == bool(how)
-    assert stream.monitor is not None
-    assert (stream.monitor.n_labels, stream.monitor.n_skipped) == (15, 25)
+    monitor = stream.series[None].monitor
+    assert monitor is not None
+    assert (monitor.n_labels, monitor.n_skipped) == (15, 25)
 
 
 def test_a_line_that_is_half_written_is_left_for_the_next_call(tmp_path: Path) -> None:
@@ -409,7 +419,7 @@ def test_a_line_that_is_half_written_is_left_for_the_next_call(tmp_path: Path) -
     for part in (text[:-2], text):
         data.write_text(part)
         watching = {"alpha": 0.05, "visits": False}
-        stream = Living(str(data), state, Columns(), Settings(), 100, 0, watching)
+        stream = open_stream(data, state, Columns(), Settings(), 100, 0, watching)
         rows += [row for row, *_ in collect(stream)]
         assert any("has no end" in note for note in stream.notes) == (part != text)
     assert rows == list(range(101, 111))

@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
-from definetti.cli import parts as parting
+from definetti.cli import series_tables
 from definetti.cli.columns import LabelledTable
 from definetti.cli.estimators import make_estimator
-from definetti.cli.grouped import judge_groups, make_for_series
-from definetti.cli.grouped_living import LivingSeries
+from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
+from definetti.cli.series import backtest_groups, make_grouped_estimator
 from definetti.cli.writing import write_rows
 from definetti.evaluation import backtest_series
 from definetti.simulate import weather_series
@@ -31,7 +31,7 @@ OPTIONS = ("--group-column", "patient", "--order-column", "time")
 
 
 def judged(source, series="own", jobs=1, **how):
-    found, said, notes = judge_groups(
+    found, said, notes = backtest_groups(
         str(source), Columns(), Settings(),
         Grouping("patient", how.pop("order", "time"), series), Spreading(jobs, **how),
         horizon=1, start=0.5, windows=500,
@@ -52,13 +52,13 @@ def test_parts_change_no_number(table, series, monkeypatch):
     things, skies, names = (ROWS[one].to_list() for one in ("thing", "state", "patient"))
     wanted = backtest_series(cp, things, skies, names).to_dict()
     assert judged(table, series)[0].to_dict() == wanted
-    monkeypatch.setattr(parting, "ROWS", 100)
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables, "ROWS", 100)
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     assert judged(table, series)[0].to_dict() == wanted
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "folder"])
-def test_it_is_the_same_whatever_the_file_is(tmp_path, table, kind):
+def test_backtest_is_the_same_for_all_file_formats(tmp_path, table, kind):
     path = tmp_path / f"table.{kind}"
     if kind == "csv":
         ROWS.write_csv(path)
@@ -73,7 +73,7 @@ def test_it_is_the_same_whatever_the_file_is(tmp_path, table, kind):
 
 
 def test_a_stopped_run_goes_on(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     wanted = judged(table, cells=tmp_path / "kept")[0].to_dict()
     kept = sorted((tmp_path / "kept" / "cells").iterdir())
     assert len(kept) == 3
@@ -95,7 +95,7 @@ class Counted:
             yield cell.key, part.start, work(cell, part)
 
 
-def test_it_says_what_came_of_it(ask, table):
+def test_backtest_of_series_prints_and_writes_its_result(ask, table):
     done = ask("backtest", table, *OPTIONS, "--by-series", "found.csv", "--series", "others")
     assert done.returncode == 0, done.err
     assert "kept: 0." in done.out
@@ -169,7 +169,7 @@ def test_a_state_of_the_future_is_not_known_in_any_part(tmp_path, series, monkey
     wanted = backtest_series(cp, things, skies, names)
     assert [one.unknown for one in wanted] == [0, 0, 0, 0, 0, 1]
     for size in (1_000, 100):
-        monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (size,))
+        monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (size,))
         assert judged(tmp_path / "table.parquet", series)[0].to_dict() == wanted.to_dict()
 
 
@@ -184,7 +184,7 @@ STEP = ["window", "confidence", "truth", "set", "size", "covered", "filled", "p_
 )
 def test_a_row_a_step_is_that_of_each_series_by_itself(ask, tmp_path, how, monkeypatch):
     """At two levels, with gaps, rows in any order, and series in several parts of the table."""
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     GAPPED.sample(fraction=1.0, shuffle=True, seed=5).write_parquet(tmp_path / "table.parquet")
     levels = ("--confidence", 0.95, "--confidence", 0.7, "--no-check")
     done = ask("backtest", "table.parquet", *OPTIONS, *levels, *how, "-o", "steps.parquet")
@@ -213,12 +213,12 @@ def test_a_row_a_step_is_that_of_each_series_by_itself(ask, tmp_path, how, monke
 @pytest.mark.parametrize("ending", ["csv", "tsv.gz", "json", "jsonl.gz"])
 def test_steps_are_written_in_pieces_as_whole_tables_are(tmp_path, ending, monkeypatch):
     """Sets and labels as other commands write them, whatever the file; formulas are none."""
-    monkeypatch.setattr(parting.PartedTable.parts, "__defaults__", (100,))
+    monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     odd = {"sun": "=sun()", "rain": "a|b"}
     ROWS.with_columns(pl.col("state").replace(odd)).write_parquet(tmp_path / "odd.parquet")
     steps, output = tmp_path / "steps.parquet", tmp_path / f"steps.{ending}"
     for path in (steps, output):
-        _, _, notes = judge_groups(
+        _, _, notes = backtest_groups(
             str(tmp_path / "odd.parquet"), Columns(), Settings(), Grouping("patient", "time"),
             Spreading(), horizon=1, start=0.9, windows=None, output=path,
         )  # fmt: skip
@@ -313,22 +313,26 @@ BROKEN = {
     "no time": (untimed, (), "is missing (None); every row needs a place"),
     "no group": (None, ("--group-column", "who"), "has no column 'who'; it has patient, time"),
     "no order": (None, ("--order-column", "when"), "has no column 'when'; it has patient, time"),
-    "state": (None, ("--group-column", "state"), "is the state and cannot tell series apart"),
-    "order": (None, ("--order-column", "patient"), "is another thing already, and cannot be the"),
+    "state": (None, ("--group-column", "state"), "is the state and cannot name the series"),
+    "order": (None, ("--order-column", "patient"), "has another role already, and cannot be the"),
     "unknown": (None, ("--states", "sun"), "leaves out 'rain', which rows have"),
     "jobs": (None, ("--jobs", "0"), "0 processes do no work"),
     "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
     "one row": (None, ("--train-size", "1"), "or a whole number of rows > 1, got 1"),
     "fixed": (None, ("--series", "all"), "needs a fixed model; set --train-size 0.5"),
     "lag": (None, ("--lag", "2", "--horizon", "2"), "leaves none of 2 steps to ask about"),
-    "levels": (None, ("--confidence", "0.8", "--confidence", "sun=0.9,0.8"), "by themselves"),
+    "levels": (
+        None,
+        ("--confidence", "0.8", "--confidence", "sun=0.9,0.8"),
+        "need a run of their own",
+    ),
     "twice": (None, ("--confidence", "0.8", "--confidence", "0.8"), "is there twice"),
     "one file": (None, ("-o", "a.csv", "--by-series", "a.csv"), "is the file of --output"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_is_wrong_is_said_in_a_sentence(ask, tmp_path, name):
+def test_errors_in_tables_of_series_are_one_sentence(ask, tmp_path, name):
     change, more, message = BROKEN[name]
     path = write(tmp_path, ROWS if change is None else change(ROWS))
     done = ask("backtest", path, *OPTIONS, *more)
@@ -342,7 +346,7 @@ def test_options_for_series_need_series(ask, table):
     for more in (["--order-column", "time"], ["--jobs", "2"], ["--series", "others"]):
         done = ask("backtest", table, *more)
         assert done.returncode == 2
-        assert f"{more[0]} is for many series; tell them apart with --group-column" in done.err
+        assert f"{more[0]} is for many series; name the column of series with" in done.err
 
 
 def test_odd_series_are_told_of(tmp_path):
@@ -482,8 +486,9 @@ def test_each_row_of_a_stream_goes_to_the_monitor_of_its_series(ask, tmp_path):
 
 
 def test_alarms_of_all_series_together_keep_their_level():
-    stream = LivingSeries("-", Columns(), Settings(), 2, 0, {"alpha": 0.05}, "patient")
-    levels = [stream._open(str(k)).watching["alpha"] for k in range(1000)]
+    asked = StreamOptions("-", Columns(), Settings(), 2, 0, {"alpha": 0.05}, "patient")
+    stream = StreamMonitor(asked)
+    levels = [stream._open(str(k)).options.watching["alpha"] for k in range(1000)]
     assert 0.0499 < sum(levels) < 0.05
 
 
@@ -581,5 +586,5 @@ def test_series_decide_by_themselves_whether_refitting_is_slow():
     head = LabelledTable(pl.Series(np.linspace(0, 1, 1600)), states, None, 0, {})
     assert make_estimator(Settings(), head, 12).train_size == 0.5
     for horizon, wanted in ((12, None), (20, 0.5)):  # so many cannot be listed by anyone
-        cp = make_for_series(Settings(), head, horizon, 0, Grouping("patient"))
+        cp = make_grouped_estimator(Settings(), head, horizon, 0, Grouping("patient"))
         assert cp.train_size == wanted

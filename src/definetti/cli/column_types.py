@@ -1,0 +1,336 @@
+"""Types of columns: dates, numbers or text, which are informative, and which new rows match."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from definetti.cli.errors import BadTable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FEWEST_DIGITS = 3  # of a date or a time of day, as in 9:05
+FIRST = 100  # values that are tried first when looking for dates
+ABSENT = ("", "na", "n/a", "nan", "null", "none")
+LARGEST = 1e150  # its square is finite
+DECIMAL_COMMA = r"^\s*-?\d+,\d+\s*$"
+FEW = 2  # rows that are too few to recognise a counter
+MANY = 10  # rows from which on text without repetition is odd
+SERIES = "has each value in rows that stand together, as names of series do (see --group-column)"
+
+
+def tidy_columns(
+    table: pl.DataFrame, name: str, columns: list[str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """Convert the named columns to types that an estimator can take; return the table and notes."""
+    import polars as pl
+
+    notes: list[str] = []
+    odd = _find_odd_text(table.select(columns))
+    found = []  # converted together below: one at a time, each costs as much as all
+    for column, series in zip(columns, table.select(columns).get_columns(), strict=True):
+        if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
+            row = (series.is_not_null().arg_max() or 0) + 1
+            raise BadTable(
+                f"{name}: row {row}, column {column!r} holds {str(series.dtype)[:40].lower()}; "
+                "give one value a row, text or a number"
+            )
+        if series.dtype in (pl.Int128, pl.UInt128) or series.dtype.is_decimal():
+            series = series.cast(pl.Float64)
+        if column in odd:
+            series = _tidy_text(series, name, column, notes)
+        found.append(series.alias(column))
+    tidy = pl.DataFrame(found).fill_nan(None)
+    for series in tidy.get_columns():
+        if series.dtype.is_float():
+            _check_finite(series, name, series.name)
+    return table.with_columns(tidy.get_columns()), notes
+
+
+def _find_odd_text(table: pl.DataFrame) -> set[str]:
+    """Return the text columns with blanks or numbers, found in one query; others stay as is."""
+    import polars as pl
+
+    text = pl.selectors.string()
+    bare = text.str.strip_chars()
+    number = bare.cast(pl.Float64, strict=False).is_not_null()
+    found = table.select(((bare == "") | number | bare.str.contains(DECIMAL_COMMA)).any())
+    return {column for column, is_odd in zip(found.columns, *found.rows(), strict=True) if is_odd}
+
+
+def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> pl.Series:
+    """Return text without blanks, or numbers if all of it is numbers and words like NA."""
+    import polars as pl
+
+    bare = series.str.strip_chars()
+    series = series.to_frame().select(pl.when(bare != "").then(series))[:, 0]
+    bare = series.str.strip_chars()
+    numbers = bare.cast(pl.Float64, strict=False)
+    absent = bare.str.to_lowercase().is_in(ABSENT)
+    counted = (numbers.is_not_null() & ~absent).sum()
+    if not counted:
+        if bare.str.contains(DECIMAL_COMMA).fill_null(True).all() and bare.is_not_null().any():
+            notes.append(
+                f"{name}: column {column!r} has commas in its numbers and is taken as symbols; "
+                "write points to have it taken as numbers"
+            )
+        return series
+    others = (numbers.is_null() & bare.is_not_null() & ~absent).fill_null(False)
+    if not others.any():  # numbers, and words for missing values
+        found = (numbers.is_null() | absent.fill_null(True)) & bare.is_not_null()
+        if found.any():
+            row = found.arg_max() or 0
+            notes.append(
+                f"{name}: row {row + 1}, column {column!r} is {series[row]!r} and taken as missing"
+            )
+        # Digits that a typed file stores as text are meant as text.
+        read = found.any() or (bare != series).any()
+        return numbers.to_frame().select(pl.when(~absent).then(numbers))[:, 0] if read else series
+    if counted > series.count() / 2:
+        row = others.arg_max() or 0
+        notes.append(
+            f"{name}: row {row + 1}, column {column!r} is {series[row]!r}, no number, so the whole "
+            "column is taken as symbols; mend the row if it holds numbers"
+        )
+    return series
+
+
+def _check_finite(series: pl.Series, name: str, column: str) -> None:
+    extremes: Any = (series.min(), series.max())
+    if any(abs(extreme) > LARGEST for extreme in extremes if extreme is not None):
+        wrong = (series.abs() > LARGEST).fill_null(False)
+        row = wrong.arg_max() or 0
+        raise BadTable(
+            f"{name}: row {row + 1}, column {column!r} is {series[row]:g}, too large; "
+            "leave it empty if it is not known, or rescale the column"
+        )
+
+
+def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
+    """Convert text columns of dates and times, except for the columns of labels.
+
+    The reader of CSV can do it itself, which takes half a minute for a million rows.
+    """
+    import polars as pl
+
+    found = {}
+    for series in table.get_columns():
+        if series.dtype == pl.String and series.name not in labels and _may_be_dates(series):
+            looked = _infer_column(series.drop_nulls().head(FIRST))
+            if looked.dtype.is_temporal():
+                found[series.name] = _parse_column(series, looked.dtype)
+    return table.with_columns(**found)
+
+
+def _may_be_dates(series: pl.Series) -> bool:
+    """Tell whether the first value has enough digits for a date or a time."""
+    if not series.count():
+        return False
+    first = next(value for value in series if value is not None)
+    return sum(map(str.isdigit, first)) >= FEWEST_DIGITS
+
+
+def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return a column as dates if all of it is; try the fast parser first."""
+    import polars as pl
+
+    ways: dict[Any, Callable[..., pl.Series]] = {
+        pl.Date: series.str.to_date,
+        pl.Time: series.str.to_time,
+    }
+    with suppress(pl.exceptions.PolarsError):  # the fast parser knows no format
+        quick = ways.get(dtype.base_type(), series.str.to_datetime)(strict=False)
+        if quick.null_count() == series.null_count():
+            return quick
+    known = _infer_column(series.drop_nulls())
+    if not known.dtype.is_temporal():
+        return series
+    dated = pl.Series(series.name, [None] * len(series), dtype=known.dtype)
+    return dated.scatter(series.is_not_null().arg_true(), known)
+
+
+def _infer_column(series: pl.Series) -> pl.Series:
+    """Return a column as the reader of CSV parses it."""
+    import polars as pl
+
+    text = io.BytesIO(series.to_frame().write_csv().encode())
+    return pl.read_csv(text, infer_schema_length=None, try_parse_dates=True)[:, 0]
+
+
+def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
+    """Return the uninformative columns, and why: constants, counters, names of rows or of series.
+
+    Of numbers only whole ones with a constant increment are counters: measurements, too, may never
+    repeat.
+
+    >>> import polars as pl
+    >>> rows = {"day": [7, 14, 21], "site": ["a", "a", "a"], "height": [1.5, 2.5, 3.5]}
+    >>> find_uninformative(pl.DataFrame(rows), ["day", "site", "height"])
+    {'day': 'counts the rows', 'site': 'has one value only'}
+    """
+    import polars as pl
+
+    rows, found = len(table), {}
+    if rows <= 1 or not columns:
+        return {}
+    table = table.select(columns)
+    values = table.select(pl.all().n_unique()).row(
+        0
+    )  # in one query: one at a time, each costs as much
+    heads = table.head(FEW + 1).get_columns()
+    for series, head, distinct in zip(table.get_columns(), heads, values, strict=True):
+        if distinct == 1:
+            found[series.name] = "has one value only"
+        elif rows > FEW and _is_counter(head) and _is_counter(series):
+            found[series.name] = "counts the rows"
+        elif rows >= MANY and _is_row_name(series, distinct):
+            found[series.name] = "never comes twice"
+        elif _is_series_name(series, distinct):
+            found[series.name] = SERIES
+    return found
+
+
+def _is_counter(series: pl.Series) -> bool:
+    """Tell whether whole numbers have a constant increment."""
+    if not series.dtype.is_numeric() or series.null_count():
+        return False
+    if len(series) == FEW + 1:  # in plain Python, since most columns fail here
+        first, second, third = (float(value) for value in series)
+        whole = series.dtype.is_integer() or all(v.is_integer() for v in (first, second, third))
+        return whole and first != second and second - first == third - second
+    if series.dtype.is_float() and (series != series.round()).any():
+        return False
+    import polars as pl
+
+    steps = series.cast(pl.Float64).diff()[1:]
+    return bool(steps[0] != 0 and (steps == steps[0]).all())
+
+
+def _is_series_name(series: pl.Series, distinct: int) -> bool:
+    """Tell whether text has three values or more, each in one long run of rows."""
+    import polars as pl
+
+    if series.dtype not in (pl.String, pl.Categorical, pl.Enum) or series.null_count():
+        return False
+    runs = len(series.rle()) if FEW < distinct <= len(series) / MANY else 0
+    return distinct > FEW and runs == distinct
+
+
+def _is_row_name(series: pl.Series, distinct: int) -> bool:
+    """Tell whether no text is repeated."""
+    import polars as pl
+
+    text = series.dtype in (pl.String, pl.Categorical, pl.Enum)
+    known = series.count()
+    return bool(text and known > MANY / 2 and distinct - (known < len(series)) == known)
+
+
+def match_new_rows(
+    new: pl.DataFrame,
+    name: str,
+    table: pl.DataFrame,
+    past: str,
+    *,
+    columns: list[str],
+    state: str,
+    batch: bool = False,
+) -> tuple[pl.DataFrame, list[str]]:
+    """Convert the columns of new rows to the types of the labelled rows; return them and notes.
+
+    Parameters
+    ----------
+    new, name : the new rows, and their file
+    table, past : the labelled rows, and their file
+    columns : the observed columns, which both tables have
+    batch : whether the new rows are a batch of the same file, where digits among symbols are
+        symbols; otherwise numbers that no labelled row has as a symbol are refused
+    """
+    import polars as pl
+
+    symbols = [one for one in name_symbols(table.select(columns)) if new[one].dtype == pl.String]
+    blank = pl.col(symbols).str.strip_chars() == ""
+    new = new.with_columns(pl.when(~blank).then(pl.col(symbols))) if symbols else new
+    new, notes = tidy_columns(new, name, [one for one in columns if one not in symbols])
+    if state in new.columns:
+        notes.append(f"{name}: column {state!r} is not looked at; new rows need no state")
+    known_columns = {*table.columns, state}
+    others = [column for column in new.columns if column not in known_columns]
+    if others:
+        notes.append(f"{name}: left out, not being in {past}: {', '.join(others)}")
+    both = (new.select(columns).get_columns(), table.select(columns).get_columns())
+    found = []
+    for column, series, known in zip(columns, *both, strict=True):
+        if name_kind(known) == "text" and name_kind(series) == "numbers":
+            series = _write_as_text(series, known)
+        elif column in symbols and not batch and _are_other_numbers(series, known):
+            series = series.str.strip_chars().cast(pl.Float64)
+        kinds = {name_kind(series), name_kind(known)}
+        if len(kinds) > 1 and "nothing" not in kinds:
+            row = _find_first_odd(series, known)
+            raise BadTable(
+                f"{name}: row {row + 1}, column {column!r} is {series[row]!r}, and in {past} the "
+                f"column holds {name_kind(known)}; write both alike"
+            )
+        found.append(series.alias(column))
+    return new.with_columns(found), notes
+
+
+def name_symbols(table: pl.DataFrame) -> list[str]:
+    """Return the columns of text, whose values are symbols.
+
+    >>> import polars as pl
+    >>> name_symbols(pl.DataFrame({"code": ["007", "x1"], "heat": [1.5, 2.0]}))
+    ['code']
+    """
+    return [one.name for one in table.get_columns() if name_kind(one) == "text"]
+
+
+def name_kind(series: pl.Series) -> str:
+    """Return the type of a column in words."""
+    import polars as pl
+
+    if not series.count():
+        return "nothing"
+    if series.dtype == pl.Boolean:
+        return "true or false"
+    if series.dtype.is_numeric():
+        return "numbers"
+    return "dates" if series.dtype.is_temporal() else "text"
+
+
+def _find_first_odd(series: pl.Series, known: pl.Series) -> int:
+    """Return the first row that does not fit the known type; by default the first value."""
+    import polars as pl
+
+    odd = series.is_not_null()
+    if name_kind(series) == "text":
+        bare = series.cast(pl.String).str.strip_chars().str.to_lowercase()
+        fits = bare.is_in(ABSENT)
+        if name_kind(known) == "numbers":
+            fits |= bare.cast(pl.Float64, strict=False).is_not_null()
+        elif name_kind(known) == "true or false":
+            fits |= bare.is_in(["true", "false"])
+        odd = (odd & ~fits).fill_null(False)
+    elif name_kind(series) == "numbers" and name_kind(known) == "text":
+        odd &= ~series.cast(pl.String).is_in(known.unique().implode()).fill_null(True)
+    return odd.arg_max() or 0
+
+
+def _are_other_numbers(series: pl.Series, known: pl.Series) -> bool:
+    """Tell whether all text is numbers, some of which are not among the known symbols."""
+    import polars as pl
+
+    numbers = series.drop_nulls().str.strip_chars().cast(pl.Float64, strict=False)
+    same = series.drop_nulls().is_in(known.unique().implode())
+    return bool(numbers.len() and numbers.is_not_null().all() and not same.all())
+
+
+def _write_as_text(series: pl.Series, known: pl.Series) -> pl.Series:
+    """Return numbers as text if all of them are known symbols."""
+    import polars as pl
+
+    text = series.cast(pl.String)
+    return text if text.drop_nulls().is_in(known.unique().implode()).all() else series

@@ -1,0 +1,553 @@
+"""Rows of a stream, each passed to the monitor of its series, with a state that can be resumed.
+
+This is the one file of the command line that looks inside a `Monitor`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import secrets
+import warnings
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from definetti.cli.column_types import match_new_rows, name_symbols
+from definetti.cli.columns import as_times, check_columns, read_states, split_labelled_rows
+from definetti.cli.errors import BadTable, write_options
+from definetti.cli.estimators import make_estimator
+from definetti.cli.fit import known_rows, take_observed
+from definetti.cli.reading import import_polars, name_source, parse_table
+from definetti.cli.stream_reader import MOST, Interrupts, Journal, Line, follow_lines
+from definetti.cli.text_tables import name_first_field
+from definetti.exceptions import HoleWarning
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from definetti.cli.options import Columns, Settings
+    from definetti.data.timing import Times
+    from definetti.monitor import Monitor, Step
+
+# The whole state is saved when this many rows, and this share of all, were reported since the last
+# time: what is written then adds up to a few times the last state, however long the stream.
+SAVE_ROWS, SAVE_SHARE = 500, 0.25
+SAVED = {  # what a state has beside the monitor
+    "rows", "offset", "columns", "state_column", "header", "row_names", "source", "options", "late",
+    "never", "journal", "time", "symbols",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """What a stream is monitored with.
+
+    Attributes
+    ----------
+    source : a file; ``-`` is standard input
+    first : the number of labelled rows to fit on
+    lag : the label delay in rows
+    watching : arguments of `Monitor`, and ``alpha`` and ``visits``
+    group : the column that names the series, where there are many
+    """
+
+    source: str
+    columns: Columns
+    settings: Settings
+    first: int
+    lag: int
+    watching: dict[str, Any]
+    group: str | None = None
+
+
+class RowReport(NamedTuple):
+    """One row of a stream: its set, and the label that came with it.
+
+    Attributes
+    ----------
+    row : its number in the source, from 1
+    states : its set; None where there is none
+    learned : what the monitor found with the label; None without a label
+    labelled_row : the row that the label is of
+    series : the name of its series, where there are many
+    """
+
+    row: int
+    states: tuple[Hashable, ...] | None
+    learned: Step | None
+    labelled_row: int | None
+    series: str | None
+
+
+class SeriesMonitor:
+    """The monitor of one series, and how the rows of this series are read.
+
+    Attributes
+    ----------
+    monitor : None until there are enough rows to fit on
+    rows, offset : the number of reported rows, and the position in the source after the last
+    columns : the observed columns
+    time : the column with the times of rows, if there is one
+    notes : how the rows were read
+    late : the number and label of each of the last rows, whose labels are still due
+    never : rows that wait for a label, and had none when it was due
+    early : lines that came before there were enough
+    """
+
+    def __init__(
+        self,
+        options: StreamOptions,
+        header: bytes = b"",
+        name: str | None = None,
+        is_saved: bool = False,
+    ) -> None:
+        self.options, self.header, self.name, self.is_saved = options, header, name, is_saved
+        self.state, self.lag = options.columns.state_column, options.lag
+        self.monitor: Monitor | None = None
+        self.rows = self.offset = self.never = 0
+        self.columns: list[str] = []
+        self.time: str | None = None
+        self.notes: list[str] = []
+        self.row_names = b""  # what the header lacks where the first field is the name of a row
+        self.symbols: list[str] = []  # the observed columns that hold text
+        self.late: deque[tuple[int, Any]] = deque()
+        self.early: list[Line] = []
+        self._early_numbers: list[int] = []
+        self._n_bare = self._n_holes = 0  # rows without a set, and holes in time
+
+    def take(self, lines: list[Line], numbers: Sequence[int]) -> Iterator[tuple[Line, RowReport]]:
+        """Take lines with their row numbers; fit on the first, iterate over reports of the rest."""
+        if self.monitor is None:
+            first = self.options.first
+            self.early, self._early_numbers = (
+                [*self.early, *lines], [*self._early_numbers, *numbers],
+            )  # fmt: skip
+            if len(self.early) < first:
+                return iter(())
+            begun, lines, self.early = self.early[:first], self.early[first:], []
+            with name_rows(self.options.source, self._early_numbers[:first]):
+                self._begin([line for _, line in begun])
+            numbers, self.offset = self._early_numbers[first:], begun[-1][0]
+        return zip(lines, self.report([line for _, line in lines], numbers), strict=True)
+
+    def _begin(self, lines: list[bytes]) -> None:
+        """Fit on the first rows."""
+        from definetti.martingales import Ville
+        from definetti.monitor import Monitor
+        from definetti.monitor.sources import VISITS, read_parts
+
+        name, settings = name_source(self.options.source), self.options.settings
+        if self.header:
+            text = decode_lines([self.header, *lines], name)
+            self.row_names = name_first_field(text, name).encode()
+        observed = self.options.columns.observation_columns
+        table = split_labelled_rows(self._parse(lines), name, state=self.state, observed=observed)
+        if table.new_rows:
+            raise BadTable(
+                f"{name}: {table.new_rows} of the first {len(lines)} rows have no state, and the "
+                "model is fitted on these; lower --first"
+            )
+        cp = make_estimator(settings, table, self.lag + 1, verbose=False)
+        cp.fit(table.observations, table.states, table.lengths)
+        how = dict(self.options.watching)
+        alarm = Ville(how.pop("alpha"))
+        parts = [*read_parts(None, cp).judged, VISITS] if how.pop("visits") else None
+        self.monitor = Monitor(cp, parts=parts, alarm=alarm, random_state=settings.seed, **how)
+        self.columns, self.notes, self.time = list(table.columns), table.notes, table.time
+        self.monitor._clock = table.clock
+        self.symbols = name_symbols(known_rows(cp, self.columns))
+        self.rows = len(lines)
+
+    def report(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[RowReport]:
+        """Observe and label rows, each when it is asked for."""
+        if not lines:
+            return
+        with name_rows(self.options.source, numbers):
+            observations, states, times = self._read_rows(lines)
+        for k, (number, observation, state) in enumerate(
+            zip(numbers, observations, states, strict=True)
+        ):
+            self._go_to(number, None if times is None else times._replace(values=times.values[[k]]))
+            yield self._report_row(number, observation, state)
+
+    def _parse(self, lines: list[bytes]) -> Any:
+        name = name_source(self.options.source)
+        text = decode_lines([self.row_names + self.header, *lines] if self.header else lines, name)
+        table = parse_table(text, name, self.state, symbols=self.symbols)
+        check_one_line_rows(table, name, lines)
+        return table if self.options.group is None else table.drop(self.options.group)
+
+    def _read_rows(self, lines: list[bytes]) -> tuple[Iterable[Any], list[Any], Times | None]:
+        """Return the observations of rows as the monitor takes them, their states and times."""
+        from definetti.monitor.state import each_row
+
+        assert self.monitor is not None
+        cp = self.monitor._follower.known
+        name, table = name_source(self.options.source), self._parse(lines)
+        check_columns(table, name, [self.state, *self.columns])
+        states, _ = read_states(table, name, self.state)
+        rows, _ = match_new_rows(
+            table.drop(self.state), name, known_rows(cp, self.columns), "the first rows",
+            columns=self.columns, state=self.state, batch=True,
+        )  # fmt: skip
+        observed = take_observed(cp, rows, self.columns)
+        times = as_times(table[self.time]) if self.time in table.columns else None
+        return [None] * len(states) if observed is None else each_row(observed), states, times
+
+    def _go_to(self, number: int, times: Times | None) -> None:
+        """Go to the time of a row; after a hole, labels of the rows before it never come."""
+        assert self.monitor is not None
+        clock = self.monitor._clock
+        if clock and times and clock.precedes_hole(times, f"row {number:,}"):
+            self.late.clear()
+            self.never, self._n_holes = 0, self._n_holes + 1
+            if self._n_holes == 1:
+                self.notes.append(
+                    f"row {number:,} comes {clock.describe(times)}: a new segment begins, as after "
+                    "other holes, and its first row has no set"
+                )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HoleWarning)  # it is noted
+            self.monitor._go_to(times)
+
+    def _report_row(self, number: int, observation: Any, state: Any) -> RowReport:
+        """Observe a row, and learn the label that comes with it: its own, or an earlier one."""
+        from definetti.monitor.sets import last_states
+
+        assert self.monitor is not None
+        self.late.append((number, state))
+        is_due = len(self.late) > self.lag
+        labelled_row, label = self.late.popleft() if is_due else (None, None)
+        if label is not None:
+            for _ in range(self.never):
+                self.monitor.skip()  # their labels would have come before this one
+            self.never = 0
+        found = self._observe(number, observation)
+        learned = None if label is None else self.monitor.label(label)[0]
+        self.never += is_due and label is None
+        self.rows += 1
+        return RowReport(
+            number, None if found is None else last_states(found), learned,
+            None if label is None else labelled_row, self.name,
+        )  # fmt: skip
+
+    def _observe(self, number: int, observation: Any) -> Any:
+        """Observe a row; without a set where it cannot be listed so long after the last label."""
+        from definetti.sets import PredictionSet
+
+        assert self.monitor is not None
+        try:
+            found = self.monitor._observe(observation)
+        except ValueError as error:
+            self.monitor._observe(observation, predict=False)  # fails again if the row is wrong
+            self._n_bare += 1
+            if self._n_bare == 1:
+                why = write_options(str(error))
+                self.notes.append(f"row {number}, and others so late, have no set: {why}")
+            return None
+        if self.is_saved and not isinstance(found, PredictionSet):
+            # A file cannot hold a set of too many steps to be listed: it is not evaluated.
+            step = self.monitor._queue.steps[-1]
+            step.set, step.steps = None, 0
+        return found
+
+
+class StreamMonitor:
+    """All series of a stream, each with a monitor; a stream without groups is one series.
+
+    How many series will come is not known, so the k-th has alarms at ``α / (k (k + 1))``, which
+    add up to ``α``: the probability that any alarm is ever false.
+
+    Attributes
+    ----------
+    series : the monitor of each series, by its name; None where there are no groups
+    """
+
+    def __init__(self, options: StreamOptions, save: Path | None = None) -> None:
+        self.options, self.save = options, save
+        self.series: dict[str | None, SeriesMonitor] = {}
+        self._header = b""
+        self._notes: list[str] = []
+        self._journal = None if save is None else Journal(save)
+        self._saved = 0  # rows that the state in the file has
+        if options.group is None:
+            self.series[None] = SeriesMonitor(options, is_saved=save is not None)
+        if save is not None and save.exists():
+            self._load(save)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that have come."""
+        return sum(one.rows + len(one.early) for one in self.series.values())
+
+    @property
+    def notes(self) -> list[str]:
+        """How rows were read, and which series are too short to begin."""
+        if self.options.group is None:
+            return [*self.series[None].notes, *self._notes]
+        names: dict[str, list[Any]] = {}
+        short = f"fewer than {self.options.first} rows have come, which --first asks for"
+        for name, one in self.series.items():
+            for note in one.notes if one.monitor is not None else [short]:
+                names.setdefault(note, []).append(name)
+        return [f"{_list_series(some)}: {note}" for note, some in names.items()]
+
+    def run(self, follow: bool, interrupts: Interrupts) -> Iterator[RowReport]:
+        """Take rows as they come, and yield a report of each after the first ones.
+
+        A row counts as reported when the next is asked for: only then is it in the state or in
+        its journal. After a kill, the first row that was not reported comes next.
+        """
+        import_polars()
+        try:
+            self._resume()
+            yield from self._read(follow, interrupts)
+        finally:
+            if self._journal is not None:
+                self._journal.close()
+
+    def _read(self, follow: bool, interrupts: Interrupts) -> Iterator[RowReport]:
+        source = self.options.source
+        # A later call reads on from where this one ends, so that only whole lines are read.
+        whole = self.save is not None and source != "-"
+        read = self.series[None].offset if self.options.group is None else 0
+        for lines, end in follow_lines(source, read, follow, interrupts, whole=whole):
+            ends = accumulate(len(line) + 1 for line in lines)
+            placed = [(min(read + at, end), line) for at, line in zip(ends, lines, strict=True)]
+            if source == "-" and not read and _strip_mark(lines[0]) == self._header:
+                placed = placed[1:]  # each call may repeat the header of the first
+            if not self._header and placed and not placed[0][1].lstrip().startswith(b"{"):
+                (_, header), *placed = placed
+                self._header = _strip_mark(header)
+            placed = [line for line in placed if line[1].strip()]
+            yield from self._take(placed) if self.options.group is None else self._route(placed)
+            read = end
+        if self._journal is not None and self.series[None].monitor is not None:
+            if self.series[None].rows > self._saved:
+                self._save()
+            self._journal.remove()
+        if whole and not interrupts.heard and Path(source).stat().st_size > read:
+            self._notes.append(
+                f"the last line of {name_source(source)} has no end and may be half-written; it is "
+                "left for the next call"
+            )
+
+    # --- One series, with a state
+
+    def _take(self, lines: list[Line]) -> Iterator[RowReport]:
+        """RowReport the rows of the only series, and keep each after it was reported."""
+        one = self.series[None]
+        one.header = self._header
+        is_begun, before = one.monitor is not None, self.rows
+        live = one.take(lines, range(before + 1, before + len(lines) + 1))
+        if self._journal is not None and one.monitor is not None and not is_begun:
+            self._save()  # before anything is reported: what follows is in the journal
+        for line, report in live:
+            yield report
+            one.offset = line[0]
+            if self._journal is None:
+                continue
+            if one.rows - self._saved >= max(SAVE_ROWS, SAVE_SHARE * self._saved):
+                self._save()
+            else:
+                self._journal.append(line)
+
+    def _resume(self) -> None:
+        """Take the rows of the journal, which were reported before; begin a new journal."""
+        if self._journal is None or self.series[None].monitor is None:
+            return
+        one, lines = self.series[None], self._journal.read()
+        for begin in range(0, len(lines), MOST):
+            some = [line for _, line in lines[begin : begin + MOST]]
+            for _ in one.report(some, range(one.rows + 1, one.rows + len(some) + 1)):
+                pass
+        if lines:
+            one.offset = 0 if self.options.source == "-" else lines[-1][0]
+            self._save()
+
+    def _list_options(self) -> dict[str, Any]:
+        """Return all options that a state depends on, as they were given."""
+        observed, first = self.options.columns.observation_columns, self.options.first
+        given = asdict(self.options.settings) | self.options.watching
+        given |= {"observation_columns": observed, "first": first, "lag": self.options.lag}
+        return {name: getattr(value, "value", value) for name, value in given.items()}
+
+    def _save(self) -> None:
+        """Save the whole state, and begin an empty journal of what follows."""
+        from definetti.saving import save
+
+        one = self.series[None]
+        assert one.monitor is not None
+        assert self.save is not None
+        assert self._journal is not None
+        name = secrets.token_hex(8)  # of this state, for its journal
+        notes = {
+            "rows": one.rows, "offset": one.offset, "columns": one.columns,
+            "state_column": one.state, "header": self._header.decode("utf-8"),
+            "row_names": one.row_names.decode("utf-8"), "source": self.options.source,
+            "options": self._list_options(), "late": [label for _, label in one.late],
+            "never": one.never, "journal": name, "time": one.time, "symbols": one.symbols,
+        }  # fmt: skip
+        save(one.monitor, self.save, notes)
+        self._saved = one.rows
+        self._journal.begin(name)
+
+    def _load(self, path: Path) -> None:
+        from definetti.monitor import Monitor
+        from definetti.saving.files import load_with_notes
+
+        found, notes = load_with_notes(path)
+        if not isinstance(found, Monitor) or not notes.keys() >= SAVED:
+            raise BadTable(
+                f"{path} is not the state of a stream; name another file with --save, or remove it"
+            )
+        one, source = self.series[None], self.options.source
+        if notes["source"] != source or notes["state_column"] != one.state:
+            raise BadTable(
+                f"{path} is the state of {notes['source']!r} with the column "
+                f"{notes['state_column']!r}; name another file with --save"
+            )
+        check_resumed(path, notes["options"], self._list_options())
+        one.monitor, one.rows, one.never = found, int(notes["rows"]), int(notes["never"])
+        first = one.rows - len(notes["late"]) + 1
+        one.late = deque(enumerate(notes["late"], first))
+        # Standard input comes once: nothing has to be passed over.
+        one.offset = 0 if source == "-" else int(notes["offset"])
+        one.columns, one.time, one.symbols = list(notes["columns"]), notes["time"], notes["symbols"]
+        self._header, one.row_names = str(notes["header"]).encode(), notes["row_names"].encode()
+        one.header, self._saved = self._header, one.rows
+        if self._journal is not None:
+            self._journal.name = str(notes["journal"])
+
+    # --- Many series
+
+    def _route(self, lines: list[Line]) -> list[RowReport]:
+        """Pass each row to the monitor of its series; return the reports in the order of rows."""
+        if not lines:
+            return []
+        before = self.rows
+        with name_rows(self.options.source, range(before + 1, before + len(lines) + 1)):
+            names = self._name_series([line for _, line in lines])
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            places.setdefault(name, []).append(place)
+        reports: list[RowReport] = []
+        for name, own in places.items():
+            one = self.series.get(name) or self._open(name)
+            numbers = [before + place + 1 for place in own]
+            reports += [report for _, report in one.take([lines[place] for place in own], numbers)]
+        return sorted(reports, key=lambda report: report.row)
+
+    def _name_series(self, lines: list[bytes]) -> list[str]:
+        """Return the series of each row."""
+        pl, name = import_polars(), name_source(self.options.source)
+        group, state = str(self.options.group), self.options.columns.state_column
+        if self._header and not self.series:
+            first = name_first_field(decode_lines([self._header, *lines], name), name)
+            self._header = first.encode() + self._header
+        text = decode_lines([self._header, *lines] if self._header else lines, name)
+        table = parse_table(text, name, state, group)
+        check_one_line_rows(table, name, lines)
+        check_columns(table, name, [group], "--group-column")
+        if group == state:
+            raise BadTable(f"column {group!r} is the state and cannot name the series")
+        names = table[group].cast(pl.String)
+        empty = names.is_null() | (names.str.strip_chars() == "")
+        if empty.any():
+            row = self.rows + int(empty.arg_max() or 0) + 1
+            raise BadTable(
+                f"{name}: column {group!r} is empty in row {row:,}; name the series of each row"
+            )
+        listed: list[str] = names.to_list()
+        return listed
+
+    def _open(self, name: str) -> SeriesMonitor:
+        number = len(self.series) + 1
+        alpha = self.options.watching["alpha"] / (number * (number + 1))
+        options = replace(self.options, watching={**self.options.watching, "alpha": alpha})
+        self.series[name] = SeriesMonitor(options, self._header, name)
+        return self.series[name]
+
+
+def _list_series(names: list[str]) -> str:
+    some = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+    return f"series {some}" if len(names) == 1 else f"{len(names):,} series ({some})"
+
+
+def check_one_line_rows(table: pl.DataFrame, name: str, lines: list[bytes]) -> None:
+    """Refuse rows over several lines: a stream is read line by line."""
+    if len(table) != len(lines):
+        raise BadTable(
+            f"{name}: {len(lines):,} lines hold {len(table):,} rows, and a stream has one row a "
+            "line; take line ends out of quoted fields"
+        )
+
+
+@contextmanager
+def name_rows(source: str, numbers: Sequence[int]) -> Iterator[None]:
+    """Number the rows of messages as in the source.
+
+    >>> with name_rows("x.csv", [601, 602]):
+    ...     raise BadTable("x.csv: row 2 has 1 field")
+    Traceback (most recent call last):
+    definetti.cli.errors.BadTable: x.csv: row 602 has 1 field
+    """
+    name = name_source(source)
+    try:
+        yield
+    except BadTable as error:
+        found = re.match(rf"{re.escape(name)}: row (\d+)", str(error))
+        if found is None or not 0 < int(found[1]) <= len(numbers):
+            raise
+        rest = str(error)[found.end() :]
+        raise BadTable(f"{name}: row {numbers[int(found[1]) - 1]}{rest}") from None
+
+
+def decode_lines(lines: list[bytes], name: str) -> str:
+    """Return the text of some lines."""
+    try:
+        return b"\n".join(lines).decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadTable(f"{name} is not UTF-8; write it so") from None
+
+
+def _strip_mark(line: bytes) -> bytes:
+    return line.removeprefix(codecs.BOM_UTF8)
+
+
+def check_resumed(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Refuse an option that differs from that of the state to resume.
+
+    >>> check_resumed(Path("on.definetti"), {"lag": 1, "seed": 0}, {"lag": 2, "seed": 0})
+    Traceback (most recent call last):
+    definetti.cli.errors.BadTable: on.definetti was begun with --lag 1, and this call has --lag 2; \
+give --lag 1, or another file with --save
+    """
+    for name, value in now.items():
+        old, flag = before.get(name, value), "--" + name.replace("_", "-")
+        if old != value:
+            remedy = f"give {_write_option(flag, old)}"
+            if old is None or old is False:
+                remedy = f"leave {flag} out"
+            raise BadTable(
+                f"{path} was begun with {_write_option(flag, old)}, and this call has "
+                f"{_write_option(flag, value)}; {remedy}, or another file with --save"
+            )
+
+
+def _write_option(flag: str, value: Any) -> str:
+    """Write an option as it is given.
+
+    >>> _write_option("--confidence", ["0.9"]), _write_option("--states", None)
+    ('--confidence 0.9', 'no --states')
+    """
+    if value is None or value is False:
+        return f"no {flag}"
+    if value is True:
+        return flag
+    return f"{flag} {','.join(map(str, value)) if isinstance(value, list) else value}"

@@ -1,0 +1,445 @@
+"""Predict and backtest many series: all that the command line asks of a grouped estimator."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from definetti._system.arrays import IntArray
+from definetti.cells import Cell, iterate_cells
+from definetti.cli.columns import LabelledTable, as_frame, read_states, take_columns
+from definetti.cli.errors import BadTable
+from definetti.cli.estimators import (
+    check_errors,
+    check_lag,
+    make_estimator,
+    read_confidences,
+    read_numbers,
+    write_level,
+)
+from definetti.cli.experiments import check_jobs, explain_resuming, use_cluster
+from definetti.cli.reading import import_polars, name_source
+from definetti.cli.series_tables import (
+    LABEL,
+    GroupedTable,
+    Part,
+    open_series,
+    read_all_series,
+    read_head,
+)
+from definetti.cli.step_tables import (
+    list_prediction_steps,
+    list_series_steps,
+    pack_steps,
+    unpack_steps,
+)
+from definetti.cli.writing import write_frames
+from definetti.data.labels import Alphabet
+from definetti.data.series import at_rows, read_series
+from definetti.data.splitting import training_length
+from definetti.data.timing import HOLE
+from definetti.evaluation.series import BARE, SeriesEvaluation, SeriesRecord, SeriesWork
+from definetti.exceptions import HoleWarning
+from definetti.series import Promise, say_promise
+from definetti.series.totals import SeriesTotals, count_series
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from definetti.cli.options import Columns, Grouping, Settings, Spreading
+    from definetti.data.series import SeriesRows
+
+WHOLE = 5_000_000  # rows, up to which series that need all the others are computed at once
+ROWS = "_rows"  # the number of rows of a state
+
+
+def make_grouped_estimator(
+    settings: Settings, head: LabelledTable, steps: int, lag: int, grouping: Grouping, **how: Any
+) -> Any:
+    """Return the estimator of many series that the options describe."""
+    n_notes = len(head.notes)
+    cp = make_estimator(settings, head, steps, lag=lag, many=True, **how)
+    cp.series = str(grouping.series)
+    if cp.series != "own":  # a model of other series is fixed anyway: no half to note
+        cp.train_size = settings.train_size
+        del head.notes[n_notes:]
+    return cp
+
+
+# --- Predict
+
+
+class SeriesPrediction(NamedTuple):
+    """Sets for the new rows of many series.
+
+    Attributes
+    ----------
+    rows : a row per series, level and step
+    promise : what the sets guarantee, in words
+    n_series : the number of series in the table
+    """
+
+    rows: list[dict[str, Any]]
+    promise: str
+    n_series: int
+    notes: list[str]
+
+
+def predict_groups(
+    data: str,
+    columns: Columns,
+    settings: Settings,
+    grouping: Grouping,
+    *,
+    horizon: int | None,
+    lag: int,
+) -> SeriesPrediction:
+    """Predict the rows of each series that come after its last state."""
+    group, order = str(grouping.group_column), grouping.order_column
+    rows, head, notes = read_all_series(data, columns, grouping)
+    labels, names = rows[LABEL].to_list(), rows[group].to_list()
+    series = read_series(names, len(rows), None if order is None else rows[order])
+    known = np.array([label is not None for label in labels])[series.rows]
+    new, holes = _find_new_rows(series, known, name_source(data))
+    steps = horizon or max(map(len, new.values()))
+    if holes:
+        notes = [*notes, _note_holes(holes)]
+        if not any(len(new[name]) or (horizon and name not in holes) for name in new):
+            raise BadTable(f"{name_source(data)}: {_note_holes(holes)}")
+    if not steps:
+        raise BadTable("there are no new rows; give some without a state, or --horizon to forecast")
+    check_lag(lag, steps)
+    check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
+    levels = read_confidences(settings.confidence, head.states)
+    seen = take_columns(rows, list(head.columns))
+    seen = seen if settings.classifier is None else as_frame(seen)
+    # An unlabelled row before the last state of a series begins a new segment.
+    segment = (series.begins | ~known).cumsum()[known]
+    labelled = series.rows[known]
+    past = (
+        None if seen is None else at_rows(seen, labelled), [labels[row] for row in labelled],
+        np.unique(segment, return_counts=True)[1], [names[row] for row in labelled],
+    )  # fmt: skip
+    fitted: dict[Any, Any] = {}  # by the share of rows that train a fixed model
+    fixed, few = [], []
+    found: list[dict[str, Any]] = []
+    for name, places in new.items():
+        number = horizon or len(places)
+        if number <= lag or (name in holes and not len(places)):
+            continue
+        if number - lag <= settings.max_errors:  # all of its steps may be wrong
+            few.append(name)
+            continue
+        # Whether a model has to be fixed is decided for each series by itself.
+        n_notes, head.new_rows = len(head.notes), len(places)
+        cp = make_grouped_estimator(settings, head, number, lag, grouping)
+        fixed += [name] * (len(head.notes) > n_notes)
+        del head.notes[n_notes:]
+        if cp.train_size not in fitted:
+            if cp.states is None:  # a series may reach a state that only another has
+                cp.states = list(dict.fromkeys(head.states))
+            fitted[cp.train_size] = cp.fit(*past)
+        cp = fitted[cp.train_size]
+        own = places[:number]
+        fresh = None if seen is None or not len(own) else at_rows(seen, own)
+        ahead = number if fresh is None or len(own) < number else None
+        for level in levels:
+            sets = cp.series_[name].predict_set(fresh, level, horizon=ahead, lag=lag)
+            for row in list_prediction_steps(sets, lag, level):
+                keys = {group: name}
+                if order is not None:
+                    step = row["step"] - 1
+                    keys[order] = rows[order][int(own[step])] if step < len(own) else None
+                prefixed = {f"file_{key}" if key in row else key: keys[key] for key in keys}
+                found.append(prefixed | row)
+    if fixed:
+        several = f"{fixed[0]!r} and {len(fixed) - 1:,} others" if fixed[1:] else repr(fixed[0])
+        notes = [
+            *notes,
+            f"the model is fixed on the first half of the rows (--train-size 0.5) of {several}",
+        ]
+    if few:
+        some = _name_some(few)
+        notes = [
+            *notes,
+            "series with no more new rows than may be wrong (--max-errors "
+            f"{settings.max_errors}) have no set: {some}",
+        ]
+    promise = say_promise(grouping.series, cp.symmetry)
+    return SeriesPrediction(found, promise, len(series), [*notes, *head.notes])
+
+
+def _find_new_rows(
+    series: SeriesRows, known: Any, source: str
+) -> tuple[dict[Any, IntArray], list[Any]]:
+    """Return the rows after the last label, by series; and the series with a hole among these."""
+    new, holes = {}, []
+    for place, name in enumerate(series.names):
+        begin, end = series.span(place)
+        labelled = np.flatnonzero(known[begin:end])
+        if not len(labelled):
+            raise BadTable(
+                f"{source}: series {name!r} has no row with a state to predict from; leave it out, "
+                "or label its first rows"
+            )
+        first = begin + int(labelled[-1]) + 1
+        after = np.flatnonzero(series.begins[first:end])
+        new[name] = series.rows[first : first + int(after[0]) if len(after) else end]
+        holes += [name] * bool(len(after))
+    return new, holes
+
+
+def _note_holes(names: list[Any]) -> str:
+    return (
+        f"new rows after a hole in time have no set, in {_name_some(names)}: no state is known to "
+        "go on from; label a row after the hole"
+    )
+
+
+def _name_some(names: list[Any]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+
+
+# --- Check
+
+
+def read_for_check(
+    data: str, columns: Columns, grouping: Grouping, train_size: float | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the calibration rows of many series, as arguments of a check; and notes.
+
+    The first rows of each series, on which its model is fixed, are there without a label, so that
+    every row keeps its place in the file.
+    """
+    rows, head, notes = read_all_series(data, columns, grouping)
+    order = None if grouping.order_column is None else rows[grouping.order_column]
+    labels, names = rows[LABEL].to_list(), rows[str(grouping.group_column)].to_list()
+    if train_size is not None:
+        series = read_series(names, len(labels), order, cut=False)
+        for place in range(len(series)):
+            own = [
+                row for row in series.rows[slice(*series.span(place))] if labels[row] is not None
+            ]
+            for row in own[: training_length(train_size, len(own))] if len(own) > 1 else own:
+                labels[row] = None
+    seen = take_columns(rows, list(head.columns))
+    arguments = {"observations": seen, "states": labels, "groups": names, "order": order}
+    return arguments, [*notes, *head.notes]
+
+
+# --- Backtest
+
+
+def backtest_groups(
+    data: str,
+    columns: Columns,
+    settings: Settings,
+    grouping: Grouping,
+    spreading: Spreading,
+    *,
+    horizon: int,
+    start: float,
+    windows: int | None,
+    lag: int = 0,
+    output: Path | None = None,
+) -> tuple[list[SeriesEvaluation], dict[str, Any], list[str]]:
+    """Backtest every series of a table, in parts that can be resumed and run on many machines.
+
+    Parameters
+    ----------
+    data : a file, a folder of Parquet files, or - for standard input
+    output : a file with a row per step, if wanted
+
+    Returns
+    -------
+    the evaluation at each level, a description of what was done, and notes
+    """
+    check_jobs(spreading.jobs)
+    check_lag(lag, horizon)
+    group, state = str(grouping.group_column), columns.state_column
+    with ExitStack() as stack:
+        table = stack.enter_context(open_series(data, group, state))
+        parts = table.parts()
+        head, notes = read_head(table, parts[0], columns, grouping)
+        levels = read_numbers(settings.confidence, head.states)
+        cp = make_grouped_estimator(settings, head, horizon, lag, grouping, verbose=False)
+        work = SeriesWork(
+            cp, group, LABEL, grouping.order_column, tuple(head.columns), horizon, start,
+            windows, lag=lag, levels=tuple(levels) if len(levels) > 1 else (),
+            framed=settings.classifier is not None,
+        )  # fmt: skip
+        step_levels = None if output is None else tuple(map(write_level, levels))
+        task = PartBacktest(table, work, state, step_levels)
+        if cp.series != "own":
+            parts, task = _share_counts(task, parts)
+        else:  # every series knows the states of all others, in whatever part these are
+            task = replace(task, work=replace(work, totals=_count_states(table, state)))
+        folder = spreading.cells
+        if folder is None:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="definetti-")))
+        else:
+            stack.enter_context(explain_resuming(folder))
+        stack.enter_context(use_cluster(spreading.cluster))
+        results = iterate_cells(
+            [task.cell(part, settings.seed) for part in parts], task, folder / "cells",
+            n_jobs=None if spreading.cluster else spreading.jobs, fresh=spreading.fresh,
+            verbose=True, what="parts of the table",
+        )  # fmt: skip
+        records: list[list[SeriesRecord]] = [[] for _ in levels]
+        hole_notes: list[str] = []
+        steps = _collect_parts(results, records, hole_notes)
+        if output is None:
+            deque(steps, maxlen=0)
+        else:
+            notes += write_frames(steps, output)
+    if hole_notes:
+        others = len(hole_notes) - 1
+        more = f" (and in {others:,} more parts of the table)" if others else ""
+        notes.append(f"{hole_notes[0]}{more}")
+    promise, source = say_promise(grouping.series, cp.symmetry), Promise.named[cp.series].source
+    description = {
+        "series": grouping.series, "promise": promise, "observed": head.columns,
+        "model": repr(cp.model), "levels": levels, "states": list(dict.fromkeys(head.states)),
+    }  # fmt: skip
+    evaluations = [SeriesEvaluation(record, says=promise, source=source) for record in records]
+    return evaluations, description, [*notes, *head.notes]
+
+
+@dataclass(frozen=True)
+class PartBacktest:
+    """Backtest the series of one part of a table.
+
+    Attributes
+    ----------
+    table, work, state : the table, what to do with it, and its column of states
+    levels : how the levels are written in a row per step; None if these rows are not wanted
+    """
+
+    table: GroupedTable
+    work: SeriesWork
+    state: str
+    levels: tuple[float | str, ...] | None = None
+
+    def __call__(self, cell: Cell, _: range) -> list[Any]:
+        """Return the records of each level and series, the packed steps, and notes on holes."""
+        import narwhals as nw
+
+        point = dict(cell.point)
+        rows = self.read(Part(point["first"], point["last"]))
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", HoleWarning)
+            evaluations = self.work.judge(nw.from_native(rows, eager_only=True))
+        holes = [str(one.message) for one in heard if issubclass(one.category, HoleWarning)]
+        for one in heard:
+            if not issubclass(one.category, HoleWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        names = sorted(dict.fromkeys(rows[self.table.group].to_list()))
+        bare = [SeriesRecord(name, 0, note=BARE) for name in names]
+        records = []
+        for evaluation in evaluations:
+            judged = {record.series: record for record in evaluation}
+            records.append([list(judged.get(record.series, record)) for record in bare])
+        if self.levels is None:
+            return [[records, None, holes]]
+        steps = list_series_steps(
+            evaluations, self.levels, rows, self.table.group, self.work.order, LABEL
+        )
+        return [[records, pack_steps(steps), holes]]
+
+    def read(self, part: Part) -> pl.DataFrame:
+        work = self.work
+        return self.table.read_labelled(part, self.state, work.order, list(work.observed))
+
+    def cell(self, part: Part, seed: int) -> Cell:
+        """Return the cell of a part, named by all that its records depend on."""
+        work = self.work
+        point = (
+            ("table", self.table.digest()), ("group", self.table.group), ("state", self.state),
+            ("order", work.order), ("observed", list(work.observed)),
+            ("first", part.first), ("last", part.last),
+        )  # fmt: skip
+        method = (
+            ("predictor", repr(sorted(work.predictor.get_params(deep=False).items(), key=str))),
+            ("horizon", work.horizon), ("start", work.start), ("windows", work.windows),
+            ("totals", "" if work.totals is None else _digest(work.totals)), ("lag", work.lag),
+            ("levels", list(work.levels)),
+            ("steps", None if self.levels is None else list(self.levels)), ("cut at holes", HOLE),
+            ("fields", len(SeriesRecord._fields)),
+        )  # fmt: skip
+        return Cell("series", point, method, 1, seed)
+
+
+def _digest(totals: SeriesTotals) -> str:
+    labels = repr((totals.states.labels, totals.symbols.labels)).encode()
+    numbers = np.ascontiguousarray(totals.moves).tobytes() + totals.seen.tobytes()
+    return hashlib.sha256(labels + numbers + totals.rows.tobytes()).hexdigest()
+
+
+def _collect_parts(
+    results: Iterator[list[Any]], records: list[list[SeriesRecord]], notes: list[str]
+) -> Iterator[pl.DataFrame]:
+    """Gather the records and notes of each part; yield the steps of each."""
+    for [[part_records, steps, part_notes]] in results:
+        notes += part_notes
+        for gathered, new in zip(records, part_records, strict=True):
+            gathered += [SeriesRecord(*fields) for fields in new]
+        if steps is not None:
+            yield unpack_steps(steps)
+
+
+def _count_states(table: GroupedTable, state: str) -> SeriesTotals:
+    """Count the rows of each state of a table, and nothing else."""
+    pl = import_polars()
+    found = table.collect(table.scan().group_by(state).agg(pl.len().alias(ROWS)))
+    labels, _ = read_states(found, table.name, state)
+    rows = found.with_columns(pl.Series(LABEL, labels, strict=False)).drop_nulls(LABEL)
+    rows = rows.group_by(LABEL).agg(pl.col(ROWS).sum()).sort(LABEL)
+    n = len(rows)
+    return SeriesTotals(
+        Alphabet(rows[LABEL].to_list()), Alphabet(), np.zeros((n, n), dtype=np.int64),
+        np.zeros((n, 0), dtype=np.int64), rows[ROWS].to_numpy().astype(np.int64),
+    )  # fmt: skip
+
+
+def _share_counts(task: PartBacktest, parts: list[Part]) -> tuple[list[Part], PartBacktest]:
+    """Give every part the counts of all; where counts do not suffice, make one part of all."""
+    work = task.work
+    if work.predictor.series == "others" and work.predictor.model == "auto":
+        first = task.read(parts[0]) if len(work.observed) == 1 else None
+        if not work.observed or (first is not None and _has_symbols(first[work.observed[0]])):
+            symbol = work.observed[0] if work.observed else None
+            counts = [_count(task, part, symbol) for part in parts]
+            totals = counts[0]
+            for more in counts[1:]:
+                totals = totals + more
+            return parts, replace(task, work=replace(work, totals=totals))
+    rows = sum(part.rows for part in parts)
+    if rows > WHOLE:
+        raise ValueError(
+            f"{task.table.name}: --series {work.predictor.series} puts {rows:,} rows together, and "
+            f"up to {WHOLE:,} are read at once; take --series own, or one column of symbols and "
+            "--series others, which counts where the rows are"
+        )
+    return [Part(parts[0].first, parts[-1].last, sum(part.series for part in parts), rows)], task
+
+
+def _has_symbols(column: pl.Series) -> bool:
+    pl = import_polars()
+    return bool(
+        column.dtype == pl.String or column.dtype.is_integer() or column.dtype == pl.Boolean
+    )
+
+
+def _count(task: PartBacktest, part: Part, symbol: str | None) -> SeriesTotals:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HoleWarning)  # the backtest of the part notes it
+        return count_series(task.read(part), LABEL, task.table.group, task.work.order, symbol)

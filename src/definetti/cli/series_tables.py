@@ -1,0 +1,297 @@
+"""Tables of many series, larger than memory if need be: read in parts of whole series."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from definetti.cli.column_types import tidy_columns
+from definetti.cli.columns import (
+    LabelledTable,
+    check_columns,
+    choose_observed,
+    read_states,
+    split_labelled_rows,
+    take_columns,
+)
+from definetti.cli.errors import BadTable, check_address_space, is_out_of_memory, take_first_line
+from definetti.cli.reading import PARQUET, import_polars, name_source, read_table
+from definetti.cli.text_tables import NUMBER, check_names
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from definetti.cli.options import Columns, Grouping
+
+ROWS = 100_000  # of a part, about: what one worker holds at a time
+LABEL = "_state"  # the column with the labels as they were read
+DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|$)"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Consecutive series of a table: the first and the last by name, and their numbers."""
+
+    first: Any
+    last: Any
+    series: int = 0
+    rows: int = 0
+
+
+@dataclass(frozen=True)
+class GroupedTable:
+    """A table of series in Parquet files, of which any part can be read.
+
+    Attributes
+    ----------
+    name : of the table in messages
+    paths : the files
+    group : the column that names the series
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    group: str
+
+    def scan(self) -> pl.LazyFrame:
+        """Return the table as a query, with series named by whole numbers or text."""
+        import polars as pl
+
+        table = pl.scan_parquet(list(self.paths))
+        kind = table.collect_schema()[self.group]
+        plain = kind.is_integer() or kind == pl.String
+        return table if plain else table.with_columns(pl.col(self.group).cast(pl.String))
+
+    def columns(self) -> list[str]:
+        return list(self.scan().collect_schema())
+
+    def parts(self, rows: int = ROWS) -> list[Part]:
+        """Cut the table into parts of whole series, in the order of their names."""
+        pl = import_polars()
+        group = pl.col(self.group)
+        sizes = self.collect(self.scan().group_by(group).agg(pl.len().alias("len"))).sort(
+            self.group
+        )
+        text = group.cast(pl.String).str.strip_chars()
+        empty = sizes.filter(text.is_null() | text.is_in(["", "NaN"]))["len"].sum()
+        if empty:
+            rows_of = "1 row" if empty == 1 else f"{empty:,} rows"
+            raise BadTable(
+                f"{self.name}: column {self.group!r} is empty in {rows_of}; name the series of "
+                "each row"
+            )
+        names, numbers = sizes[self.group].to_list(), sizes["len"].to_list()
+        parts: list[Part] = []
+        begin, held = 0, 0
+        for place, number in enumerate(numbers):
+            held += number
+            if held >= rows or place == len(names) - 1:
+                parts.append(Part(names[begin], names[place], place + 1 - begin, held))
+                begin, held = place + 1, 0
+        return parts
+
+    def read(self, part: Part, columns: list[str]) -> pl.DataFrame:
+        """Read the rows of some series."""
+        pl = import_polars()
+        within = pl.col(self.group).is_between(pl.lit(part.first), pl.lit(part.last))
+        return self.collect(self.scan().filter(within).select(columns))
+
+    def read_labelled(
+        self, part: Part, state: str, order: str | None, observed: list[str]
+    ) -> pl.DataFrame:
+        """Read the rows of some series, with their labels in the column `LABEL`."""
+        pl = import_polars()
+        columns = [self.group, state, *([order] if order else []), *observed]
+        rows, _ = tidy_columns(self.read(part, columns), self.name, observed)
+        labels, _ = read_states(rows, self.name, state)
+        return rows.with_columns(pl.Series(LABEL, labels, strict=False))
+
+    def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
+        """Run a query, with as little in memory as possible."""
+        pl = import_polars()
+        try:
+            return query.collect(engine="streaming")
+        except (pl.exceptions.PolarsError, OSError) as error:
+            if is_out_of_memory(error):
+                raise MemoryError(f"{self.name}: {take_first_line(error)}") from None
+            raise BadTable(f"{self.name}: {take_first_line(error)}") from None
+
+    def digest(self) -> str:
+        """Return a hash of the names, sizes and times of the files."""
+        stats = [(path, Path(path).stat()) for path in self.paths]
+        text = json.dumps([[path, stat.st_size, stat.st_mtime_ns] for path, stat in stats])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@contextmanager
+def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
+    """Open a table of series: Parquet files in place, any other file as a temporary Parquet file.
+
+    Parameters
+    ----------
+    source : a file, a folder of Parquet files, or - for standard input
+    """
+    name, path = name_source(source), Path(source)
+    files: list[str] = []
+    if source != "-" and path.is_dir():
+        files = sorted(str(file) for file in path.rglob("*.parquet"))
+        if not files:
+            raise BadTable(f"{source} is a folder without Parquet files; name a file, or another")
+        check_address_space(name, map(Path, files))
+    elif source != "-" and path.is_file():
+        check_address_space(name, [path])
+        with path.open("rb") as file:
+            files = [str(path)] if file.read(4) == PARQUET else []
+    if files:
+        yield _checked(GroupedTable(name, tuple(files), group), state)
+        return
+    table = read_table(source, state, group)
+    check_columns(table, name, [group], "--group-column")
+    with TemporaryDirectory(prefix="definetti-") as folder:
+        copy = Path(folder) / "table.parquet"
+        table.write_parquet(copy)
+        yield _checked(GroupedTable(name, (str(copy),), group), state)
+
+
+def _checked(table: GroupedTable, state: str) -> GroupedTable:
+    """Refuse a table without a column of states or of series."""
+    pl = import_polars()
+    try:
+        schema = pl.scan_parquet(list(table.paths)).collect_schema()
+    except Exception as error:  # of whatever type, the file is wrong
+        if is_out_of_memory(error):
+            raise MemoryError(f"{table.name}: {take_first_line(error)}") from None
+        raise BadTable(
+            f"{table.name}: broken Parquet file ({take_first_line(error)}); write it again"
+        ) from None
+    check_names(list(schema), table.name)
+    head = pl.DataFrame(schema=schema)
+    check_columns(head, table.name, [table.group], "--group-column")
+    check_columns(head, table.name, [state], "--state-column")
+    if schema[table.group].is_nested() or schema[table.group] == pl.Binary:
+        raise BadTable(
+            f"{table.name}: column {table.group!r} has {schema[table.group]}, which names no "
+            "series; name them by text or whole numbers"
+        )
+    if table.group == state:
+        raise BadTable(f"column {state!r} is the state and cannot name the series as well")
+    return table
+
+
+def read_head(
+    table: GroupedTable, part: Part, columns: Columns, grouping: Grouping
+) -> tuple[LabelledTable, list[str]]:
+    """Read the first part: the observed columns, the first series and all states; and notes."""
+    pl = import_polars()
+    names, notes = table.columns(), []
+    state, group, order = columns.state_column, table.group, grouping.order_column
+    if order is not None:
+        check_columns(
+            pl.DataFrame(schema=dict.fromkeys(names)), table.name, [order], "--order-column"
+        )
+        if order in (state, group):
+            raise BadTable(f"column {order!r} has another role already, and cannot be the order")
+        notes += _check_order(table, order)
+    rows = table.read(part, names)
+    if order is not None:  # so that a counter is recognised whatever the order of the file
+        rows = rows.sort(group, order, maintain_order=True)
+    kept = [column for column in rows.columns if column not in (group, order)]
+    first = rows[group] == rows[group][0]
+    observed, observed_notes = choose_observed(
+        rows.select(kept), rows.filter(first), table.name, state, columns.observation_columns
+    )
+    labels, label_notes = read_states(rows, table.name, state)
+    every = table.collect(table.scan().select(pl.col(state).unique()))
+    known, _ = read_states(every, table.name, state)
+    states = sorted(
+        {label for label in known if label is not None}, key=lambda label: (str(type(label)), label)
+    )
+    if not states:
+        raise BadTable(
+            f"{table.name}: column {state!r} is empty in every row; the states of the first rows "
+            "must be known"
+        )
+    own = [label for label, here in zip(labels, first, strict=True) if here and label is not None]
+    tidy, type_notes = tidy_columns(rows.filter(first), table.name, observed)
+    if order is None and len(rows[group].rle()) > rows[group].n_unique():
+        notes.append(
+            "the rows of series are interleaved, and each is taken in the order of the file; "
+            "--order-column sorts them"
+        )
+    kinds = tidy.select(observed).schema
+    head = LabelledTable(
+        observations=take_columns(tidy, observed), states=[*own, *states], new=None, new_rows=0,
+        columns={column: str(kind).lower() for column, kind in kinds.items()},
+        notes=[*observed_notes, *type_notes],
+    )  # fmt: skip
+    return head, [*notes, *label_notes]
+
+
+def _check_order(table: GroupedTable, order: str) -> list[str]:
+    """Refuse numbers in text, which sort as text; return a note on other text."""
+    pl = import_polars()
+    if table.scan().collect_schema()[order] != pl.String:
+        return []
+    text = pl.col(order)
+    found = table.collect(
+        table.scan().select(
+            rows=text.count(),
+            numbers=text.str.contains(f"^\\s*{NUMBER}\\s*$").sum(),
+            dates=text.str.contains(DATE).sum(),
+            shortest=text.str.len_chars().min(),
+            longest=text.str.len_chars().max(),
+            first=text.min(),
+            last=text.max(),
+        )
+    ).row(0, named=True)
+    if found["numbers"] and found["shortest"] != found["longest"]:
+        raise BadTable(
+            f"{table.name}: column {order!r} has numbers in text, which sort as '10' before '9'; "
+            "write numbers alone"
+        )
+    if found["numbers"] == found["rows"] or found["dates"] == found["rows"]:
+        return []
+    return [
+        f"rows are sorted by column {order!r} as text, from {found['first']!r} to "
+        f"{found['last']!r}; numbers, or dates such as 2024-01-31, are sorted as such"
+    ]
+
+
+def read_all_series(
+    data: str, columns: Columns, grouping: Grouping
+) -> tuple[pl.DataFrame, LabelledTable, list[str]]:
+    """Read a whole table of series, rows in the order of the file.
+
+    Returns
+    -------
+    the table with its labels, what `read_head` returns, and notes
+    """
+    state, order = columns.state_column, grouping.order_column
+    with open_series(data, str(grouping.group_column), state) as table:
+        parts = table.parts()
+        head, notes = read_head(table, parts[0], columns, grouping)
+        whole = Part(parts[0].first, parts[-1].last)
+        return table.read_labelled(whole, state, order, list(head.columns)), head, notes
+
+
+def read_one_series(
+    data: str, columns: Columns, grouping: Grouping, name: Any, observed: list[str]
+) -> LabelledTable:
+    """Read one series of a table as a file with this series alone is read."""
+    state, order = columns.state_column, grouping.order_column
+    with open_series(data, str(grouping.group_column), state) as table:
+        rows = table.read(Part(name, name), [state, *observed, *([order] if order else [])])
+    by = None
+    if order is not None:
+        rows = rows.sort(order)
+        by, rows = rows[order], rows.drop(order)
+    return split_labelled_rows(
+        rows, f"{name_source(data)}, series {name!r}", state=state, observed=",".join(observed),
+        order=by,
+    )  # fmt: skip

@@ -1,0 +1,207 @@
+"""Read a file that grows, or standard input, line by line; keep a journal of reported lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from stat import S_IMODE
+from types import FrameType
+from typing import Any, BinaryIO
+
+from definetti.cli.errors import BadTable
+from definetti.cli.reading import LONGEST, name_source
+
+PIECE = 2**20  # bytes read at once
+MOST = 500  # lines in a batch
+# How files that are not lines of text begin.
+BEGINNINGS = {b"PAR1": "a Parquet file", b"\x1f\x8b": "gzipped"}
+PAUSE = 0.1  # seconds between two looks at a growing file
+ENDING = ".journal"
+RECORD = re.compile(rb"(\d{1,18}) (.*)", re.DOTALL)
+Line = tuple[int, bytes]  # the position in the source after a line, and the line
+
+
+class Interrupts:
+    """SIGINT and SIGTERM: deferred while there is work, and effective at once while waiting."""
+
+    def __init__(self) -> None:
+        self.heard = self.idle = False
+
+    def __enter__(self) -> Interrupts:
+        signals = (signal.SIGINT, signal.SIGTERM)
+        self._before = [(number, signal.signal(number, self._hear)) for number in signals]
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler)
+
+    def _hear(self, _: int, __: FrameType | None) -> None:
+        self.heard = True
+        if self.idle:
+            raise KeyboardInterrupt
+
+    def wait(self, action: Callable[[], Any]) -> Any:
+        """Do something that may be interrupted; return None if it was."""
+        self.idle = True
+        try:
+            return None if self.heard else action()
+        except KeyboardInterrupt:
+            return None
+        finally:
+            self.idle = False
+
+
+def follow_lines(
+    source: str, offset: int, follow: bool, interrupts: Interrupts, *, whole: bool = False
+) -> Iterator[tuple[list[bytes], int]]:
+    """Yield batches of lines, with the number of bytes up to their end.
+
+    Parameters
+    ----------
+    source : a file; ``-`` is standard input
+    offset : the number of bytes that were read before
+    follow : whether to wait for more at the end of a file, until interrupted
+    whole : whether to leave a last line without an end, which may be half-written
+    """
+    rest = b""
+    with _open(source, offset) as file:
+        while not interrupts.heard:
+            piece = interrupts.wait(lambda: os.read(file.fileno(), PIECE))
+            if piece is None:
+                return
+            if not offset:
+                _check_lines(source, rest + piece)
+            if b"\0" in piece:
+                raise BadTable(
+                    f"{name_source(source)} has a zero byte, so it is no text; write it as UTF-8"
+                )
+            *lines, rest = (rest + piece).split(b"\n")
+            if len(rest) > LONGEST:
+                raise BadTable(
+                    f"{name_source(source)}: a line has more than {LONGEST / 1e6:.0f} MB and no "
+                    "end yet; a stream has one row a line"
+                )
+            ended = not piece and (source == "-" or not follow)
+            if ended and rest and not whole:
+                lines, rest = [*lines, rest], b""
+            for begin in range(0, len(lines), MOST):
+                some = lines[begin : begin + MOST]
+                last = ended and begin + MOST >= len(lines)
+                offset += sum(map(len, some)) + len(some) - last
+                yield some, offset
+                if interrupts.heard:
+                    return
+            if ended:
+                return
+            if not piece:
+                if source != "-" and os.fstat(file.fileno()).st_size < offset:
+                    raise BadTable(f"{source} has become shorter while it was followed")
+                interrupts.wait(lambda: time.sleep(PAUSE))
+
+
+def _check_lines(source: str, begun: bytes) -> None:
+    for beginning, kind in BEGINNINGS.items():
+        if begun.startswith(beginning):
+            raise BadTable(
+                f"{name_source(source)} is {kind}, and a stream is read line by line; give CSV, "
+                "TSV or JSON lines, as they are"
+            )
+
+
+def _open(source: str, offset: int) -> Any:
+    if source == "-":
+        if sys.stdin is None:
+            raise BadTable("standard input is closed; pipe rows into it, or name a file")
+        return os.fdopen(os.dup(0), "rb", buffering=0)
+    try:
+        file = Path(source).open("rb", buffering=0)  # noqa: SIM115 (the caller closes it)
+    except OSError as error:
+        raise BadTable(f"{name_source(source)} cannot be read: {error.strerror}") from None
+    if os.fstat(file.fileno()).st_size < offset:
+        file.close()
+        raise BadTable(
+            f"{source} is shorter than what was read of it before; it is another file, or was "
+            "written anew: begin with another --save"
+        )
+    if offset:  # a pipe cannot seek
+        file.seek(offset)
+    return file
+
+
+class Journal:
+    r"""Lines of a stream that were reported after its state was saved, each with its position.
+
+    To write the whole state after each batch would take work that grows with the stream. So it is
+    saved now and then, the lines reported since are appended here, and are replayed on resuming.
+    The first line is the name of the state that the journal belongs to: the journal of an earlier
+    state is stale and ignored. A last line without an end was cut off by a kill.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     state = Path(folder) / "on.definetti"
+    ...     state.touch()
+    ...     journal = Journal(state)
+    ...     journal.begin("a1")
+    ...     journal.append((12, b"hat,sun"))
+    ...     journal.read()
+    ...     journal.remove()
+    [(12, b'hat,sun')]
+    """
+
+    def __init__(self, state: Path) -> None:
+        self.state, self.path = state, state.with_name(state.name + ENDING)
+        self.name: str | None = None  # of the state; None before it is known
+        self._file: BinaryIO | None = None
+
+    def begin(self, name: str) -> None:
+        """Begin an empty journal of a state that was just saved under a name."""
+        self.remove()
+        self.name = name
+
+    def append(self, line: Line) -> None:
+        """Add a line that was reported."""
+        if self._file is None:
+            assert self.name is not None
+            self.path.unlink(missing_ok=True)
+            opener = partial(os.open, mode=S_IMODE(self.state.stat().st_mode))
+            self._file = open(self.path, "xb", opener=opener)  # noqa: SIM115 (kept open)
+            self._file.write(self.name.encode() + b"\n")
+        self._file.write(b"%d %s\n" % line)
+        self._file.flush()  # to the system, so that a kill does not lose it
+
+    def read(self) -> list[Line]:
+        """Return the lines of the journal; none if it belongs to another state."""
+        try:
+            first, *records = self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        if self.name is None or first != self.name.encode():
+            return []
+        found = [RECORD.fullmatch(record) for record in records[:-1]]
+        lines = [(int(one[1]), one[2]) for one in found if one is not None]
+        if len(lines) < len(found):
+            raise BadTable(
+                f"{self.path} is broken; remove it to go on from {self.state}, which reports the "
+                "rows after it again"
+            )
+        return lines
+
+    def remove(self) -> None:
+        """Remove the journal: the saved state has all its lines."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
