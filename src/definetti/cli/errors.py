@@ -21,7 +21,7 @@ from typing import Any
 import typer
 
 from definetti._system import stopping, terminal
-from definetti.cli.printing import tell
+from definetti.cli.printing import print_stderr
 
 # The parameters of estimators, and the options that set them.
 OPTIONS = {
@@ -90,7 +90,7 @@ def report_errors() -> Iterator[None]:
             raise print_error(error) from None
         finally:
             if not stopping.is_stopping():  # warnings of cancelled tasks are of no interest
-                heard.tell()
+                heard.print()
 
 
 def print_error(error: Exception) -> typer.Exit:
@@ -100,7 +100,7 @@ def print_error(error: Exception) -> typer.Exit:
     if is_out_of_memory(error):
         details = take_first_line(text) or "no details"
         text = f"not enough memory; allow more, or give fewer rows or a shorter horizon ({details})"
-    tell(f"definetti: {text or type(error).__name__}")
+    print_stderr(f"definetti: {text or type(error).__name__}")
     return typer.Exit(2)
 
 
@@ -137,7 +137,7 @@ def _write_option(found: re.Match[str]) -> str:
 
 def print_stopped() -> typer.Exit:
     """Print that Ctrl-C stopped the command; raise what is returned."""
-    tell(stopping.MESSAGE)
+    print_stderr(stopping.MESSAGE)
     return typer.Exit(stopping.CODE)
 
 
@@ -152,12 +152,12 @@ class CollectedWarnings:
         self.first.setdefault(category, str(message))
         self.number[category] += 1
 
-    def tell(self) -> None:
+    def print(self) -> None:
         """Write them to standard error."""
         for category, text in self.first.items():
             others = self.number[category] - 1
             more = f" (and {others:,} more like it)" if others else ""
-            tell(f"note: {write_options(text)}{more}")
+            print_stderr(f"note: {write_options(text)}{more}")
 
 
 def find_limit() -> int | None:

@@ -15,7 +15,7 @@ import typer
 from definetti._system.stopping import is_stopping
 from definetti.cli import options
 from definetti.cli.errors import report_errors
-from definetti.cli.printing import print_json, print_text, tell
+from definetti.cli.printing import print_json, print_stderr, print_text
 from definetti.cli.writing import check_folder
 
 PATIENCE = 10  # seconds to wait for the scheduler
@@ -54,7 +54,7 @@ def explain_resuming(output: Path) -> Iterator[None]:
             raise
         else:  # a worker killed, a scheduler lost, a file that is no such file
             said = f"{type(error).__name__}: {error}"
-        tell(f"definetti: {said}. {remedy}")
+        print_stderr(f"definetti: {said}. {remedy}")
         raise typer.Exit(1) from None
 
 
@@ -255,7 +255,7 @@ def _compare(
     check_folder(output, ("compare.csv", "compare.png"), find_data_files(data), force)
     chosen(names)
     for message in selected(places, data, horizons, number)[1]:
-        tell(message)
+        print_stderr(message)
     with explain_resuming(output), use_cluster(cluster):
         return run(output, data, worlds=places, methods=names, horizons=horizons,
                    repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,

@@ -11,11 +11,11 @@ import typer
 from definetti.cli import options
 from definetti.cli.errors import report_errors
 from definetti.cli.estimators import check_share
-from definetti.cli.printing import console, format_label, print_json, print_notes, tell
+from definetti.cli.printing import console, format_label, print_json, print_notes, print_stderr
 from definetti.cli.stream_reader import Interrupts
 
 if TYPE_CHECKING:
-    from definetti.cli.monitor_stream import Report
+    from definetti.cli.monitor_stream import RowReport
     from definetti.monitor import Monitor
 
 
@@ -97,7 +97,7 @@ def monitor(
         stream = StreamMonitor(asked, save)
         with Interrupts() as interrupts:
             for report in stream.run(follow, interrupts):
-                _tell(report, json, lag)
+                _print_row(report, json, lag)
         print_notes(stream.notes)
         begun = {name: one.monitor for name, one in stream.series.items() if one.monitor}
         if not begun:
@@ -114,7 +114,7 @@ def monitor(
                 _print_all(begun, stream.rows, alpha)
 
 
-def _tell(report: Report, json: bool, lag: int) -> None:
+def _print_row(report: RowReport, json: bool, lag: int) -> None:
     """Print a row as JSON, or its alarms."""
     step = report.learned
     if json:
@@ -133,7 +133,9 @@ def _tell(report: Report, json: bool, lag: int) -> None:
         return
     series = "" if report.series is None else f", series {report.series!r}"
     for alert in step.alerts if step else ():
-        tell(f"row {report.row}{series}: the law of the {alert.part} has changed; {alert.done}")
+        print_stderr(
+            f"row {report.row}{series}: the law of the {alert.part} has changed; {alert.done}"
+        )
 
 
 def _print_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> None:

@@ -65,7 +65,7 @@ class StreamOptions:
     group: str | None = None
 
 
-class Report(NamedTuple):
+class RowReport(NamedTuple):
     """One row of a stream: its set, and the label that came with it.
 
     Attributes
@@ -120,7 +120,7 @@ class SeriesMonitor:
         self._early_numbers: list[int] = []
         self._n_bare = self._n_holes = 0  # rows without a set, and holes in time
 
-    def take(self, lines: list[Line], numbers: Sequence[int]) -> Iterator[tuple[Line, Report]]:
+    def take(self, lines: list[Line], numbers: Sequence[int]) -> Iterator[tuple[Line, RowReport]]:
         """Take lines with their row numbers; fit on the first, iterate over reports of the rest."""
         if self.monitor is None:
             first = self.options.first
@@ -163,7 +163,7 @@ class SeriesMonitor:
         self.symbols = name_symbols(known_rows(cp, self.columns))
         self.rows = len(lines)
 
-    def report(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[Report]:
+    def report(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[RowReport]:
         """Observe and label rows, each when it is asked for."""
         if not lines:
             return
@@ -215,7 +215,7 @@ class SeriesMonitor:
             warnings.simplefilter("ignore", HoleWarning)  # it is noted
             self.monitor._go_to(times)
 
-    def _report_row(self, number: int, observation: Any, state: Any) -> Report:
+    def _report_row(self, number: int, observation: Any, state: Any) -> RowReport:
         """Observe a row, and learn the label that comes with it: its own, or an earlier one."""
         from definetti.monitor._present import last_states
 
@@ -231,7 +231,7 @@ class SeriesMonitor:
         learned = None if label is None else self.monitor.label(label)[0]
         self.never += is_due and label is None
         self.rows += 1
-        return Report(
+        return RowReport(
             number, None if found is None else last_states(found), learned,
             None if label is None else labelled_row, self.name,
         )  # fmt: skip
@@ -297,7 +297,7 @@ class StreamMonitor:
                 names.setdefault(note, []).append(name)
         return [f"{_list_series(some)}: {note}" for note, some in names.items()]
 
-    def run(self, follow: bool, interrupts: Interrupts) -> Iterator[Report]:
+    def run(self, follow: bool, interrupts: Interrupts) -> Iterator[RowReport]:
         """Take rows as they come, and yield a report of each after the first ones.
 
         A row counts as reported when the next is asked for: only then is it in the state or in
@@ -311,7 +311,7 @@ class StreamMonitor:
             if self._journal is not None:
                 self._journal.close()
 
-    def _read(self, follow: bool, interrupts: Interrupts) -> Iterator[Report]:
+    def _read(self, follow: bool, interrupts: Interrupts) -> Iterator[RowReport]:
         source = self.options.source
         # A later call reads on from where this one ends, so that only whole lines are read.
         whole = self.save is not None and source != "-"
@@ -339,8 +339,8 @@ class StreamMonitor:
 
     # --- One series, with a state
 
-    def _take(self, lines: list[Line]) -> Iterator[Report]:
-        """Report the rows of the only series, and keep each after it was reported."""
+    def _take(self, lines: list[Line]) -> Iterator[RowReport]:
+        """RowReport the rows of the only series, and keep each after it was reported."""
         one = self.series[None]
         one.header = self._header
         is_begun, before = one.monitor is not None, self.rows
@@ -426,7 +426,7 @@ class StreamMonitor:
 
     # --- Many series
 
-    def _route(self, lines: list[Line]) -> list[Report]:
+    def _route(self, lines: list[Line]) -> list[RowReport]:
         """Pass each row to the monitor of its series; return the reports in the order of rows."""
         if not lines:
             return []
@@ -436,7 +436,7 @@ class StreamMonitor:
         places: dict[str, list[int]] = {}
         for place, name in enumerate(names):
             places.setdefault(name, []).append(place)
-        reports: list[Report] = []
+        reports: list[RowReport] = []
         for name, own in places.items():
             one = self.series.get(name) or self._open(name)
             numbers = [before + place + 1 for place in own]

@@ -33,7 +33,7 @@ def is_watched() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def tell(line: str) -> None:
+def print_stderr(line: str) -> None:
     """Write a line to standard error, with controls escaped."""
     typer.echo(escape_controls(line), err=True)
 
@@ -65,7 +65,7 @@ def print_json(result: Any) -> None:
 def print_notes(notes: list[str]) -> None:
     """Write notes to standard error."""
     for note in notes:
-        tell(f"note: {note}")
+        print_stderr(f"note: {note}")
 
 
 def make_plain(value: Any) -> Any:
