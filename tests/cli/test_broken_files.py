@@ -72,7 +72,7 @@ ABOUT_OPTIONS = {"seen twice", "share", "no folder", "odd ending", "no ending", 
 
 
 @pytest.mark.parametrize("command", ["predict", pytest.param("backtest", marks=pytest.mark.slow)])
-def test_what_is_wrong_is_one_line_that_says_where(ask_all, tmp_path, command):
+def test_errors_in_files_are_one_line_with_the_place(ask_all, tmp_path, command):
     (tmp_path / "folder.csv").mkdir()
     commands = {}
     for name, (content, arguments, _) in BROKEN.items():
@@ -116,7 +116,7 @@ def test_a_small_file_of_many_rows_is_refused_before_there_is_no_memory(start, t
     assert err.count("\n") == 1, err
 
 
-def test_what_is_no_file(ask_all, tmp_path):
+def test_folders_and_empty_input_are_refused(ask_all, tmp_path):
     (tmp_path / "good.csv").write_text(GOOD)
     found = ask_all({
         "folder": ("predict", "."),

@@ -21,7 +21,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_it_says_what_the_function_says(folder, ask_all):
+def test_command_check_equals_function_check(folder, ask_all):
     found = ask_all({
         "all": ("check", "days.csv", "--json"),
         "some": ("check", "days.csv", "--json", "--tests", "order,drift", "--memory", 2),
@@ -42,7 +42,7 @@ def test_it_says_what_the_function_says(folder, ask_all):
         assert found[name].returncode == 0
 
 
-def test_it_ends_as_it_is_told(folder, ask_all):
+def test_exit_codes_of_check(folder, ask_all):
     found = ask_all({
         "true": ("check", "days.csv", "--fail"),
         "false": ("check", "twos.csv"),

@@ -41,7 +41,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_it_reads_as_a_plain_file_does(tmp_path, name):
+def test_odd_file_is_read_as_plain_file(tmp_path, name):
     path = tmp_path / "odd"
     path.write_bytes(ODD[name])
     found = split_labelled_rows(read_table(str(path)), "odd", state="state", observed=None)
@@ -49,7 +49,7 @@ def test_it_reads_as_a_plain_file_does(tmp_path, name):
     assert (list(found.observations), list(found.new)) == (Y[:38], Y[38:])
 
 
-def test_it_is_answered_as_a_plain_file_is(ask_all, tmp_path):
+def test_predict_on_odd_file_equals_predict_on_plain_file(ask_all, tmp_path):
     (tmp_path / "plain").write_text(PLAIN)
     (tmp_path / "odd").write_bytes(PLAIN.replace("\n", "\r\r").encode("utf-16"))
     found = ask_all({name: ("predict", name, "--json") for name in ("plain", "odd")})
@@ -121,7 +121,7 @@ def test_what_may_be_a_mistake_is_noted(tmp_path, name):
     assert message in "\n".join(read(tmp_path, text, new, observed).notes)
 
 
-def test_columns_that_tell_nothing_are_left_out_unless_they_are_named(tmp_path):
+def test_uninformative_columns_are_left_out_unless_named(tmp_path):
     head = "day,id,site,height,carried,state\n"
     rows = [f"{2 * k},r{k},here,{k}.5,{k % 3},{'sr'[k % 2]}\n" for k in range(12)]
     found = read(tmp_path, head + "".join(rows), "height,carried\n1.5,2\n")
@@ -146,7 +146,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_what_may_tell_something_is_kept(tmp_path, name):
+def test_informative_columns_are_kept(tmp_path, name):
     rows = [f"{value},{'sr'[k % 2]}\n" for k, value in enumerate(KEPT[name])]
     found = read(tmp_path, "a,state\n" + "".join(rows))
     assert (list(found.columns), found.notes) == (["a"], [])

@@ -13,7 +13,7 @@ def file(tmp_path):
     (tmp_path / "x.csv").write_text("seen,state\n" + rows)
 
 
-def test_a_backtest_of_long_windows(ask_all, file):
+def test_backtest_of_long_windows_fixes_the_model(ask_all, file):
     found = ask_all({
         "long": ("backtest", "x.csv", "--horizon", 20, "--confidence", 0.5),
         "long, for programs": ("backtest", "x.csv", "--horizon", 20, "--json"),
@@ -44,7 +44,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("command", ["predict", "report"])
-def test_errors_that_promise_nothing(ask_all, file, command):
+def test_max_errors_that_guarantee_nothing_are_refused(ask_all, file, command):
     found = ask_all({name: (command, "x.csv", *asked) for name, (asked, _) in ERRORS.items()})
     for name, done in found.items():
         assert (done.returncode, done.out) == (2, ""), name
@@ -52,7 +52,7 @@ def test_errors_that_promise_nothing(ask_all, file, command):
         assert "=" not in done.err
 
 
-def test_parameters_are_told_as_options():
+def test_parameters_in_messages_are_written_as_options():
     said = "horizon=20 with max_errors=2 is for guarantee='errors'; set train_size=0.5, or n=3"
     assert OPTION.sub(_write_option, said) == (
         "--horizon 20 with --max-errors 2 is for --guarantee errors; set --train-size 0.5, or n=3"

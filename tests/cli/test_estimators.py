@@ -39,7 +39,7 @@ def test_a_refit_that_would_take_seconds_is_not_begun(n_states, steps, real, exp
     assert choose_share(table, steps, 0.3, symmetry="auto") == 0.3
 
 
-def test_what_is_new_is_looked_at_too():
+def test_types_of_new_rows_count_in_choice_of_share():
     table = Table(17, 2000, switches(2000), new=np.array([[0, 1, 0.5]]))
     assert choose_share(table, 3, None, symmetry="spaced") == 0.5
 
@@ -48,12 +48,12 @@ def test_what_is_new_is_looked_at_too():
     ("symmetry", "memory", "expected"),
     [("full", "1", None), ("spaced", "2", None), ("departures", "1", None), ("", "1", None)],
 )
-def test_only_where_a_fixed_model_needs_no_list(symmetry, memory, expected):
+def test_model_is_fixed_only_if_that_saves_the_listing(symmetry, memory, expected):
     table = Table(17, 2000, switches(2000) + 0.5)
     assert choose_share(table, 3, None, symmetry=symmetry, memory=memory) == expected
 
 
-def test_what_is_slow_stays_so_with_more_of_anything():
+def test_is_slow_is_monotone_in_states_steps_and_rows():
     for shared in (True, False):
         slow = [
             is_slow(n, h, t, shared, None) for n in (5, 40) for h in (2, 3) for t in (100, 10**6)

@@ -65,7 +65,7 @@ def test_a_model_predicts_what_the_rows_would(options, files, ask):
     assert json.loads(model.out) == json.loads(rows.out)
 
 
-def test_what_is_read_at_every_prediction_may_be_asked_for_otherwise(files, ask):
+def test_level_and_guarantee_of_a_saved_model_can_change(files, ask):
     one = ["--observation-columns", "seen"]
     ask("fit", "days.csv", "-o", "m.definetti", *one, "--train-size", "0.5", "--confidence", "0.8")
     asked = ["predict", "--model", "m.definetti", "new.csv", "--json"]
@@ -125,7 +125,7 @@ def test_models_made_in_python_are_asked_about_named_columns(files, ask):
     assert [tuple(one["set"]) for one in steps] == cp.predict_set(["wet", "dry"]).steps
 
 
-def test_a_plain_chain(files, ask):
+def test_model_of_a_plain_chain_equals_labelled_rows(files, ask):
     ask("fit", "days.csv", "-o", "m.definetti", "--observation-columns", "")
     rows = ask(
         "predict", "days.csv", "--no-check", "--observation-columns", "", "--horizon", "2", "--json"

@@ -124,13 +124,13 @@ def check(name, outcome, moments, everything):
 
 
 @pytest.mark.parametrize("name", FEW)
-def test_a_few_moments(outcome, name):
+def test_interrupt_at_a_few_moments(outcome, name):
     check(name, outcome, FEW[name], FILES[name])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
-def test_many_moments(outcome, name):
+def test_interrupt_at_random_moments(outcome, name):
     _, _, _, everything, took = outcome(name, "whole", SPAN)
     rng = random.Random(name)
     check(name, outcome, [rng.uniform(0, took) for _ in range(8)], everything)

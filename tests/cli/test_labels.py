@@ -50,7 +50,7 @@ def test_states_of_csv_are_text(tmp_path, pair, separator):
     assert (set(found.states), found.new_rows, found.notes) == (set(pair), 2, [])
 
 
-def test_they_are_text_in_what_is_said(ask, tmp_path):
+def test_numeric_labels_of_csv_are_printed_as_text(ask, tmp_path):
     (tmp_path / "x.csv").write_text(table("01", "1", new=0))
     (tmp_path / "new.csv").write_text("seen,state\n1,7\n")
     done = ask("predict", "x.csv", "new.csv", "--json")

@@ -46,7 +46,7 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_a_file_row_by_row(tmp_path: Path) -> None:
+def test_monitor_reports_each_row_of_a_file(tmp_path: Path) -> None:
     data = tmp_path / "rows.csv"
     write(data, 0, 130, "w")
     found = run(data, "--json", "--first", 100)
@@ -239,7 +239,7 @@ def test_rows_over_several_lines_are_refused(tmp_path: Path) -> None:
         collect(live(data, tmp_path / "on.definetti"))
 
 
-def test_a_row_without_a_state(tmp_path: Path) -> None:
+def test_row_without_a_state_is_predicted(tmp_path: Path) -> None:
     data = tmp_path / "rows.csv"
     write(data, 0, 110, "w")
     with data.open("a") as file:
@@ -259,7 +259,7 @@ def test_a_row_without_a_state(tmp_path: Path) -> None:
         ("gear,weather\nhat,sun\nhat,sun\n", ["--first", "2"], "--state-column"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_errors_of_monitor_are_one_line(
     text: str, arguments: list[str], message: str, tmp_path: Path
 ) -> None:
     data = tmp_path / "rows.csv"
@@ -380,7 +380,7 @@ def test_other_options_end_the_command_and_leave_the_state(tmp_path: Path, ask: 
 @pytest.mark.parametrize(
     ("begins", "kind"), [(b"PAR1", "a Parquet file"), (b"\x1f\x8b", "gzipped")]
 )
-def test_what_is_no_lines_is_refused(tmp_path: Path, begins: bytes, kind: str) -> None:
+def test_binary_files_are_refused(tmp_path: Path, begins: bytes, kind: str) -> None:
     data = tmp_path / "rows.csv"
     data.write_bytes(begins + b"\x15\0gear,state\n")
     stream = open_stream(data, None, Columns(), Settings(), 100, 0, {})
@@ -389,7 +389,9 @@ def test_what_is_no_lines_is_refused(tmp_path: Path, begins: bytes, kind: str) -
 
 
 @pytest.mark.parametrize("how", [{}, {"symmetry": "full"}])
-def test_many_rows_without_a_state_are_lived_with(tmp_path: Path, how: dict[str, str]) -> None:
+def test_many_rows_without_a_state_are_predicted_and_saved(
+    tmp_path: Path, how: dict[str, str]
+) -> None:
     """Where the last label is too long ago for sets to be listed, saved and gone on from, too."""
     data, state = tmp_path / "rows.csv", tmp_path / "on.definetti"
     write(data, 0, 110, "w")

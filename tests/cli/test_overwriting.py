@@ -68,13 +68,13 @@ def test_an_input_is_never_replaced(command, how, force):
     assert output.is_symlink() == (how == "linked")
 
 
-def test_nor_is_the_file_of_new_rows():
+def test_the_file_of_new_rows_is_never_replaced():
     code, said = run("predict", "in.csv", "new.csv", "-o", "new.csv", "--force")
     assert (code, Path("new.csv").read_text()) == (2, NEW)
     assert "(new.csv)" in said
 
 
-def test_nor_is_what_comes_in_by_standard_input(ask, folder):
+def test_the_file_on_standard_input_is_never_replaced(ask, folder):
     for arguments in (["-"], ["in.csv", "-"]):
         with (folder / "in.csv").open() as file:
             done = ask("predict", *arguments, "--horizon", 1, "-o", "in.csv", "--force", stdin=file)
@@ -126,7 +126,7 @@ def test_what_it_wrote_is_replaced_and_nothing_else(command, ending):
     assert run(*arguments)[0] == 0
 
 
-def test_another_command_did_not_write_it():
+def test_files_of_another_command_are_not_replaced():
     assert run("predict", "in.csv", "--horizon", 1, "-o", "sets.csv")[0] == 0
     code, said = run("backtest", "in.csv", "-o", "sets.csv")
     assert code == 2
@@ -136,7 +136,7 @@ def test_another_command_did_not_write_it():
     assert run("predict", "in.csv", "--horizon", 1, "-o", "sets.csv")[0] == 2
 
 
-def test_sets_per_step_are_known_as_well():
+def test_files_with_sets_per_step_are_replaced():
     arguments = ("predict", "in.csv", "new.csv", "--guarantee", "steps", "-o", "sets.csv")
     assert run(*arguments)[0] == 0
     assert run(*arguments)[0] == 0
@@ -203,7 +203,7 @@ def test_experiments_spare_what_is_there(name, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and devices as POSIX has them")
-def test_what_is_no_file_is_refused():
+def test_pipes_devices_and_broken_links_are_refused():
     os.mkfifo("pipe.csv")
     Path("null.csv").symlink_to(os.devnull)
     Path("round.csv").symlink_to("round.csv")

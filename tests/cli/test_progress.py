@@ -45,32 +45,32 @@ def test_one_bar_counts_the_windows():
     assert loud.p_values.tolist() == quiet.p_values.tolist()
 
 
-def test_a_single_window_shows_what_goes_on_in_it():
+def test_single_window_shows_the_ranking_of_candidates():
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:58], X[:58])
     assert "ranking candidates" in said(lambda: cp.evaluate(Y[58:], X[58:]))[0]
 
 
-def test_baselines_show_one_too():
+def test_baselines_show_a_progress_bar():
     cp = ClassConditional(random_state=0).fit(Y[:50], X[:50])
     assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1))[0] == ""
     err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1, verbose=True))
     assert err.count("predicting windows") == 1
 
 
-def test_short_work_shows_none(monkeypatch):
+def test_short_work_shows_no_progress_bar(monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", float("inf"))
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
     assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1))[0] == ""
 
 
 @pytest.mark.parametrize("forced", ["FORCE_COLOR", "TTY_COMPATIBLE", "NOTHING"])
-def test_a_file_or_a_pipe_is_shown_none(monkeypatch, forced):
+def test_no_progress_bar_in_a_file_or_pipe(monkeypatch, forced):
     monkeypatch.setenv(forced, "1")
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
     assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2), to=io.StringIO)[0] == ""
 
 
-def test_each_bar_says_whose_it_is():
+def test_progress_bar_names_its_estimator():
     cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
     err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2))
     assert "ConformalHMM: predicting windows" in err

@@ -96,7 +96,7 @@ BROKEN = {
 FINE = ("one row", "states that no window could hold")  # little to judge, and a page all the same
 
 
-def test_mistakes(days, ask_all):
+def test_errors_of_report_are_one_line(days, ask_all):
     (days / "late.csv").write_text("seen,state\nhat,\nhat,\ncoat,rain\nhat,sun\n")
     (days / "empty.csv").write_text("seen,state\nhat,\nhat,\n")
     (days / "one.csv").write_text("seen,state\nhat,sun\n")

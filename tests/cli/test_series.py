@@ -58,7 +58,7 @@ def test_parts_change_no_number(table, series, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "folder"])
-def test_it_is_the_same_whatever_the_file_is(tmp_path, table, kind):
+def test_backtest_is_the_same_for_all_file_formats(tmp_path, table, kind):
     path = tmp_path / f"table.{kind}"
     if kind == "csv":
         ROWS.write_csv(path)
@@ -95,7 +95,7 @@ class Counted:
             yield cell.key, part.start, work(cell, part)
 
 
-def test_it_says_what_came_of_it(ask, table):
+def test_backtest_of_series_prints_and_writes_its_result(ask, table):
     done = ask("backtest", table, *OPTIONS, "--by-series", "found.csv", "--series", "others")
     assert done.returncode == 0, done.err
     assert "kept: 0." in done.out
@@ -323,7 +323,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_is_wrong_is_said_in_a_sentence(ask, tmp_path, name):
+def test_errors_in_tables_of_series_are_one_sentence(ask, tmp_path, name):
     change, more, message = BROKEN[name]
     path = write(tmp_path, ROWS if change is None else change(ROWS))
     done = ask("backtest", path, *OPTIONS, *more)

@@ -81,7 +81,7 @@ def test_while_a_file_is_written(tmp_path):
     assert (tmp_path / "x.csv").read_text() == "old"
 
 
-def test_who_worked_for_it_ends_with_it(history, start):
+def test_worker_processes_stop_on_interrupt(history, start):
     process = start("polars", "predict", "w.csv", command=[sys.executable, "-c", WITH_WORKERS])
     assert process.stdout.readline() == "ready\n", process.communicate()
     # Whoever still works has standard output open; the limit is far from five minutes.
@@ -89,7 +89,7 @@ def test_who_worked_for_it_ends_with_it(history, start):
     assert (process.returncode, err) == (stopping.CODE, f"{stopping.MESSAGE}\n")
 
 
-def test_what_was_stopped_has_no_more_to_say(monkeypatch, capsys):
+def test_no_warnings_of_cancelled_tasks_after_interrupt(monkeypatch, capsys):
     """Tasks that were cancelled warn of it, when they are forgotten: within, or at the very end."""
     monkeypatch.setattr(stopping, "_state", {"asked": True, "writing": 0})
 
@@ -106,7 +106,7 @@ def test_what_was_stopped_has_no_more_to_say(monkeypatch, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_what_writes_is_never_left_at_once(monkeypatch):
+def test_interrupt_waits_for_a_file_being_written(monkeypatch):
     left = []
     monkeypatch.setattr(stopping, "leave", lambda: left.append(True))
     monkeypatch.setattr(stopping, "is_loading", lambda frame: True)
@@ -119,7 +119,7 @@ def test_what_writes_is_never_left_at_once(monkeypatch):
     assert (left, stopping.is_stopping()) == ([True], True)
 
 
-def test_where_it_is_ignored_it_stays_so(monkeypatch):
+def test_ignored_sigint_stays_ignored(monkeypatch):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         monkeypatch.setattr(sys, "argv", ["definetti", "--help"])

@@ -18,7 +18,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_they_are_those_of_the_estimator(folder, ask_all):
+def test_predict_with_symmetry_and_memory_equals_estimator(folder, ask_all):
     asked = {
         "departures": ({"symmetry": "departures"}, ("--symmetry", "departures")),
         "two": ({"memory": 2}, ("--memory", 2)),
@@ -40,7 +40,7 @@ def test_they_are_those_of_the_estimator(folder, ask_all):
         assert told["method"] == s.method
 
 
-def test_a_backtest_and_a_page_have_them_too(folder, ask_all):
+def test_backtest_and_report_take_symmetry_and_memory(folder, ask_all):
     options = ("--symmetry", "departures", "--memory", "age:9", "--windows", 5, "--json")
     found = ask_all({
         "backtest": ("backtest", "days.csv", *options),

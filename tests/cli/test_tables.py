@@ -152,7 +152,7 @@ def test_a_users_mistake_is_one_line(tmp_path, name):
     assert out == ""
 
 
-def test_other_mistakes(tmp_path, folder):
+def test_errors_name_file_or_option(tmp_path, folder):
     _, err = run("predict", tmp_path / "nowhere.csv", code=2)
     assert "no such file" in err
     _, err = run("backtest", folder / "past.csv", "--state-column", "sky", "--horizon", 150, code=2)

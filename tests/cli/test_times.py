@@ -58,7 +58,7 @@ def test_a_hole_in_the_column_of_times_cuts_the_history(ask, tmp_path, kind):
     assert p_values(json.loads(done.out)["steps"]) == wanted_steps(cp, THINGS[118:])
 
 
-def test_all_commands_cut_there(ask, tmp_path):
+def test_all_commands_begin_a_segment_at_a_hole(ask, tmp_path):
     path = write(tmp_path, table())
     done = ask("backtest", path, "--json", "--no-check")
     assert NOTE in done.err
