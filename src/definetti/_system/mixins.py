@@ -30,7 +30,7 @@ class Named:
 
     Attributes
     ----------
-    named : the classes that fulfil the contract, by their names
+    named : the classes that fulfil the contract, by their names, in alphabetical order
     known_as : what to call a class in a result: its name, or that of the class in small letters
 
     Examples
@@ -58,7 +58,9 @@ class Named:
         if taken is not None and taken.__qualname__ != cls.__qualname__:
             raise ValueError(f"name={name!r} is taken by {taken.__name__}; choose another")
         if name:
-            cls.named[name] = cls
+            known = {**cls.named, name: cls}
+            cls.named.clear()
+            cls.named.update(sorted(known.items()))
 
 
 class Locked:
