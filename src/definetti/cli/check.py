@@ -61,7 +61,7 @@ def check_rows(
 def calibration_rows(data: LabelledTable, train_size: float | None) -> dict[str, Any]:
     """Return the calibration rows as arguments of a check, with the number of rows before them."""
     from definetti.data.labels import piece
-    from definetti.data.splitting import training_length
+    from definetti.data.sequences import training_length
 
     seen, states, lengths, begin = data.observations, data.states, data.lengths, 0
     if train_size is not None:

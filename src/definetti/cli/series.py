@@ -44,8 +44,8 @@ from definetti.cli.step_tables import (
 )
 from definetti.cli.writing import write_frames
 from definetti.data.labels import Alphabet
+from definetti.data.sequences import training_length
 from definetti.data.series import at_rows, read_series
-from definetti.data.splitting import training_length
 from definetti.data.timing import HOLE
 from definetti.evaluation.series import BARE, SeriesEvaluation, SeriesRecord, SeriesWork
 from definetti.exceptions import HoleWarning

@@ -13,8 +13,7 @@ from definetti._system.checks import checked_choice, checked_limit, checked_numb
 from definetti._system.estimator import Estimator
 from definetti._system.mixins import Locked
 from definetti.data.encoded import EncodedHistory
-from definetti.data.labels import check_length, checked_states, piece, readable
-from definetti.data.sound import require
+from definetti.data.labels import check_length, checked_states, piece, readable, require
 from definetti.data.timing import Rows, check_aligned, read_rows
 from definetti.engine.task import PredictionTask
 from definetti.models.auto import resolve_model

@@ -31,8 +31,7 @@ from definetti.data.candidates import (
     is_slow,
 )
 from definetti.data.encoded import EncodedHistory
-from definetti.data.labels import array_of, readable
-from definetti.data.sound import require
+from definetti.data.labels import array_of, readable, require
 from definetti.emissions.choice import Kinds
 from definetti.engine.promise import LAST, promise_of, way_to_limits
 from definetti.engine.pvalues import Rank, p_values_of

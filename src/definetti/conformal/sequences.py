@@ -24,9 +24,14 @@ from definetti.data.labels import (
     read_declared,
     readable,
 )
-from definetti.data.nested import is_nested, join_observations, join_states
+from definetti.data.sequences import (
+    is_nested,
+    join_observations,
+    join_states,
+    read_lengths,
+    training_length,
+)
 from definetti.data.series import at_rows, take_series
-from definetti.data.splitting import read_lengths, training_length
 from definetti.data.timing import check_aligned
 from definetti.emissions import Gaussian
 from definetti.engine.pvalues import miscoverage

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
-from definetti.data.sound import check_shape
+from definetti.data.labels import check_shape
 
 if TYPE_CHECKING:
     from definetti.emissions.base import Emission

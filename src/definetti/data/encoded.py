@@ -17,20 +17,18 @@ from definetti.data.history import History, Windows, padded, stacked, windows_at
 from definetti.data.labels import (
     MISSING,
     Alphabet,
+    check_codes,
+    check_encoded,
     check_pairs,
+    check_statistics,
+    check_table,
     checked_states,
     piece,
     read_declared,
-)
-from definetti.data.series import Part, at_rows, joined, split
-from definetti.data.sound import (
-    check_codes,
-    check_encoded,
-    check_statistics,
-    check_table,
     require,
 )
-from definetti.data.splitting import read_lengths, training_cut
+from definetti.data.sequences import read_lengths, training_cut
+from definetti.data.series import Part, at_rows, joined, split
 from definetti.data.timing import Clock, check_following, read_clock
 from definetti.exceptions import GapWarning
 

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.cache import LRUCache
-from definetti.data.labels import MISSING
-from definetti.data.sound import ANY, check_indices, check_shape
+from definetti.data.labels import ANY, MISSING, check_indices, check_shape
 
 
 class Windows(NamedTuple):

@@ -26,7 +26,7 @@ from definetti.data.labels import (
     plain_label,
     readable,
 )
-from definetti.data.splitting import read_lengths
+from definetti.data.sequences import read_lengths
 from definetti.data.timing import (
     BY_INDEX,
     BY_ORDER,

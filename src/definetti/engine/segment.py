@@ -15,8 +15,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.random import tie_uniforms
 from definetti.data.digest import digest
 from definetti.data.encoded import EncodedHistory
-from definetti.data.labels import MISSING, piece
-from definetti.data.sound import check_encoded
+from definetti.data.labels import MISSING, check_encoded, piece
 from definetti.engine.task import PredictionTask
 
 if TYPE_CHECKING:

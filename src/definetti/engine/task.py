@@ -14,8 +14,7 @@ from definetti._system.random import tie_uniforms
 from definetti.data.digest import digest
 from definetti.data.encoded import EncodedHistory, New
 from definetti.data.history import Completion, History, Windows, restrict_history, windows_at
-from definetti.data.labels import MISSING
-from definetti.data.sound import ANY
+from definetti.data.labels import ANY, MISSING
 from definetti.engine.promise import Promise, promise_of, way_to_limits
 from definetti.engine.pvalues import Ranked
 from definetti.models.base import Estimate, Model

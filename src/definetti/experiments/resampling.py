@@ -15,7 +15,7 @@ from definetti._system.checks import checked_number
 from definetti.baselines.base import Baseline, Past, Standing, all_scores
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Completion, History, Windows
-from definetti.data.splitting import training_length
+from definetti.data.sequences import training_length
 from definetti.engine.pvalues import ranks
 from definetti.engine.task import PredictionTask
 from definetti.models.base import Model

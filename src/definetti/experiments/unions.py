@@ -19,7 +19,7 @@ from definetti.data.candidates import all_candidates
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Windows
 from definetti.data.labels import checked_states
-from definetti.data.splitting import read_lengths, training_length
+from definetti.data.sequences import read_lengths, training_length
 from definetti.engine.pvalues import Rank, ranks
 from definetti.engine.task import PredictionTask
 from definetti.models.base import Estimate, Model, at_states

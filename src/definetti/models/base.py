@@ -12,7 +12,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History, Windows
-from definetti.data.sound import check_indices, check_shape
+from definetti.data.labels import check_indices, check_shape
 from definetti.emissions.base import Emission
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Windows
-from definetti.data.labels import MISSING
-from definetti.data.sound import check_indices, check_shape
+from definetti.data.labels import MISSING, check_indices, check_shape
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.models.base import Estimate

@@ -14,8 +14,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti.conformal import ConformalHMM
 from definetti.data.history import Windows
-from definetti.data.labels import Alphabet, checked_states, is_missing
-from definetti.data.sound import require
+from definetti.data.labels import Alphabet, checked_states, is_missing, require
 from definetti.engine.pvalues import Rank
 from definetti.engine.rank import find_priors, find_step_reference, find_step_score, rank_by_scores
 from definetti.engine.stream import PARTS, Placed, Stream

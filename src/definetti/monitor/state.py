@@ -14,7 +14,7 @@ import numpy as np
 from definetti._system.checks import checked_choice, checked_limit
 from definetti.adaptive import AdaptiveLevel
 from definetti.conformal import ConformalHMM
-from definetti.data.sound import is_array, require
+from definetti.data.labels import is_array, require
 from definetti.data.timing import read_clock
 from definetti.engine.stream import Stream
 from definetti.exceptions import SaveError

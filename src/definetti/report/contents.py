@@ -12,7 +12,7 @@ import numpy as np
 
 from definetti.check.diagnosis import Diagnosis
 from definetti.data.labels import Alphabet, piece, readable
-from definetti.data.splitting import training_length
+from definetti.data.sequences import training_length
 from definetti.data.timing import read_rows
 from definetti.engine.pvalues import entry
 from definetti.evaluation.rolling import entries_of_nodes, fill_entries

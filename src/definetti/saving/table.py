@@ -20,9 +20,15 @@ from definetti.check import Curve, Diagnosis, Finding, Residuals
 from definetti.conformal import ConformalHMM
 from definetti.conformal.sequences import ConformalSequences, Units
 from definetti.data.encoded import EncodedHistory, Trained
-from definetti.data.labels import Alphabet
+from definetti.data.labels import (
+    Alphabet,
+    check_codes,
+    check_statistics,
+    check_table,
+    is_array,
+    require,
+)
 from definetti.data.series import Part
-from definetti.data.sound import check_codes, check_statistics, check_table, is_array, require
 from definetti.emissions import Emission
 from definetti.emissions.base import JudgedAlone
 from definetti.emissions.categorical import FixedCategorical

@@ -11,8 +11,8 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.conformal import ConformalHMM
 from definetti.data.history import History
 from definetti.data.labels import check_pairs, piece
+from definetti.data.sequences import training_length
 from definetti.data.series import at_rows
-from definetti.data.splitting import training_length
 from definetti.emissions import Emission
 from definetti.emissions.categorical import Counted, count_symbols
 from definetti.models.base import Model

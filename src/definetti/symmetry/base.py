@@ -13,8 +13,7 @@ from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_number, is_auto
 from definetti._system.mixins import Named
 from definetti.data.history import Completion, History, Windows
-from definetti.data.labels import MISSING
-from definetti.data.sound import ANY, check_indices, check_shape
+from definetti.data.labels import ANY, MISSING, check_indices, check_shape
 
 Generator = Callable[[], np.random.Generator]
 MOST_WINDOWS = 2**62  # where all windows of the past are compared with

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
-from definetti.data.sound import ANY
+from definetti.data.labels import ANY
 from definetti.symmetry.base import (
     PRESENT,
     Chains,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.data.sound import check_indices, check_shape
+from definetti.data.labels import check_indices, check_shape
 from definetti.trellis.trellis import Trellis, add_term
 
 Path = npt.NDArray[np.int32]  # half the memory, of which each path given takes a share

@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.data.sound import check_indices, check_shape
+from definetti.data.labels import check_indices, check_shape
 
 
 class Trellis(NamedTuple):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel, unroll_size
-from definetti.data.sound import check_indices, check_shape
+from definetti.data.labels import check_indices, check_shape
 
 BoolArray = npt.NDArray[np.bool_]
 
