@@ -182,7 +182,7 @@ class TimedQuestion:
         self, data: Sample, horizon: int, score: str, max_candidates: int = 100_000
     ) -> None:
         self.cp = ConformalHMM(
-            score=score, train_size=0.5, max_candidates=max_candidates, random_state=0
+            conformity_score=score, train_size=0.5, max_candidates=max_candidates, random_state=0
         )
         self.labelled = data.observations[:LABELLED], data.states[:LABELLED]
         self.new = data.observations[LABELLED : LABELLED + horizon]

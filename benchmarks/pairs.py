@@ -58,7 +58,7 @@ def _compare(horizon: int, seed: int, length: int) -> tuple[int, float, float]:
     """Return the number of arrangements, our time and that of the enumeration."""
     data = draw_sample(paper_model(LASTING, ACCURATE), length + horizon, seed)
     x, y, new = data.states[:length], data.observations[:length], data.observations[length:]
-    model = ConformalHMM(model=HMM(prior=0), score="filter", symmetry="pairs").fit(y, x)
+    model = ConformalHMM(model=HMM(prior=0), conformity_score="filter", symmetry="pairs").fit(y, x)
     # A fit forgets what an earlier prediction worked out, so each round is a first one.
     mine = time_best(lambda: model.predict_set(new), 60, before=lambda: model.fit(y, x))
     found: list[tuple[dict[tuple[int, ...], float], int]] = []

@@ -41,8 +41,8 @@ STAYS = 0.8  # of the probability of each state's next one, so much is for itsel
 SYMBOLS = 6
 CHUNK = 2_000  # windows scored at once
 METHODS: dict[str, dict[str, Any]] = {
-    "path": {"score": "path"},
-    "band": {"score": "band"},
+    "path": {"conformity_score": "path"},
+    "band": {"conformity_score": "band"},
     "steps": {"guarantee": "steps"},
 }
 BONFERRONI = "Bonferroni"

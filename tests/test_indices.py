@@ -178,9 +178,9 @@ REFERENCES: dict[str, Callable[[Any], Reference]] = {
 def test_references(kind: str, model: Any, score: str) -> None:
     symmetry = Everything(found=REFERENCES[kind])
     with pytest.raises(ValueError, match="of a reference must"):
-        predict(model=model, symmetry=symmetry, score=score)
+        predict(model=model, symmetry=symmetry, conformity_score=score)
     with pytest.raises(ValueError, match="of a reference must"):
-        predict(model=model, symmetry=Remembering(symmetry, HMMMemory()), score=score)
+        predict(model=model, symmetry=Remembering(symmetry, HMMMemory()), conformity_score=score)
 
 
 def chained(**changes: Any) -> Callable[[Any, int], Chains]:
@@ -349,7 +349,7 @@ def test_codes_of_an_emission(coded: Any) -> None:
 def test_likelihoods_of_an_emission(settings: dict[str, Any], score: str, likely: Any) -> None:
     model = HMM(emission=Odd(likely=likely, judged=likely))
     with pytest.raises(ValueError, match=r"log_likelihood must|judge_rows|observations must"):
-        predict(model=model, score=score, **settings)
+        predict(model=model, conformity_score=score, **settings)
 
 
 @dataclass(frozen=True)
@@ -377,7 +377,7 @@ class OddModel(Model):
 )
 def test_probabilities_of_a_model(score: str, change: Any) -> None:
     with pytest.raises(ValueError, match="must"):
-        predict(model=OddModel(change), score=score, states=["sun", "rain"])
+        predict(model=OddModel(change), conformity_score=score, states=["sun", "rain"])
 
 
 @dataclass(frozen=True)
@@ -402,7 +402,9 @@ class OddScore(Path):
     ids=range(4),
 )
 def test_trellises_of_a_score(drawn: Any) -> None:
-    cp = ConformalHMM(FIXED, score=OddScore(drawn=drawn), max_candidates=4, random_state=0)
+    cp = ConformalHMM(
+        FIXED, conformity_score=OddScore(drawn=drawn), max_candidates=4, random_state=0
+    )
     cp.fit(Y[:60], X[:60])
     with pytest.raises(ValueError, match="must have the shape"):
         cp.predict_set(Y[60:65]).steps  # noqa: B018
@@ -419,7 +421,7 @@ def test_windows_that_a_score_makes_up() -> None:
     for place in (FAR, -FAR, 2):
         for model in (HMM(), FIXED):
             with pytest.raises(ValueError, match="states must be whole numbers"):
-                predict(model=model, score=Asks(place), symmetry="spaced")
+                predict(model=model, conformity_score=Asks(place), symmetry="spaced")
 
 
 # Functions and classes that take arrays.

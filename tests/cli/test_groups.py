@@ -131,6 +131,14 @@ def test_backtest_by_first_windows_gives_no_verdict(ask, table, tmp_path):
 
 
 @pytest.mark.parametrize("series", ["all", "first"])
+def test_one_series_may_train_the_model(ask, table, series):
+    """`--train-size 1` is a number of series here, where for rows it might be all of them."""
+    done = ask("backtest", table, *OPTIONS, "--series", series, "--train-size", "1", "--json")
+    assert done.returncode == 0, done.err
+    assert json.loads(done.out)["trained"] == 1
+
+
+@pytest.mark.parametrize("series", ["all", "first"])
 def test_series_that_trained_are_not_evaluated_and_the_caption_says_so(ask, table, series):
     how = (*OPTIONS, "--no-check", "--series", series, "--train-size", "0.4")
     done = ask("backtest", table, *how, "--by-series", "found.csv")
@@ -310,6 +318,7 @@ BROKEN = {
     "unknown": (None, ("--states", "sun"), "leaves out 'rain', which rows have"),
     "jobs": (None, ("--jobs", "0"), "0 processes do no work"),
     "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
+    "one row": (None, ("--train-size", "1"), "or a whole number of rows > 1, got 1"),
     "fixed": (None, ("--series", "all"), "needs a fixed model; set --train-size 0.5"),
     "lag": (None, ("--lag", "2", "--horizon", "2"), "leaves none of 2 steps to ask about"),
     "levels": (None, ("--confidence", "0.8", "--confidence", "sun=0.9,0.8"), "by themselves"),

@@ -507,7 +507,7 @@ def test_limits_of_symmetries_that_are_none(kind, number):
     ],
 )
 def test_scores_that_cannot_be_ranked(score, parts):
-    cp = fitted(score=score)
+    cp = fitted(conformity_score=score)
     refuses(lambda: cp.predict_set(NEW), *parts)
 
 
@@ -515,7 +515,7 @@ def test_an_error_inside_a_score_is_the_user_s_own():
     def broken(windows):
         raise ZeroDivisionError("mine")
 
-    cp = fitted(score=broken)
+    cp = fitted(conformity_score=broken)
     with pytest.raises(ZeroDivisionError, match="mine"):
         cp.predict_set(NEW)
     assert cp.n_steps_ == 60

@@ -76,9 +76,20 @@ def shown(cp):
 
 def test_what_did_its_work_at_fit_waits_for_the_next():
     for before, after in (
-        ({}, {"symmetry": "shifts", "score": "filter", "train_size": 0.5, "random_state": 5}),
-        ({"train_size": 0.5}, {"symmetry": "full", "score": "band", "train_size": None}),
-        ({"symmetry": "returns"}, {"symmetry": "nonsense", "score": 3, "states": [], "model": 7}),
+        (
+            {},
+            {
+                "symmetry": "shifts",
+                "conformity_score": "filter",
+                "train_size": 0.5,
+                "random_state": 5,
+            },
+        ),
+        ({"train_size": 0.5}, {"symmetry": "full", "conformity_score": "band", "train_size": None}),
+        (
+            {"symmetry": "returns"},
+            {"symmetry": "nonsense", "conformity_score": 3, "states": [], "model": 7},
+        ),
     ):
         cp = ConformalHMM(random_state=0, **before).fit(Y[:100], X[:100])
         found = shown(cp)
@@ -104,7 +115,7 @@ OWN = {
     "Robust": {"radius": -1},
     "ShiftPermutations": {"block": 0},
     "Thinned": {"thinning": "Auto"},
-    "AdaptiveLevel": {"gamma": 2},
+    "AdaptiveInference": {"gamma": 2},
     "UnionOverSequences": {"conditional": "yes"},
 }
 
@@ -124,9 +135,11 @@ def test_baselines_too(name):
 
 
 def test_a_baseline_goes_by_the_score_that_it_names():
-    cp = experiments.UnionMultiStep(score="smoother").fit(Y[:100], X[:100])
+    cp = experiments.UnionMultiStep(conformity_score="smoother").fit(Y[:100], X[:100])
     found = cp.predict_p(NEW)
-    assert cp.set_params(score="filter").predict_p(NEW) == found
-    adaptive = experiments.AdaptiveLevel().fit(Y[:100], X[:100]).set_params(confidence_level=0.5)
+    assert cp.set_params(conformity_score="filter").predict_p(NEW) == found
+    adaptive = (
+        experiments.AdaptiveInference().fit(Y[:100], X[:100]).set_params(confidence_level=0.5)
+    )
     with pytest.raises(ValueError, match=r"own, 0\.9; set it there, and fit again"):
         adaptive.predict_set(NEW)

@@ -121,11 +121,11 @@ def test_what_the_attributes_say():
     assert cp.memory_ == Order(1)
     assert cp.model_.prior == 1
     assert cp.n_steps_ == 80
-    assert type(cp.score_).__name__ == "Path"
+    assert type(cp.conformity_score_).__name__ == "Path"
 
 
 @pytest.mark.parametrize(
-    "attribute", ["states_", "symbols_", "n_steps_", "symmetry_", "score_", "model_"]
+    "attribute", ["states_", "symbols_", "n_steps_", "symmetry_", "conformity_score_", "model_"]
 )
 def test_fitted_attributes_are_not_there_before_fit(attribute):
     assert not hasattr(ConformalHMM(), attribute)
@@ -137,7 +137,7 @@ def test_fitted_attributes_are_not_there_before_fit(attribute):
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 def test_p_value_is_the_entry_of_predict_p_and_its_set_is_cut_at_the_level(symmetry, score):
-    cp = fitted(symmetry=SYMMETRIES[symmetry], score=SCORES[score])
+    cp = fitted(symmetry=SYMMETRIES[symmetry], conformity_score=SCORES[score])
     everything = cp.predict_p(NEW)
     assert sorted(everything) == sorted(candidates(cp, 3))
     for candidate in candidates(cp, 3):
@@ -175,7 +175,10 @@ def test_sequences_come_most_plausible_first_and_ties_by_score(symmetry, smoothi
 def test_ties_in_p_are_in_the_order_of_the_score():
     """In a history of one state all new sequences have p-value 1; the score tells them apart."""
     cp = fitted(
-        ["a"] * 4, ["s"] * 4, states=["t", "s"], score=lambda w: (w.states == "t").sum(axis=1)
+        ["a"] * 4,
+        ["s"] * 4,
+        states=["t", "s"],
+        conformity_score=lambda w: (w.states == "t").sum(axis=1),
     )
     everything = cp.predict_p(["a", "a"])
     one = [s for s, p in table(everything).items() if p == 1]
@@ -194,7 +197,7 @@ def test_a_p_value_equal_to_alpha_is_outside(new, level):
         seen,
         ["s"] * new,
         symmetry="spaced",
-        score=lambda w: w.observations[:, 0].astype(float),
+        conformity_score=lambda w: w.observations[:, 0].astype(float),
         allow_empty=True,
     )
     # The first visit only ends the prefix: the blocks are 1 … new − 1 and the new one.
@@ -218,7 +221,7 @@ def test_a_p_value_equal_to_alpha_is_outside(new, level):
 )
 def test_the_level_in_all_spellings(level):
     """The history is such that a p-value is 1/5: 0.8 must be meant to the last digit."""
-    score = {"score": lambda w: w.observations[:, 0] + 0.0, "allow_empty": True}
+    score = {"conformity_score": lambda w: w.observations[:, 0] + 0.0, "allow_empty": True}
     cp = fitted(range(5), ["s"] * 5, symmetry="spaced", **score)
     assert cp.p_value([5], ["s"]) == 0.2
     assert len(cp.predict_set([5], 0.8)) == 0
@@ -781,7 +784,7 @@ def test_what_was_passed_in_is_neither_changed_nor_looked_at_again():
 def test_what_was_asked_before_changes_no_p_value(train_size, score):
     """A fixed model scores the past once: what it keeps must not depend on who asked first."""
     seen, states = weather(200, random_state=0)
-    params, new = {"train_size": train_size, "score": SCORES[score]}, ["hat", "umbrella"]
+    params, new = {"train_size": train_size, "conformity_score": SCORES[score]}, ["hat", "umbrella"]
     asked, fresh = (fitted(seen, states, **params) for _ in range(2))
     unknown = [asked.p_value(new, candidate) for candidate in (("snow", "sun"), ("snow", "rain"))]
     asked.predict_p(["kite", "hat"])
@@ -801,7 +804,7 @@ MORE = {
 def test_a_fixed_model_goes_on_as_if_all_had_come_at_once(score, more):
     more = MORE[more]
     seen, states = weather(120, random_state=1)
-    params = {"train_size": 40, "score": SCORES[score]}
+    params = {"train_size": 40, "conformity_score": SCORES[score]}
     grown = fitted(seen, states, **params)
     for new in (NEW[:1], NEW[:2]):
         grown.predict_p(new)
@@ -910,7 +913,7 @@ def test_evaluate_cuts_observations_of_several_columns_into_steps(spelt):
 def test_parameters_go_in_and_come_out():
     params = {
         "model": HMM(prior=1),
-        "score": "filter",
+        "conformity_score": "filter",
         "symmetry": Returns(7),
         "confidence_level": 0.7,
         "smoothing": True,
@@ -933,13 +936,15 @@ def test_parameters_go_in_and_come_out():
 
 
 def test_nothing_is_checked_before_fit():
-    cp = ConformalHMM(model=1, score=2, symmetry=3, confidence_level=4, n_resamples="many")
+    cp = ConformalHMM(
+        model=1, conformity_score=2, symmetry=3, confidence_level=4, n_resamples="many"
+    )
     assert cp.get_params()["score"] == 2
 
 
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 def test_a_clone_is_unfitted_and_fits_alike(symmetry):
-    cp = fitted(symmetry=SYMMETRIES[symmetry], score=summed, model=HMM(prior=1))
+    cp = fitted(symmetry=SYMMETRIES[symmetry], conformity_score=summed, model=HMM(prior=1))
     copied = clone(cp)
     assert not hasattr(copied, "states_")
     assert copied.get_params()["model__prior"] == 1
@@ -952,7 +957,7 @@ def test_a_clone_is_unfitted_and_fits_alike(symmetry):
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda cp: pickle.loads(pickle.dumps(cp))])
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 def test_a_fit_survives_pickling_and_goes_on_alike(symmetry, copied):
-    cp = fitted(symmetry=SYMMETRIES[symmetry], score=summed, smoothing=True)
+    cp = fitted(symmetry=SYMMETRIES[symmetry], conformity_score=summed, smoothing=True)
     first = cp.predict_set(NEW)
     other = copied(cp)
     assert other.predict_set(NEW) == first
@@ -984,7 +989,7 @@ def test_the_model_passed_in_is_not_the_one_that_was_fitted():
     before = cp.predict_p(NEW)
     model.prior = 50.0
     assert cp.predict_p(NEW) == before
-    cp.set_params(model__prior=0.0, score="filter", symmetry="pairs")
+    cp.set_params(model__prior=0.0, conformity_score="filter", symmetry="pairs")
     assert cp.predict_p(NEW) == before
     assert cp.fit(OBSERVATIONS, STATES).predict_p(NEW) != before
 
@@ -998,7 +1003,7 @@ def test_parameters_change_the_result():
     default = table(fitted().predict_p(NEW))
     for params in [
         {"model": HMM(prior=20.0)},
-        {"score": "filter"},
+        {"conformity_score": "filter"},
         {"symmetry": "pairs"},
         {"smoothing": True},
         {"states": ["sun", "rain", "snow"]},
@@ -1068,7 +1073,9 @@ def test_what_is_exact_does_not_warn(symmetry):
 
 
 def test_the_result_tells_how_it_was_made():
-    shown = repr(fitted(symmetry="returns", score="filter", smoothing=True).predict_set(NEW))
+    shown = repr(
+        fitted(symmetry="returns", conformity_score="filter", smoothing=True).predict_set(NEW)
+    )
     assert "filter score" in shown
     assert "returns symmetry" in shown
     assert "smoothed" in shown

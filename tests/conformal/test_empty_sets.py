@@ -82,7 +82,7 @@ def settings(**parameters):
     ("symmetry", "score", "smoothing"), covering(Symmetry.named, Score.named, [True, False], fast=3)
 )
 def test_listed_sets_are_those_that_verify_adds_up(symmetry, score, smoothing, monkeypatch):
-    parameters = settings(score=score, symmetry=symmetry, smoothing=smoothing)
+    parameters = settings(conformity_score=score, symmetry=symmetry, smoothing=smoothing)
     let_in = 0
     for allow_empty in (False, True):
         cp = ConformalHMM(**parameters, allow_empty=allow_empty)
@@ -102,7 +102,9 @@ def test_listed_sets_are_those_that_verify_adds_up(symmetry, score, smoothing, m
     ("symmetry", "score", "smoothing"), covering(FIXED, BY_STEP, [True, False], fast=2)
 )
 def test_lattices_are_those_that_verify_adds_up(symmetry, score, smoothing, monkeypatch):
-    parameters = settings(model=MODEL, score=score, symmetry=symmetry, smoothing=smoothing)
+    parameters = settings(
+        model=MODEL, conformity_score=score, symmetry=symmetry, smoothing=smoothing
+    )
     let_in = 0
     for allow_empty in (False, True):
         asked = ConformalHMM(**parameters, allow_empty=allow_empty)
@@ -132,7 +134,7 @@ def strange_question(**parameters):
 
 @pytest.mark.parametrize("score", BY_STEP)
 def test_a_lattice_with_a_member_that_was_let_in_is_a_set_of_one(score):
-    cp, new = strange_question(score=score, max_candidates=10)
+    cp, new = strange_question(conformity_score=score, max_candidates=10)
     s, every = cp.predict_set(new), cp.predict_p(new)
     empty = cp.set_params(allow_empty=True).predict_set(new)
     assert isinstance(s, LatticeSet)

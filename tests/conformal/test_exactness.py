@@ -87,7 +87,7 @@ def test_models_are_many():
 
 def check(symmetry, score, prior, shape):
     predictor = ConformalHMM(
-        model=HMM(prior=prior), symmetry=SYMMETRIES[symmetry], score=SCORES[score]
+        model=HMM(prior=prior), symmetry=SYMMETRIES[symmetry], conformity_score=SCORES[score]
     )
     filled = enumerate_ranks(predictor, *shape)  # no set is empty
     everything = filled._replace(predictions=())  # as with allow_empty=True
@@ -163,7 +163,9 @@ def test_the_published_program_under_covers(n_symbols, length, level, coverage):
 def test_shifts_are_not_exact():
     with pytest.warns(NotExactWarning, match="does not guarantee"):
         everything = enumerate_ranks(
-            ConformalHMM(symmetry="shifts", score="filter", smoothing=True, allow_empty=True),
+            ConformalHMM(
+                symmetry="shifts", conformity_score="filter", smoothing=True, allow_empty=True
+            ),
             2, 2, 4, 2,
         )  # fmt: skip
     model = [np.array(part, dtype=float) for part in MODELS["p=0.1 b=0.5"]]

@@ -181,7 +181,7 @@ def test_no_more_errors_than_promised(name, asked):
 def test_late_labels_are_covered_exactly(name, score):
     """What is not asked about has any state: only the steps after the lag count."""
     for length, horizon, lag in [(4, 2, 1), (3, 3, 2)]:
-        everything = enumerated(fixed(name, score=score), length, horizon, chances(lag))
+        everything = enumerated(fixed(name, conformity_score=score), length, horizon, chances(lag))
         for law in LAWS.values():
             plain, smoothed = np.split(everything.expected(law), 2, axis=1)
             assert (plain >= np.array(LEVELS) - 1e-12).all()
@@ -339,7 +339,7 @@ def test_at_one_step_all_guarantees_are_one(guarantee, symmetry):
             sets = [
                 ConformalHMM(
                     given_hmm(*law),
-                    score=score,
+                    conformity_score=score,
                     guarantee=way,
                     symmetry=symmetry,
                     states=range(n),

@@ -17,7 +17,7 @@ WINDOWS = {h: [Y[k : k + h] for k in (0, 3, 7, 9, 20)] for h in (1, 2)}
 SETTINGS = [
     {"train_size": 0.5},
     {"train_size": 0.5, "symmetry": "spaced"},
-    {"train_size": 0.5, "smoothing": True, "score": "filter"},
+    {"train_size": 0.5, "smoothing": True, "conformity_score": "filter"},
     {"train_size": 30, "symmetry": "departures", "smoothing": True, "allow_empty": True},
     {"train_size": 30, "symmetry": "departures", "memory": 2},
     {"train_size": 0.5, "memory": 2},

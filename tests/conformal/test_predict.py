@@ -1,5 +1,7 @@
 """A guess for who asks for one: the most plausible sequence, as labels."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -46,3 +48,34 @@ def test_sequences_too():
     found = cp.predict(Y[:40], [15, 25])
     sets = cp.predict_set(Y[:40], [15, 25])
     assert found.tolist() == np.concatenate([s.best for s in sets]).tolist()
+
+
+@pytest.mark.parametrize("params", [{}, {"train_size": 0.5}, {"symmetry": "full"}])
+def test_score_is_the_share_of_most_plausible_states_that_are_right(params):
+    y, x = weather(90, random_state=3)
+    cp = ConformalHMM(random_state=0, **params).fit(y[:60], x[:60])
+    right = 0
+    for k in range(60, 90):
+        learner = copy.deepcopy(cp)
+        if k > 60:
+            learner.partial_fit(y[60:k], x[60:k])
+        right += learner.predict_p(y[k : k + 1]).best == (x[k],)
+    assert cp.score(y[60:], x[60:]) == right / 30
+    assert cp.n_steps_ in (30, 60)  # it learned nothing
+
+
+def test_score_serves_cross_validation():
+    from sklearn.model_selection import TimeSeriesSplit, cross_val_score
+
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.integers(2, size=30), 5)
+    y = rng.normal(size=(150, 2)) + 3 * x[:, None]
+    found = cross_val_score(ConformalHMM(random_state=0), y, x, cv=TimeSeriesSplit(3))
+    assert np.isfinite(found).all()
+    assert found.min() > 0.8
+
+
+def test_score_refuses_no_rows():
+    cp = ConformalHMM(random_state=0).fit(*weather(60, random_state=3))
+    with pytest.raises(ValueError, match="states is empty"):
+        cp.score([], [])

@@ -33,7 +33,7 @@ OPTIONS = {
     "states declared": {"states": ["rain", "sun", "snow"]},
     "states declared, trained": {"states": ["rain", "sun", "snow"], **TRAINED},
     "smoothed": {"smoothing": True},
-    "drawn": {"n_resamples": 50, "score": "smoother"},
+    "drawn": {"n_resamples": 50, "conformity_score": "smoother"},
     "drawn at pairs": {"n_resamples": 50, "symmetry": "pairs"},
     "few candidates": {"max_candidates": 4},
     "high level": {"confidence_level": 0.999},
@@ -93,7 +93,7 @@ def symmetries_and_scores() -> Iterator[Setting]:
     ties = {"plain": False, "smoothed": True}
     for symmetry, score, way, tie, steps in product(SYMMETRIES, SCORES, ways, ties, (1, 2, 3, 4)):
         params = {
-            **ways[way], "symmetry": SYMMETRIES[symmetry], "score": SCORES[score],
+            **ways[way], "symmetry": SYMMETRIES[symmetry], "conformity_score": SCORES[score],
             "smoothing": ties[tie],
         }  # fmt: skip
         few = steps == 2 and (score == "path" or (symmetry, tie) == ("full", "plain"))
@@ -111,13 +111,17 @@ def horizons() -> Iterator[Setting]:
         ask = partial(asked, "symbols", steps, params, observed=observed)
         yield Setting(f"beyond/{way}/{observed} of {steps}", ask)
     for score, lag, steps in product(SCORES, (1, 2), (3, 4)):
-        ask = partial(asked, "symbols", steps, {**TRAINED, "score": SCORES[score]}, lag=lag)
+        ask = partial(
+            asked, "symbols", steps, {**TRAINED, "conformity_score": SCORES[score]}, lag=lag
+        )
         yield Setting(f"lag/{score}/{lag} of {steps}", ask, steps == 4)
     for promise, kind, steps in product(PROMISES, ("symbols", "gaps", "counts"), (1, 4)):
         ask = partial(asked, kind, steps, {**TRAINED, **PROMISES[promise]})
         yield Setting(f"promise/{promise}/{kind}/{steps}", ask)
     for score, steps in product(SCORES, (30, 200)):
-        ask = partial(asked, "long", steps, {**TRAINED, "score": SCORES[score]}, long=True)
+        ask = partial(
+            asked, "long", steps, {**TRAINED, "conformity_score": SCORES[score]}, long=True
+        )
         yield Setting(f"lattice/{score}/{steps}", ask, steps > 30 and score != "path")
     for (name, params), (observed, steps) in product(LONG.items(), ((None, 30), (10, 30), (6, 6))):
         ask = partial(asked, "long", steps, params, long=True, observed=observed)
@@ -139,7 +143,7 @@ def rolls() -> Iterator[Setting]:
     for kind, (way, params), steps in product(KINDS, WAYS.items(), (1, 3)):
         yield Setting(f"rolled/{kind}/{way}/{steps}", partial(rolled, kind, steps, params))
     for symmetry, score in product(SYMMETRIES, SCORES):
-        params = {"symmetry": SYMMETRIES[symmetry], "score": SCORES[score]}
+        params = {"symmetry": SYMMETRIES[symmetry], "conformity_score": SCORES[score]}
         ask = partial(rolled, "novel", 1, params)
         yield Setting(f"rolled/novel/{symmetry}/{score}", ask, score != "path")
     for name, (kind, params) in MODELS.items():

@@ -37,12 +37,12 @@ SEQUENCES: dict[str, dict[str, Any]] = {
 PROMISES = {"steps": {}, "all": {"guarantee": "all"}}
 PROMISES |= {"errors": {"guarantee": "errors", "max_errors": 1}}
 METHODS: dict[str, list[dict[str, Any]]] = {
-    "Classical": [{}, {"stride": 3}, {"score": "filter"}],
+    "Classical": [{}, {"stride": 3}, {"conformity_score": "filter"}],
     "ClassConditional": [{}, {"classes": "last"}],
     "ShiftPermutations": [{}, {"block": 4}],
     "EnsembleSliding": [{"n_models": 3}, {"n_models": 5, "piece": 30}],
     "UnionOverSequences": [{}, {"conditional": True}],
-    "UnionMultiStep": [{}, {"score": "filter"}],
+    "UnionMultiStep": [{}, {"conformity_score": "filter"}],
     "LikelihoodRatio": [{}],
     "Robust": [{}, {"divergence": "tv", "radius": 0.05}],
     "AdaptiveLevel": [{}, {"gamma": 0.1}],
@@ -131,7 +131,7 @@ def figures() -> Iterator[Setting]:
     ties = {"plain": False, "smoothed": True}
     for symmetry, score, tie, law in product(SYMMETRIES, ("path", "filter"), ties, LAWS):
         cp = ConformalHMM(
-            score=score, symmetry=SYMMETRIES[symmetry], smoothing=ties[tie],
+            conformity_score=score, symmetry=SYMMETRIES[symmetry], smoothing=ties[tie],
             confidence_level=LEVEL, allow_empty=True,
         )  # fmt: skip
         ask = partial(exact_coverage, cp, *LAWS[law], length=3, horizon=1)

@@ -81,7 +81,7 @@ def test_parameters_and_what_functions_return(number):
     with pytest.raises(ValueError, match=r"^radius must be a finite number"):
         experiments.Robust(radius=number).fit([1, 2] * 10, X)
     with pytest.raises(ValueError, match=r"^score must return one number per window"):
-        ConformalHMM(score=lambda windows: [number] * len(windows.start)).fit(
+        ConformalHMM(conformity_score=lambda windows: [number] * len(windows.start)).fit(
             [1, 2] * 10, X
         ).predict_set([1])
     with pytest.raises(TypeError, match=r"^weight must return one number per window"):

@@ -91,6 +91,8 @@ def test_groups_and_order_with_another_index_are_refused():
     towns = pd.Series(TOWNS, index=HOURS[::-1])
     with pytest.raises(ValueError, match="observations and groups have different indices"):
         cp().fit(y, x, groups=towns)
+    with pytest.raises(ValueError, match="observations and groups have different indices"):
+        check(y, x, groups=towns, n_resamples=9)
     order = pd.Series(range(120), index=HOURS[::-1])
     with pytest.raises(ValueError, match="observations and order have different indices"):
         backtest_series(cp(), y, x, TOWNS, order)

@@ -26,7 +26,13 @@ def assert_same(task, candidates):
 @pytest.mark.parametrize("score", Score.named)
 @pytest.mark.parametrize("prior", [0, 0.3])
 def test_every_score(score, prior):
-    how = {"score": score, "prior": prior, "symmetry": "full", "length": 30, "horizon": 2}
+    how = {
+        "conformity_score": score,
+        "prior": prior,
+        "symmetry": "full",
+        "length": 30,
+        "horizon": 2,
+    }
     assert_same(*asked(Categorical(prior), ["a", "b"], **how))
 
 

@@ -78,7 +78,7 @@ def test_every_emission(monkeypatch, name, symmetry):
 @pytest.mark.filterwarnings("ignore:symmetry=.*does not guarantee")
 def test_every_score_and_symmetry(monkeypatch, score, symmetry):
     emission, values = EMISSIONS["categorical"]
-    how = {"score": score, "symmetry": symmetry, "length": 30, "horizon": 2}
+    how = {"conformity_score": score, "symmetry": symmetry, "length": 30, "horizon": 2}
     assert_same(monkeypatch, *asked(emission, values[:2], **how))
 
 
@@ -90,7 +90,7 @@ def test_every_score_and_symmetry(monkeypatch, score, symmetry):
         {"lengths": [20, 15, 25]},
         {"unseen": True},
         {"length": 4},
-        {"score": lambda windows: (windows.states == 1).sum(axis=1)},
+        {"conformity_score": lambda windows: (windows.states == 1).sum(axis=1)},
     ],
     ids=["memory", "age", "segments", "unseen", "short", "function"],
 )
@@ -106,7 +106,7 @@ def test_what_a_score_derived_from_another_says_is_its_own(monkeypatch):
         def __call__(self, estimate, windows):
             return -super().__call__(estimate, windows)
 
-    task, candidates = asked(Categorical(), ["a", "b"], score=Shifted())
+    task, candidates = asked(Categorical(), ["a", "b"], conformity_score=Shifted())
     assert_same(monkeypatch, task, candidates)
 
 

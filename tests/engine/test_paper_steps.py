@@ -73,7 +73,7 @@ def test_pairs_filter_and_no_prior_are_algorithm_1(inputs, most):
         length, horizon = int(rng.integers(2, 10)), int(rng.integers(1, 4))
         x, y = rng.integers(0, n, length).tolist(), rng.integers(0, m, length).tolist()
         new = rng.integers(0, m, horizon).tolist()
-        cp = ConformalHMM(model=HMM(prior=0), score="filter", symmetry="pairs").fit(y, x)
+        cp = ConformalHMM(model=HMM(prior=0), conformity_score="filter", symmetry="pairs").fit(y, x)
         for candidate in product(sorted(set(x)), repeat=horizon):
             pairs = list(zip([*x, *candidate], [*y, *new], strict=True))
             if pairs.count(pairs[-1]) > most:
@@ -86,7 +86,7 @@ def test_pairs_filter_and_no_prior_are_algorithm_1(inputs, most):
 
 def test_predict_p_is_the_same_for_every_candidate():
     x, y, new = [0, 1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 1, 0, 0], [1, 0]
-    cp = ConformalHMM(model=HMM(prior=0), score="filter", symmetry="pairs").fit(y, x)
+    cp = ConformalHMM(model=HMM(prior=0), conformity_score="filter", symmetry="pairs").fit(y, x)
     everything = cp.predict_p(new)
     assert len(everything) == 4
     for candidate in product([0, 1], repeat=2):

@@ -102,7 +102,8 @@ FIXED = product(
 def test_a_fixed_model(symmetry, score, seen, horizon, ties, levels):
     smoothing, allow_empty = ties
     cp = ConformalHMM(
-        score=score, symmetry=symmetry, train_size=13, smoothing=smoothing, random_state=1,
+        conformity_score=score, symmetry=symmetry, train_size=13, smoothing=smoothing,
+        random_state=1,
         allow_empty=allow_empty, confidence_level=0.6,
     )  # fmt: skip
     check_same(*rolled(cp, OBSERVED[seen], STATES, horizon, levels))
@@ -137,7 +138,7 @@ CLASSICAL = product(
 
 @pytest.mark.parametrize(("score", "seen", "horizon", "levels"), some(CLASSICAL, 8))
 def test_the_classical_way(score, seen, horizon, levels):
-    them = Classical(score=score, train_size=13, confidence_level=0.6, random_state=1)
+    them = Classical(conformity_score=score, train_size=13, confidence_level=0.6, random_state=1)
     check_same(*rolled(them, OBSERVED[seen], STATES, horizon, levels, filling=False))
 
 
@@ -169,7 +170,7 @@ REFITTED = product(
 def test_a_refitted_model_one_step_ahead(symmetry, score, seen, ties, levels):
     smoothing, allow_empty = ties
     cp = ConformalHMM(
-        score=score, symmetry=symmetry, smoothing=smoothing, allow_empty=allow_empty,
+        conformity_score=score, symmetry=symmetry, smoothing=smoothing, allow_empty=allow_empty,
         confidence_level=0.5, random_state=2,
     )  # fmt: skip
     check_same(*rolled(cp, OBSERVED[seen], STATES, 1, levels))
@@ -288,7 +289,7 @@ class Flat(HMM):
 @pytest.mark.parametrize(
     "how",
     [
-        {"score": Doubled()},
+        {"conformity_score": Doubled()},
         {"symmetry": Fewer()},
         {"symmetry": Fewer(), "train_size": 13},
         {"model": Flat()},

@@ -24,7 +24,7 @@ def drawn(n, m, length, seed):
     "how",
     [
         {},
-        {"smoothing": True, "score": "filter"},
+        {"smoothing": True, "conformity_score": "filter"},
         {"plain": True},
         {"gaps": True, "smoothing": True},
         {"symmetry": "auto", "known": 60},

@@ -52,7 +52,9 @@ SKY = {"rain": 0.95, None: 0.6}
     ("symmetry", "model", "score"), covering(BY_LAST, MODELS, ["path", "band"], fast=1)
 )
 def test_coverage_given_each_last_state_is_its_own_level(symmetry, model, score):
-    predictor = ConformalHMM(**MODELS[model], symmetry=symmetry, score=score, allow_empty=True)
+    predictor = ConformalHMM(
+        **MODELS[model], symmetry=symmetry, conformity_score=score, allow_empty=True
+    )
     for length, horizon in ((4, 1), (3, 2)):
         plain = enumerate_ranks(predictor, 2, 2, length, horizon)
         smoothed = plain._replace(smoothing=True)
@@ -133,7 +135,12 @@ def test_a_candidate_is_held_to_the_level_of_its_state(symmetry, model, smoothin
 @pytest.mark.parametrize("smoothing", [False, True])
 @pytest.mark.parametrize("score", ["path", "band"])
 def test_a_lattice_has_the_same_members(symmetry, smoothing, score):
-    settings = {"symmetry": symmetry, "smoothing": smoothing, "score": score, "random_state": 0}
+    settings = {
+        "symmetry": symmetry,
+        "smoothing": smoothing,
+        "conformity_score": score,
+        "random_state": 0,
+    }
     for begin in range(280, 296, 3):
         ways = [
             ConformalHMM(train_size=140, confidence_level=SKY, max_candidates=most, **settings)
@@ -220,7 +227,9 @@ def test_sets_say_what_they_promise():
         assert where in told
     long.set_params(guarantee="all", symmetry="departures", train_size=149).fit(Y[:298], X[:298])
     assert X[297] == "rain"
-    assert "≥ 0.95 each time it is in this state" in repr(long.predict_set(Y[298:]))
+    assert "≥ 0.95 each time it is in this state, counted by visits" in repr(
+        long.predict_set(Y[298:])
+    )
 
 
 # Judged by the truth.

@@ -94,8 +94,9 @@ def _together(parts):
     return found
 
 
-def predictor(score="path", symmetry="full", model=None, n=2):
-    return ConformalHMM(HMM() if model is None else model, score, symmetry, states=list(range(n)))
+def predictor(conformity_score="path", symmetry="full", model=None, n=2):
+    model = HMM() if model is None else model
+    return ConformalHMM(model, conformity_score, symmetry, states=list(range(n)))
 
 
 def check(cp, symbols, segments, horizon=1, laws=LAWS):

@@ -193,7 +193,7 @@ def failing(start, observations):
     ],
 )  # fmt: skip
 def test_a_score_is_not_blamed_for_its_model(model, message, score):
-    cp = ConformalHMM(model, score=score, states=["sun", "rain"]).fit(Y, X)
+    cp = ConformalHMM(model, conformity_score=score, states=["sun", "rain"]).fit(Y, X)
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         cp.predict_set(["hat"])
 
@@ -207,7 +207,7 @@ class Worded(Score):
     "score", [lambda w: int("many"), lambda w: b"\xff".decode(), lambda w: None + 1, Worded()]
 )
 def test_a_score_is_blamed_for_itself(score):
-    cp = ConformalHMM(HMM(), score=score).fit(Y, X)
+    cp = ConformalHMM(HMM(), conformity_score=score).fit(Y, X)
     with pytest.raises(
         (TypeError, ValueError), match=r"^score must return one number per window: "
     ):

@@ -84,7 +84,7 @@ def test_one_matrix_is_there_at_a_time():
 @pytest.mark.parametrize("score", [Path(), Filter(), Smoother(), Joint(), Band()], ids=repr)
 def test_a_row_of_states_for_each_step_is_room_enough(score, monkeypatch):
     """Windows are scored at once where no square of states is asked for, with the same numbers."""
-    cp = fitted(score=score)
+    cp = fitted(conformity_score=score)
     found = cp.predict_ranks(["symbol 0"])
     monkeypatch.setattr(task, "ROOM", 100 * N)
     assert cp.predict_ranks(["symbol 0"]) == found

@@ -65,7 +65,9 @@ JUDGED = {
 @pytest.mark.parametrize(("name", "judged"), covering(PREDICTORS, JUDGED, fast=3))
 def test_coverage_is_exact_whatever_the_predictor(name, judged):
     symmetry, score = JUDGED[judged]
-    predictor = ConformalHMM(symmetry=symmetry, score=score, allow_empty=True, **PREDICTORS[name])
+    predictor = ConformalHMM(
+        symmetry=symmetry, conformity_score=score, allow_empty=True, **PREDICTORS[name]
+    )
     for shape in [(2, 2, 4, 1), (2, 2, 3, 2)]:
         everything = enumerate_ranks(predictor, *shape)
         for model in TWO:

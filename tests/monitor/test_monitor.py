@@ -37,7 +37,9 @@ def live(monitor: Monitor, begin: int = 60, end: int = 120) -> list[Any]:
 def test_sets_from_counts_are_those_of_a_prediction(
     symmetry: Any, score: str, level: Any, allow_empty: bool
 ) -> None:
-    cp = fitted(symmetry=symmetry, score=score, confidence_level=level, allow_empty=allow_empty)
+    cp = fitted(
+        symmetry=symmetry, conformity_score=score, confidence_level=level, allow_empty=allow_empty
+    )
     monitor = Monitor(cp, random_state=0)
     assert isinstance(monitor._way, CountsSource)
     for t in range(60, 100):
@@ -81,7 +83,7 @@ def test_p_values_are_those_of_the_estimator_with_the_same_uniforms() -> None:
 
 def test_the_general_way_ranks_as_counts_do() -> None:
     """Under a score that counts are not known to tell, the estimator ranks: the same numbers."""
-    cp = fitted(model=HMM(), score="path")
+    cp = fitted(model=HMM(), conformity_score="path")
     monitor = Monitor(cp, parts=[*PARTS, "visits"], random_state=0)
     counted = monitor._way
     asked = GeneralSource(monitor._follower, np.random.default_rng(0), monitor._parts)

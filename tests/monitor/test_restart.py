@@ -102,9 +102,9 @@ def fitted(**settings: Any) -> ConformalHMM:
     ("settings", "steps", "starts"),
     [
         ({}, 3, STARTS),
-        ({"score": "joint"}, 3, STARTS[1:2]),
+        ({"conformity_score": "joint"}, 3, STARTS[1:2]),
         pytest.param({}, 4, STARTS, marks=pytest.mark.slow),
-        pytest.param({"score": "joint"}, 3, STARTS, marks=pytest.mark.slow),
+        pytest.param({"conformity_score": "joint"}, 3, STARTS, marks=pytest.mark.slow),
         pytest.param({"memory": 2}, 5, STARTS[1:2], marks=pytest.mark.slow),
     ],
     ids=["counts", "estimator", "four steps", "any start", "memory"],
@@ -231,7 +231,7 @@ def after_alarm(cp: ConformalHMM) -> Monitor:
     raise AssertionError("there was no alarm")
 
 
-@pytest.mark.parametrize("settings", [{}, {"memory": 2}, {"score": "joint"}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"memory": 2}, {"conformity_score": "joint"}], ids=str)
 def test_a_restarted_monitor_is_saved_with_what_it_leaves_out(
     settings: dict[str, Any], tmp_path: Any
 ) -> None:
@@ -248,7 +248,9 @@ def test_a_restarted_monitor_is_saved_with_what_it_leaves_out(
     assert emissions.sum() == 8
 
 
-@pytest.mark.parametrize("settings", [{}, {"score": "joint"}, {"train_size": 2}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"conformity_score": "joint"}, {"train_size": 2}], ids=str
+)
 def test_a_restarted_monitor_accepts_new_states(settings: dict[str, Any], tmp_path: Any) -> None:
     monitor = after_alarm(fitted(**settings))
     for state in (0, 2, 1, 2, 0):

@@ -57,13 +57,17 @@ def test_the_cells_of_a_set_are_its_steps(name):
 @pytest.mark.parametrize("score", ["path", "smoother", "band"])
 def test_p_values_of_a_step_are_those_of_its_best_sequence(score):
     """The lattice's are those that a list of all candidates gives."""
-    cp = ConformalHMM(score=score, train_size=0.5).fit(Y[:300], X[:300])
+    cp = ConformalHMM(conformity_score=score, train_size=0.5).fit(Y[:300], X[:300])
     listed = cp.predict_p(Y[300:305])
     cp.set_params(max_candidates=1, allow_empty=True)
     lattice = cp.predict_p(Y[300:305])
     assert type(lattice).__name__ == "LatticeSet"
     assert lattice.step_p_values == pytest.approx(listed.step_p_values)
-    some = ConformalHMM(score=score, train_size=0.5).fit(Y[:300], X[:300]).predict_set(Y[300:305])
+    some = (
+        ConformalHMM(conformity_score=score, train_size=0.5)
+        .fit(Y[:300], X[:300])
+        .predict_set(Y[300:305])
+    )
     assert some.step_p_values == pytest.approx(listed.step_p_values)  # non-members have theirs
     for level in (0.5, 0.9):
         s = cp.predict_set(Y[300:305], level)

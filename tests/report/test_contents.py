@@ -27,7 +27,7 @@ LABELS = list(dict.fromkeys(X))  # in the order in which they are first met
 SETTINGS = {
     "refitted": {},
     "smoothed": {"smoothing": True},
-    "counted blocks": {"symmetry": "returns", "score": "filter"},
+    "counted blocks": {"symmetry": "returns", "conformity_score": "filter"},
     "fixed": {"train_size": 0.4},
     "a lattice": {"train_size": 0.4, "max_candidates": 4},
     "steps": {"train_size": 0.4, "guarantee": "steps"},

@@ -36,7 +36,7 @@ def make():
             HMM(emission=Mixed(laws)), symmetry=Full(0), memory=2, states=["sun", "rain", "fog"],
             confidence_level={"sun": 0.8, None: 0.9}, **how,
         ).fit(rows, X, [20, 40]),
-        "fixed": ConformalHMM(train_size=0.5, score="joint", **how).fit(Y, X),
+        "fixed": ConformalHMM(train_size=0.5, conformity_score="joint", **how).fit(Y, X),
         "chosen": ConformalHMM(symmetry="departures", **how)
         .fit([[k % 3, k % 4] for k in range(60)], [(one, 1) for one in X])
         .partial_fit([[1, 2]], [("sun", 1)]),

@@ -74,8 +74,8 @@ def refused(tmp_path, **params):
 @pytest.mark.parametrize(
     ("params", "name"),
     [
-        ({"score": changes}, "score is changes"),
-        ({"score": Own()}, "score is Own()"),
+        ({"conformity_score": changes}, "score is changes"),
+        ({"conformity_score": Own()}, "score is Own()"),
         ({"symmetry": OwnSpaced()}, "symmetry is OwnSpaced("),
         ({"symmetry": BlockGroup(lambda number: [[0]])}, "symmetry: permutations is"),
         ({"model": half, "states": ["sun", "rain"]}, "model is half"),
@@ -93,8 +93,8 @@ def test_code_of_ones_own(params, name, tmp_path):
 
 
 def test_what_a_user_has_named(named, tmp_path):
-    assert CODE in refused(tmp_path, score="mine")
-    assert CODE in refused(tmp_path, score=named)
+    assert CODE in refused(tmp_path, conformity_score="mine")
+    assert CODE in refused(tmp_path, conformity_score=named)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def fitted(y=Y, x=X, lengths=None, **params):
 @pytest.mark.parametrize("train_size", [None, pytest.param(0.5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("score", [*Score.named, Joint(2)], ids=str)
 def test_scores(score, train_size, tmp_path):
-    check_same(fitted(score=score, train_size=train_size), tmp_path, [NEW], MORE)
+    check_same(fitted(conformity_score=score, train_size=train_size), tmp_path, [NEW], MORE)
 
 
 @pytest.mark.parametrize("train_size", [None, pytest.param(60, marks=pytest.mark.slow)])

@@ -398,6 +398,13 @@ def test_a_state_that_only_another_series_has_may_come():
     assert (found[0].unknown, found[0].covered) == (1, 0)
 
 
+def test_share_with_departures_is_refused_at_fit_with_rows_that_every_series_has():
+    with pytest.raises(ValueError, match=r"share of the history's length.*such as train_size=30$"):
+        fit(symmetry="departures", train_size=0.5)
+    cp = fit(symmetry="departures", train_size=30)
+    assert all(cp.series_[name].n_steps_ == len(TOWNS[name].states) - 30 for name in NAMES)
+
+
 def test_a_set_says_when_it_holds():
     """By visits over all series, or at any time by the first window of each other."""
     sets = {how: fit(how, train_size=1).predict_set(["hat"], group="Rome") for how in SHARED}

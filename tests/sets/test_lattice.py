@@ -46,7 +46,7 @@ def random_problem(seed):
     m, h = int(rng.integers(1, 4)), int(rng.integers(1, 6))
     length, zeros = int(rng.integers(5, 201)), rng.choice([0.0, 0.4])
     parameters = {
-        "score": SCORES[seed % len(SCORES)],
+        "conformity_score": SCORES[seed % len(SCORES)],
         "smoothing": bool(rng.random() < 0.5),
         "states": range(n),
         "random_state": seed,
@@ -142,8 +142,10 @@ def test_without_a_level_every_candidate_is_a_member():
 @pytest.mark.parametrize("score", ["path", "filter", "smoother", "joint", "band"])
 def test_the_estimator_takes_the_lattice_where_a_list_is_too_long(score):
     y, x = weather(400, random_state=1)
-    short = ConformalHMM(train_size=0.5, score=score, max_candidates=1).fit(y[:392], x[:392])
-    long = ConformalHMM(train_size=0.5, score=score).fit(y[:392], x[:392])
+    short = ConformalHMM(train_size=0.5, conformity_score=score, max_candidates=1).fit(
+        y[:392], x[:392]
+    )
+    long = ConformalHMM(train_size=0.5, conformity_score=score).fit(y[:392], x[:392])
     for lag in (0, 3):
         lattice, listed = (cp.predict_set(y[392:], lag=lag) for cp in (short, long))
         assert isinstance(lattice, LatticeSet)
@@ -306,7 +308,7 @@ def test_a_score_that_makes_no_trellis_cannot_go_far():
     """Three states in a row are more than a trellis sees, and a function sees whatever it likes."""
     y, x = weather(300, random_state=10)
     for score in (Joint(order=2), lambda windows: np.zeros(len(windows.start))):
-        cp = ConformalHMM(score=score, train_size=0.5).fit(y[:250], x[:250])
+        cp = ConformalHMM(conformity_score=score, train_size=0.5).fit(y[:250], x[:250])
         assert lattice_set(cp._task(y[250:], None), read_levels(0.9), MOST) is None
         with pytest.raises(ValueError, match="max_candidates"):
             cp.predict_set(y[250:])

@@ -13,6 +13,7 @@ from definetti.cli.verify import MODELS
 from definetti.data.history import Completion, History
 from definetti.engine.rank import rank
 from definetti.exceptions import FewBlocksWarning
+from definetti.monitor import Monitor
 from definetti.report.wording import promise
 from definetti.simulate import weather
 from definetti.symmetry import Departures, TogetherDepartures
@@ -78,7 +79,7 @@ def test_the_reference_does_not_depend_on_the_candidate():
     pytest.param(3, 2, "path", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_a_fixed_model_is_exact_at_the_mth_departure(departures, horizon, score):
-    filled = enumerate_departures(fixed(score=score), 2, 2, departures, horizon)
+    filled = enumerate_departures(fixed(conformity_score=score), 2, 2, departures, horizon)
     plain = filled._replace(predictions=())  # as with allow_empty=True
     smoothed = plain._replace(smoothing=True)
     for name, (_, transition, emission) in MODELS.items():
@@ -153,13 +154,15 @@ def own_rank(cp, states, observations, window, fitted=None):
     return rank(task, codes[None]).ranks()[0]
 
 
-def class_coverage(symmetry, shape, classes, score="path"):
+def class_coverage(symmetry, shape, classes, conformity_score="path"):
     """Return the smoothed coverage, for a half and for 0.8, of classes drawn from all there are.
 
     In a class all orders of the windows are alike.
     """
     n, m, departures, horizon, depth = shape
-    cp = ConformalHMM(HMM(), symmetry=symmetry, score=score, states=list(range(n)))
+    cp = ConformalHMM(
+        HMM(), symmetry=symmetry, conformity_score=conformity_score, states=list(range(n))
+    )
     rng = np.random.default_rng(0)
     found, known = [], {}
     for _ in range(classes):
@@ -253,8 +256,10 @@ def test_a_refitted_model_leaves_few_steps_out():
 @pytest.mark.parametrize("lag", [0, 2])
 def test_a_lattice_is_the_listed_set(score, smoothing, lag):
     y, x = drawn(400, seed=1)
-    listed = fixed(score=score, smoothing=smoothing).fit(y[:390], x[:390])
-    lattice = fixed(score=score, smoothing=smoothing, max_candidates=5).fit(y[:390], x[:390])
+    listed = fixed(conformity_score=score, smoothing=smoothing).fit(y[:390], x[:390])
+    lattice = fixed(conformity_score=score, smoothing=smoothing, max_candidates=5).fit(
+        y[:390], x[:390]
+    )
     for level in (0.6, 0.9):
         s, long = (cp.predict_set(y[390:396], level, lag=lag) for cp in (listed, lattice))
         assert isinstance(long, LatticeSet)
@@ -362,6 +367,20 @@ def test_the_sets_say_given_what_they_promise():
         usual = ConformalHMM(FIXED, **settings).fit(y[:290], x[:290]).predict_set(y[290:292])
         assert usual.given == "last state"
         assert words not in repr(usual)
+
+
+@pytest.mark.parametrize("memory", [2, "age", "observation"])
+def test_sets_with_a_memory_are_conditional_on_the_state_with_its_memory(memory):
+    y, x = drawn(300, seed=6)
+    words = "each time it is in this state with its memory, counted by visits"
+    for settings in ({}, {"max_candidates": 2}, {"guarantee": "steps"}, {"guarantee": "errors"}):
+        cp = fixed(memory=memory, **settings).fit(y[:290], x[:290])
+        s = cp.predict_set(y[290:292])
+        assert s.given == "present state with its memory"
+        assert words in repr(s)
+    assert words in repr(cp.set_params(guarantee="all").predict_sets([y[290:292]]))
+    promise = "exact by visits to the present state with its memory, if the law stays as it is"
+    assert Monitor(cp).promise == promise
 
 
 def test_the_report_says_given_what_it_promises():

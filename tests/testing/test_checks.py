@@ -131,7 +131,7 @@ def test_a_score_need_not_be_hashable():
 def test_a_score_that_knows_no_late_steps_names_those_that_do():
     with pytest.raises(ValueError, match=r"use one of .*, or derive it from") as refused:
         Plain().with_lag(1)
-    late = [name for name, one in Score.named.items() if one.late is not Score.late]
+    late = [name for name, one in Score.named.items() if one.with_lag is not Score.with_lag]
     assert late
     assert all(repr(name) in str(refused.value) for name in late)
 

@@ -33,7 +33,7 @@ class Baseline(Named, BaseHistoryConformal):
     ----------
     model : "auto", HMM, or a predictor trained elsewhere
         What stands behind the score. It is fixed before anything is calibrated.
-    score : name in `definetti.scores.Score.named`, or callable, default "path"
+    conformity_score : name in `definetti.scores.Score.named`, or callable, default "path"
         The nonconformity score of a window of states.
     confidence_level : float, default 0.9
     train_size : float or int, default 0.5
@@ -55,12 +55,15 @@ class Baseline(Named, BaseHistoryConformal):
     learns_from_misses : whether `partial_fit` judges the sets, so that it takes some rounds
     fills : whether an empty set gets its most plausible sequence, as with ``allow_empty=False`` of
         `ConformalHMM`; no method of others does so by itself
-    states_, model_, score_ : the labels of the states, and what is used
+    states_, model_, conformity_score_ : the labels of the states, and what is used
 
     Notes
     -----
-    A method derives from this class and says what a candidate is compared with, `_compare_with`, or
-    how it stands, `_judge`.
+    Over ``h`` steps whole windows are ranked, so that all steps are right together, unless the
+    method says otherwise.
+
+    A method derives from this class and defines what a candidate is compared with,
+    `_compare_with`, or its p-value, `_judge`.
     """
 
     exact = False
@@ -72,7 +75,7 @@ class Baseline(Named, BaseHistoryConformal):
     fills = False
 
     model: Any = "auto"
-    score: Any = "path"
+    conformity_score: Any = "path"
     confidence_level: float = 0.9
     train_size: float | None = 0.5
     states: Iterable[Hashable] | None = None
@@ -189,7 +192,7 @@ class Baseline(Named, BaseHistoryConformal):
         task = PredictionTask.about(
             data,
             new,
-            score=self.score_,
+            score=self.conformity_score_,
             symmetry=Past(),
             n_resamples=1,
             entropy=self._entropy,
@@ -245,7 +248,7 @@ class Baseline(Named, BaseHistoryConformal):
             task.labels,
             task.steps,
             None if level is None else float(level),
-            f"{self.title}, {self.score_.name} score",
+            f"{self.title}, {self.conformity_score_.name} score",
             self.exact,
         )
 

@@ -43,8 +43,6 @@ class Classical(Baseline, name="classical"):
     does not look at the state before, ``stride=h``. For the windows of a Markov chain nothing is
     guaranteed.
 
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
-
     Examples
     --------
     >>> from definetti.simulate import weather

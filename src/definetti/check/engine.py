@@ -141,11 +141,11 @@ def check(
     chosen = _choose(tests)
     states, origin = readable(states, "states"), None
     if groups is not None:
-        whose = listed(groups, "groups")
+        groups = readable(groups, "groups")  # not listed yet: its index is compared
         observations, states, lengths, rows = take_labelled(
-            observations, states, whose, order, lengths
+            observations, states, groups, order, lengths
         )
-        origin = Origin(rows, whose)
+        origin = Origin(rows, listed(groups, "groups"))
     elif order is not None:
         raise ValueError("order sorts the rows of series, and groups is None; name the series")
     else:

@@ -101,7 +101,8 @@ def split_labelled_rows(
     if not columns:
         notes.append("no column is observed, so the states are taken as a plain Markov chain")
     rest, known = table[end:], table[:end] if len(rows) == end else table[rows]
-    left = [column for column in table.columns if column not in {state, *columns}]
+    used = {state, *columns}
+    left = [column for column in table.columns if column not in used]
     timed, told = find_time_column(table, left)
     if order is not None:
         timed, told = read_order_times(order), []

@@ -20,7 +20,7 @@ def verify_departures(
 
     # A fixed model, which need not be the one that the sequences come from.
     model = given_hmm([[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]])
-    predictor = ConformalHMM(model, score=score, symmetry="departures", allow_empty=True)
+    predictor = ConformalHMM(model, conformity_score=score, symmetry="departures", allow_empty=True)
     which = WHICH[horizon]
     plain = enumerate_departures(predictor, 2, 2, which, horizon, verbose=True)
     clock = enumerate_ranks(predictor, 2, 2, length, horizon, verbose=True)

@@ -64,7 +64,8 @@ def make_estimator(
     )  # fmt: skip
     return ConformalHMM(
         find_model(settings, data),
-        score=settings.score, symmetry=settings.symmetry, memory=read_memory(settings.memory),
+        conformity_score=settings.score, symmetry=settings.symmetry,
+        memory=read_memory(settings.memory),
         confidence_level=read_confidence(settings.confidence[0], data.states),
         guarantee=settings.guarantee.value, max_errors=settings.max_errors,
         states=read_labels(settings.states, data.states),
@@ -150,7 +151,7 @@ def write_memory(memory: Any) -> str:
 
 def check_share(train_size: float | None) -> None:
     """Refuse what is neither a share nor a number of rows."""
-    if train_size is None or isinstance(train_size, int) or 0 < train_size < 1:
+    if train_size is None or 0 < train_size < 1 or (isinstance(train_size, int) and train_size > 1):
         return
     raise ValueError(
         f"--train-size must be a share between 0 and 1, both excluded, or a whole number of rows "
@@ -211,7 +212,7 @@ def _shares(data: LabelledTable) -> bool:
     laws = [emission]
     if isinstance(emission, Mixed):
         laws = [*emission.columns.values()] if emission.columns != "auto" else []
-    for law in laws:
+    for law in {type(law): law for law in laws}.values():
         table, codes = law.encode([None], None, "observations")
         rows = law.statistics(table, codes, np.zeros(1, dtype=np.int64), 1)
         if law.judge_rows(table, rows, rows.sum(axis=0), codes) is None:

@@ -27,7 +27,7 @@ def verify_memories(
     for name, law in LAWS.items():
         for symmetry, memory in [("spaced", Order(1)), *((one, law.memory) for one in exact)]:
             if (symmetry, memory) not in known:
-                cp = ConformalHMM(symmetry=symmetry, memory=memory, score=score)
+                cp = ConformalHMM(symmetry=symmetry, memory=memory, conformity_score=score)
                 steps = max(SHORTEST, min(length, LONGEST))
                 known[symmetry, memory] = enumerate_sequences(cp, steps, horizon, verbose=True)
             found = known[symmetry, memory]

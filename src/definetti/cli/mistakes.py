@@ -28,7 +28,7 @@ OPTIONS = {
     "horizon": "--horizon",
     "symmetry": "--symmetry",
     "memory": "--memory",
-    "score": "--score",
+    "conformity_score": "--score",
     "alpha": "--alpha",
     "n_jobs": "--jobs",
     "n_resamples": "--resamples",
@@ -86,7 +86,7 @@ def tell_mistake(error: Exception) -> typer.Exit:
 def write_options(text: str) -> str:
     """Write parameters as the options of commands that they are, if they are any.
 
-    >>> write_options("set train_size=0.5, guarantee='all' or score='path'")
+    >>> write_options("set train_size=0.5, guarantee='all' or conformity_score='path'")
     'set --train-size 0.5, --guarantee all or --score path'
     >>> write_options("take memory='age', memory=Age(most=7), or symmetry='spaced'")
     'take --memory age, --memory age:7, or --symmetry spaced'

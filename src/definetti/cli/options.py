@@ -159,7 +159,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         size = self.train_size
-        if size is not None and size > 1 and size.is_integer():  # rows, and no share of them
+        if size is not None and size >= 1 and size.is_integer():  # a number, and no share
             object.__setattr__(self, "train_size", int(size))
 
 

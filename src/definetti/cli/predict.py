@@ -163,7 +163,7 @@ def _predict(
         "states": list(cp.states_),
         "observed": data.columns, "model": cp.model_, "method": first.method,
         "symmetry": cp.symmetry_.known_as, "memory": write_memory(cp.memory),
-        "score": cp.score, "given": first.given,
+        "score": cp.conformity_score, "given": first.given,
         "exact": first.exact, "smoothing": cp.smoothing, "allow_empty": cp.allow_empty,
         "filled": [one.filled for one in found] if len(found) > 1 else first.filled,
         "train_size": cp.train_size, "seed": cp.random_state,

@@ -94,7 +94,7 @@ def _verify_symmetry(
         ahead = BEYOND if symmetry == FORECAST else 0
         predictor = ConformalHMM(
             model=_fit_to_one_symbol() if ahead else model,
-            score=score,
+            conformity_score=score,
             symmetry="spaced" if ahead else symmetry,
             allow_empty=True,
         )

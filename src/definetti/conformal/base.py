@@ -138,10 +138,10 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
     ----------
     states_ : the labels of the states, in the order in which they were declared or first met
     present_ : the last of the labels, from which what is predicted goes on
-    score_, model_ : what is used
+    conformity_score_, model_ : what is used
     """
 
-    score: Any
+    conformity_score: Any
     confidence_level: Any
     max_candidates: int
     _data: EncodedHistory
@@ -262,12 +262,14 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         return False
 
     def _resolve(self) -> dict[str, Any]:
-        return {"score_": self._resolve_score()}
+        return {"conformity_score_": self._resolve_score()}
 
     def _resolve_score(self) -> Score:
-        if callable(self.score) and not isinstance(self.score, (type, Score)):
-            return OnWindows(self.score)
-        found: Score = checked_choice(self.score, Score, "score", ", a function of windows")
+        if callable(self.conformity_score) and not isinstance(self.conformity_score, (type, Score)):
+            return OnWindows(self.conformity_score)
+        found: Score = checked_choice(
+            self.conformity_score, Score, "conformity_score", ", a function of windows"
+        )
         return found
 
     def _ask_about(

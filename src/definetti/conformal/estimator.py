@@ -39,6 +39,7 @@ from definetti.engine.pvalues import Rank, p_values_of
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.evaluation.results import Evaluation
+from definetti.evaluation.rolling import share_right
 from definetti.exceptions import NotExactWarning
 from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.levels.by_state import several_levels
@@ -89,7 +90,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         by the windows that are compared and the rows before the first of them, and by the new
         observations; rows that the law cannot read then count as missing. A
         function or a matrix of likelihoods has columns in the order of `states`, to be declared.
-    score : name in `definetti.scores.Score.named`, or callable, default "path"
+    conformity_score : name in `definetti.scores.Score.named`, or callable, default "path"
         How strange a window is. Any score is valid; a good one gives small sets. A function must
         look at the window alone and keep nothing between calls.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "departures", "shifts", \
@@ -155,7 +156,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     states_ : the labels of the states, in the order in which they were declared or first met
     symbols_ : the observations there are, where they are symbols
     present_ : the last of the labels, from which what is predicted goes on
-    symmetry_, score_, model_, memory_ : what is used
+    symmetry_, conformity_score_, model_, memory_ : what is used
     n_steps_ : the length of the labelled history, without what the model was fixed on
     series_ : with `groups`, a mapping from the name of each series to its fitted `ConformalHMM`;
         else None
@@ -187,7 +188,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     def __init__(
         self,
         model: Any = "auto",
-        score: str | Score | Callable[..., Any] = "path",
+        conformity_score: str | Score | Callable[..., Any] = "path",
         symmetry: str | Symmetry = "auto",
         confidence_level: ConfidenceLevel = 0.9,
         smoothing: bool = False,
@@ -204,7 +205,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         verbose: bool = False,
     ) -> None:
         self.model = model
-        self.score = score
+        self.conformity_score = conformity_score
         self.symmetry = symmetry
         self.confidence_level = confidence_level
         self.smoothing = smoothing
@@ -593,6 +594,26 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             new_observations, states, confidence_level, horizon, lag, bool(self.verbose)
         )
 
+    def score(self, new_observations: Any, states: Any) -> float:
+        """Return the share of steps whose most plausible state is right.
+
+        Each step is predicted from its observation and all labels before it.
+
+        Parameters
+        ----------
+        new_observations, states : (L,) what follows the labelled sequence, and its true states
+
+        Examples
+        --------
+        >>> from definetti.simulate import weather
+        >>> y, x = weather(300, random_state=0)
+        >>> cp = ConformalHMM(random_state=0).fit(y[:200], x[:200])
+        >>> round(cp.score(y[200:], x[200:]), 2)
+        0.93
+        """
+        self._check_fitted()
+        return share_right(self, new_observations, self._check_truth(readable(states, "states")))
+
     def check(
         self,
         *,
@@ -649,7 +670,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     def _saved(self) -> dict[str, Any]:
         if self.__dict__.get("series_") is not None:
             return {"params": self.get_params(deep=False), **each_series(self).kept()}
-        return self._saved_with("score_", "symmetry_", "_remembering")
+        return self._saved_with("conformity_score_", "symmetry_", "_remembering")
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> ConformalHMM:
@@ -661,7 +682,11 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             made.series_ = EachSeries(made, **kept)
             return made
         made = cls._restored_with(
-            kept, _data=EncodedHistory, score_=Score, symmetry_=Symmetry, _remembering=Symmetry
+            kept,
+            _data=EncodedHistory,
+            conformity_score_=Score,
+            symmetry_=Symmetry,
+            _remembering=Symmetry,
         )
         data = made._data
         data.narrowed(made._remembering.given != LAST)
@@ -669,8 +694,10 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         seen = data.kinds
         known = isinstance(seen, Kinds) and isinstance(seen.kinds, dict)
         require(seen is None or known, "what is observed")
-        if isinstance(made.score_, StepScore):
-            require(type(made.score_.lag) is int and made.score_.lag >= 0, "a lag")
+        if isinstance(made.conformity_score_, StepScore):
+            require(
+                type(made.conformity_score_.lag) is int and made.conformity_score_.lag >= 0, "a lag"
+            )
         found = made._remembering
         (found.symmetry if isinstance(found, Remembering) else found).check(data.history)
         if len(data.history):
@@ -726,7 +753,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         """Check what is read at every prediction, and may have been changed since `fit`.
 
         The others have done their work at `fit`, and what they stand for is in ``model_``,
-        ``score_`` and ``symmetry_``: a change of theirs waits for the next one.
+        ``conformity_score_`` and ``symmetry_``: a change of theirs waits for the next one.
         """
         read_levels(self.confidence_level)
         if not isinstance(self.series, str) or self.series not in SERIES:
@@ -816,7 +843,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             new = data.read_new(new_observations, horizon)
         ask = partial(
             PredictionTask.about,
-            score=self.score_.with_lag(lag) if lag else self.score_,
+            score=self.conformity_score_.with_lag(lag) if lag else self.conformity_score_,
             symmetry=symmetry,
             n_resamples=int(self.n_resamples),
             entropy=self._entropy,

@@ -199,7 +199,7 @@ class EncodedHistory(Saved):
             "omits_first": self.omits_first,
             "alphabet": self.alphabet,
             "lengths": self._lengths,
-            "stretches": self.history.segments,  # its name in files
+            "segments": self.history.segments,
             "begun": self.begun,
             "clock": None if self.clock is None else tuple(self.clock),
             "parts": self._parts,
@@ -232,7 +232,7 @@ class EncodedHistory(Saved):
         if begins[-1] == len(states) and not made.together:  # broken off, and nothing since
             past, made.history = made.history, made._new_history()
             made.history.pool = past.pool
-        made.history.segments = int(kept["stretches"])
+        made.history.segments = int(kept["segments"])
         made.begun = int(kept.get("begun", len(states)))  # files from before it was kept
         require(made.begun > 0, "a length")
         made.clock = read_clock(kept.get("clock"))

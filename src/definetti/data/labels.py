@@ -287,7 +287,8 @@ def read_declared(states: Any, known: Iterable[Hashable]) -> Alphabet:
             "was read before), or leave it out"
         )
     alphabet = Alphabet(known)
-    missing = [label for label in alphabet.codes if label not in set(declared)]
+    named = set(declared)
+    missing = [label for label in alphabet.codes if label not in named]
     if missing:
         raise ValueError(
             f"states does not have {missing[0]!r}, a state that the model knows; declare all of "

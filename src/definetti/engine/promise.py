@@ -32,18 +32,26 @@ class Promise(NamedTuple):
         the "last state" of the window or the "present state" before it
     when : "at any time" fixed in advance, or "by visits": at the m-th departure from the state
     says : the same in a sentence
+    recalls : what the future depends on besides the state, in words; empty without a memory
     """
 
     exact: bool
     given: str
     when: str
     says: str
+    recalls: str = ""
+
+    @property
+    def state(self) -> str:
+        """The state that it is conditional on, with its memory if it has one."""
+        return f"{self.given} with its memory" if self.recalls else self.given
 
     @property
     def holds_given(self) -> str:
         """The state, and when where that is not the usual, as sets keep it."""
-        clocked = self.given == PRESENT and self.when == ANY_TIME
-        return f"{self.given}, {ANY_TIME}" if clocked else self.given
+        if self.given == LAST:
+            return LAST
+        return self.state if self.when == BY_VISITS else f"{self.state}, {ANY_TIME}"
 
 
 def promise_of(
@@ -100,13 +108,13 @@ use symmetry='spaced' or 'departures', or ask about all new steps
     when = BY_VISITS if by_visits else ANY_TIME
     if not symmetry.exact:
         says = f"nothing is guaranteed: symmetry={symmetry.known_as!r} is not exact"
-        return Promise(False, symmetry.given, when, says)
-    state = f"{symmetry.given} with its memory" if symmetry.recalls else symmetry.given
+        return Promise(False, symmetry.given, when, says, symmetry.recalls)
+    found = Promise(True, symmetry.given, when, "", symmetry.recalls)
     how = "averaged over its visits" if by_visits else when
-    says = f"{COVERED[guarantee]}, conditional on the {state}, {how}"
+    says = f"{COVERED[guarantee]}, conditional on the {found.state}, {how}"
     if symmetry.recalls:
         says += f", where the future depends on {symmetry.recalls} alone"
-    return Promise(True, symmetry.given, when, says)
+    return found._replace(says=says)
 
 
 def _check_steps(
@@ -212,13 +220,16 @@ def way_to_limits(symmetry: Symmetry, fixed: bool) -> str:
     return " and ".join(step for step in (fix * (not fixed), use) if step)
 
 
-def each_time(given: str) -> str:
-    """Say given which state a set promises, where that is not the last: nothing is added then.
+def write_condition(given: str) -> str:
+    """Write the state that a promise is conditional on; nothing where it is the last state.
 
-    >>> each_time("present state, at any time")
+    >>> write_condition("present state with its memory")
+    ' each time it is in this state with its memory, counted by visits'
+    >>> write_condition("present state, at any time")
     ' given the present state, at any time'
     """
     if given == LAST:
         return ""
-    by_visits = " each time it is in this state, counted by visits"
-    return by_visits if given == PRESENT else f" given the {given}"
+    if given.endswith(ANY_TIME):
+        return f" given the {given}"
+    return f" each time it is in this state{given.removeprefix(PRESENT)}, counted by visits"

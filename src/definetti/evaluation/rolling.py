@@ -18,6 +18,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.terminal import show_progress
 from definetti.data.labels import piece
+from definetti.data.timing import read_rows
 from definetti.engine.pvalues import entry, miscoverage
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.windows import roll_at_once
@@ -68,6 +69,28 @@ def roll_windows(
             known = begin
         end = begin + horizon
         yield Window(begin, _cut(observations, begin, end), tuple(states[begin:end]))
+
+
+def share_right(predictor: Any, observations: Any, states: Sequence[Any]) -> float:
+    """Return the share of steps whose most plausible state is right, each predicted in turn.
+
+    Parameters
+    ----------
+    predictor : fitted on what comes before; a copy of it learns each label after its step
+    observations, states : what follows, and its true states
+    """
+    if not states:
+        raise ValueError("states is empty; give the true states of at least one step")
+    rows = read_rows(observations, states, clock=predictor._data.clock, name="new_observations")
+    if rows.after_hole or len(rows.lengths) > 1:
+        raise ValueError(
+            "there is a hole in the times of the rows, or before the first; score one segment, or "
+            "use evaluate"
+        )
+    learner, right = copy.deepcopy(predictor), 0
+    for window in roll_windows(learner, rows.observations, states, range(len(states)), 1):
+        right += learner.predict_p(window.observations, horizon=1).best == window.truth
+    return right / len(states)
 
 
 class JudgedLevels(NamedTuple):

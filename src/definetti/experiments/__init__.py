@@ -8,7 +8,7 @@ that are exchangeable with the new one. Each says what it guarantees, and when; 
 whether the guarantee holds.
 """
 
-from definetti.experiments.adapting import AdaptiveLevel as AdaptiveLevel
+from definetti.experiments.adapting import AdaptiveInference as AdaptiveInference
 from definetti.experiments.adapting import ControlledLevel as ControlledLevel
 from definetti.experiments.adapting import TunedLevel as TunedLevel
 from definetti.experiments.benchmark import compare as compare

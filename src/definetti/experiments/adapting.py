@@ -63,7 +63,7 @@ class Adapting(Baseline):
 
 
 @dataclass(eq=False, repr=False)
-class AdaptiveLevel(Adapting, name="adaptivelevel"):
+class AdaptiveInference(Adapting, name="adaptivelevel"):
     """Adaptive conformal inference (Gibbs & Candès 2021).
 
     Parameters
@@ -88,13 +88,11 @@ class AdaptiveLevel(Adapting, name="adaptivelevel"):
     guaranteed of a single set; the set is everything where ``alpha <= 0``, empty where
     ``alpha >= 1``.
 
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
-
     Examples
     --------
     >>> from definetti.simulate import weather
     >>> y, x = weather(300, random_state=0)
-    >>> cp = AdaptiveLevel(gamma=0.05).fit(y[:200], x[:200])
+    >>> cp = AdaptiveInference(gamma=0.05).fit(y[:200], x[:200])
     >>> for t in range(200, 300):
     ...     s = cp.predict_set(y[t : t + 1])
     ...     cp = cp.partial_fit(y[t : t + 1], x[t : t + 1])
@@ -114,12 +112,12 @@ class TunedLevel(Adapting, name="dtaci"):
     """Adaptive conformal inference that tunes its step (Gibbs & Candès 2022).
 
     Guaranteed, for any data whatever: each of its sizes of a step by itself keeps what
-    `AdaptiveLevel` promises. Of their average, which sets are made by, nothing is guaranteed.
+    `AdaptiveInference` promises. Of their average, which sets are made by, nothing is guaranteed.
 
     Notes
     -----
     The parameters are those of `definetti.baselines.Baseline`, and attributes and rounds those
-    of `AdaptiveLevel`; the rule is `definetti.adaptive.DtACI`.
+    of `AdaptiveInference`; the rule is `definetti.adaptive.DtACI`.
     """
 
     title = "dynamically tuned adaptive conformal inference"
@@ -137,7 +135,7 @@ class ControlledLevel(Adapting, name="quantile_pid"):
     Notes
     -----
     The parameters are those of `definetti.baselines.Baseline`, and attributes and rounds those
-    of `AdaptiveLevel`; the rule is `definetti.adaptive.QuantilePID`.
+    of `AdaptiveInference`; the rule is `definetti.adaptive.QuantilePID`.
     """
 
     title = "conformal PID control"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from definetti._system.files import replace_file
 from definetti.cells import Cell, run_cells
 from definetti.evaluation.rolling import roll_windows
 from definetti.experiments.contestants import CONTESTANTS, Contestant, chosen
-from definetti.experiments.reproduction import check_experiment
+from definetti.experiments.reproduction import check_experiment, write_csv
 from definetti.experiments.standings import Rows, Standings, marked, picture, row, verdicts
 from definetti.experiments.worlds import ContestWorld, Drawn, Recorded, Recording, selected
 
@@ -169,14 +168,7 @@ def write_standings(standings: Standings, folder: Path) -> Standings:
         {**r, "smallest": (r["world"], r["horizon"], r["method"]) in best} for r in standings.rows
     ]
 
-    def write(path: Path) -> None:
-        columns = list(dict.fromkeys(key for one in rows for key in one))
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, columns)
-            writer.writeheader()
-            writer.writerows(rows)
-
-    replace_file(table, write)
+    replace_file(table, lambda path: write_csv(path, rows))
     figure = picture(standings.rows)
     replace_file(drawing, partial(figure.savefig, format="png", dpi=120))
     return Standings(rows, standings.verdicts, standings.left_out, [table, drawing])

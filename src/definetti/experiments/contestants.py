@@ -54,8 +54,8 @@ class Contestant:
     def of(cls, baseline: type[Baseline]) -> Contestant:
         """Return a baseline as a contestant.
 
-        >>> from definetti.experiments import AdaptiveLevel
-        >>> Contestant.of(AdaptiveLevel).rounds
+        >>> from definetti.experiments import AdaptiveInference
+        >>> Contestant.of(AdaptiveInference).rounds
         True
         """
         return cls(
@@ -212,12 +212,12 @@ MONITORED = {
 
 
 def _full(**more: Any) -> dict[str, Any]:
-    settings = (("symmetry", "full"), ("score", "path"), *more.items())
+    settings = (("symmetry", "full"), ("conformity_score", "path"), *more.items())
     return {"by": "ours", "exact": True, "settings": settings, "split": False, "each": True}
 
 
 def _paper(symmetry: str) -> dict[str, Any]:
-    settings = (("symmetry", symmetry), ("score", "filter"))
+    settings = (("symmetry", symmetry), ("conformity_score", "filter"))
     exact = symmetry == "pairs"
     return {"by": "the paper", "exact": exact, "settings": settings, "split": False, "each": True,
             "symbols": True}  # fmt: skip
@@ -242,9 +242,17 @@ CONTESTANTS = {
             **{**_full(smoothing=True), "exact": False},
             restart="both",
         ),
-        Contestant("spaced+path+split", "ours", True, (("symmetry", "spaced"), ("score", "path"))),
         Contestant(
-            "departures+path+split", "ours", True, (("symmetry", "departures"), ("score", "path"))
+            "spaced+path+split",
+            "ours",
+            True,
+            (("symmetry", "spaced"), ("conformity_score", "path")),
+        ),
+        Contestant(
+            "departures+path+split",
+            "ours",
+            True,
+            (("symmetry", "departures"), ("conformity_score", "path")),
         ),
         Contestant("pairs+filter", **_paper("pairs")),
         Contestant("published+filter", **_paper("published")),

@@ -90,7 +90,7 @@ def make_sets(
 
     cp = ConformalHMM(
         HMM(prior=method.prior),
-        score=method.score,
+        conformity_score=method.score,
         symmetry=method.symmetry,
         confidence_level=method.level,
         states=list(range(task.n_states)),

@@ -65,7 +65,7 @@ FUND = File(
 FILES = (STATES, HOUSEHOLD, FUND)
 
 
-class Series(NamedTuple):
+class PaperSeries(NamedTuple):
     """A series of states, and which of its steps the paper predicts.
 
     Attributes
@@ -87,7 +87,7 @@ class Series(NamedTuple):
     size: float
 
 
-def read_series(data: Path | str) -> list[Series]:
+def read_series(data: Path | str) -> list[PaperSeries]:
     """Read the four series from a folder.
 
     Parameters
@@ -153,13 +153,13 @@ def average_days(days: list[str], values: FloatArray) -> FloatArray:
 
 def _make_series(
     name: str, states: tuple[int, ...], *, length: int, windows: int, coverage: float, size: float
-) -> Series:
+) -> PaperSeries:
     if len(states) < length + windows:
         raise ValueError(
             f"the series {name} of the data folder has {len(states)} steps and needs "
             f"{length + windows}; get the file anew"
         )
-    return Series(
+    return PaperSeries(
         name=name, states=states, n_states=len(set(states)), length=length, windows=windows,
         coverage=coverage, size=size,
     )  # fmt: skip
@@ -215,7 +215,7 @@ SERIES_METHODS = (
     replace(OURS, observed=False),
 )
 
-Outcomes = list[tuple[Series, Method, list[Any]]]
+Outcomes = list[tuple[PaperSeries, Method, list[Any]]]
 
 
 def predict_steps(cell: Cell, part: range) -> list[list[Any]]:

@@ -100,7 +100,7 @@ def write_reproduction(
     """
     table = rows if records is None else records
     path = folder / f"{name}.csv"
-    replace_file(path, lambda part: _write_csv(part, table))
+    replace_file(path, lambda part: write_csv(part, table))
     files = [path]
     for method, own in group_by_method(table).items():
         figure = draw(own)
@@ -120,7 +120,8 @@ def make_file_name(method: str) -> str:
     return "_".join(words.split()).lower()
 
 
-def _write_csv(path: Path, rows: Rows) -> None:
+def write_csv(path: Path, rows: Rows) -> None:
+    """Write rows with all columns that any of them has."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns)

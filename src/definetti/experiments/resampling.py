@@ -43,8 +43,6 @@ class ClassConditional(Baseline, name="classconditional"):
     its own. Over several steps nothing is guaranteed for a chain. A class that the past does not
     have is always in the set.
 
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
-
     Examples
     --------
     >>> from definetti.simulate import weather
@@ -191,8 +189,6 @@ class Thinned(Baseline, name="thinned"):
     right ``K``, coverage of at least the level less a gap of the order of the mixing time over
     ``n log n``. The gap is not known, and no length makes it zero.
 
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
-
     Examples
     --------
     >>> from definetti.simulate import weather
@@ -272,8 +268,6 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     Guaranteed: coverage that tends to the level as the history grows, if the errors of the true
     model are stationary and strongly mixing and the ensemble tends to it. For no finite length is
     anything guaranteed.
-
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
 
     Examples
     --------

@@ -53,8 +53,8 @@ class UnionBaseline(Baseline, ABC):
         return False
 
     def _resolve_score(self) -> Score:
-        if self.score not in ("smoother", "filter"):
-            raise ValueError(f"score must be 'smoother' or 'filter', got {self.score!r}")
+        if self.conformity_score not in ("smoother", "filter"):
+            raise ValueError(f"score must be 'smoother' or 'filter', got {self.conformity_score!r}")
         return super()._resolve_score()
 
     def _take_in(
@@ -141,7 +141,7 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
 
     Parameters
     ----------
-    score : {"smoother", "filter"}, default "smoother"
+    conformity_score : {"smoother", "filter"}, default "smoother"
         The nonconformity of a state at its step: one minus its probability given all observations
         of the window, or those so far.
     train_size : float or int, default 0.5
@@ -174,7 +174,7 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
 
     title = "union bound over steps"
 
-    score: Any = "smoother"
+    conformity_score: Any = "smoother"
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -183,7 +183,7 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
 
     def _steps(self, task: PredictionTask) -> list[list[Rank]]:
         estimate = task.estimate(task.complete_with(0))
-        smooth = isinstance(self.score_, Smoother)
+        smooth = isinstance(self.conformity_score_, Smoother)
         asked = estimate.smoothing if smooth else estimate.filtering
         new = round_scores(1.0 - asked(task.hide_unseen(task.complete_with(0).window))[0])
         ends = self._ends(task)

@@ -46,7 +46,6 @@ class LikelihoodRatio(Baseline, name="likelihoodratio"):
     estimate, from the data that calibrate, for which nothing is guaranteed. It needs symbols.
 
     The p-values are quotients of floats; what is on the boundary but for rounding is left out.
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
 
     Examples
     --------
@@ -73,11 +72,7 @@ class LikelihoodRatio(Baseline, name="likelihoodratio"):
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         estimate = task.estimate(task.complete_with(0))
-        past = all_scores(
-            task,
-            "windows",
-            lambda ends: task.score_windows(estimate, task.windows_ending(ends)),
-        )
+        past = score_past(task, estimate)
         ends = np.arange(len(task.observations), len(task.history))
         new = task.windows(candidates)
         # All candidates have the same observations, and so the same weight.
@@ -88,6 +83,13 @@ class LikelihoodRatio(Baseline, name="likelihoodratio"):
             weights = recent_weights(task, windows)
         scores = task.score_windows(estimate, new)
         return weighed_ranks(past, weights[:-1], scores, own=float(weights[-1])), scores
+
+
+def score_past(task: PredictionTask, estimate: Estimate) -> FloatArray:
+    """Score all windows of the past, the oldest first."""
+    return all_scores(
+        task, "windows", lambda ends: task.score_windows(estimate, task.windows_ending(ends))
+    )
 
 
 def given_weights(
@@ -153,7 +155,6 @@ class NonExchangeable(Baseline, name="nonexchangeable"):
     Markov chain it need not, and is not known.
 
     The p-values are quotients of floats; what is on the boundary but for rounding is left out.
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
 
     Examples
     --------
@@ -179,11 +180,7 @@ class NonExchangeable(Baseline, name="nonexchangeable"):
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         estimate = task.estimate(task.complete_with(0))
-        past = all_scores(
-            task,
-            "windows",
-            lambda ends: task.score_windows(estimate, task.windows_ending(ends)),
-        )
+        past = score_past(task, estimate)
         weights = np.power(float(self.decay), np.arange(len(past), 0, -1, dtype=np.float64))
         scores = task.score_windows(estimate, task.windows(candidates))
         return weighed_ranks(past, weights, scores, own=1.0), scores
@@ -211,8 +208,6 @@ class Robust(Baseline, name="robust"):
     Guaranteed: coverage of at least the level, if windows are independent, those of the past have
     one law, and the new one a law whose divergence from it is at most `radius`. For the windows
     of a Markov chain nothing is guaranteed.
-
-    Over ``h`` steps whole windows are ranked, so that all steps are right together.
 
     Examples
     --------

@@ -86,7 +86,8 @@ class Levels:
     def check(self, labels: Iterable[Hashable]) -> None:
         """Refuse a level for a state that there is not, and a state without a level."""
         labels = list(labels)
-        unknown = [label for label in self.named if label not in set(labels)]
+        known = set(labels)
+        unknown = [label for label in self.named if label not in known]
         if unknown:
             raise ValueError(
                 f"confidence_level has a level for {unknown[0]!r}, a state that the history does "

@@ -204,8 +204,8 @@ class Monitor(Locked, Saved):
         if self.keep is not None and (counted is None or not counted.sets):
             raise ValueError(
                 "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
-                "refitted HMM, symmetry='spaced', 'returns' or 'full', score='path', 'filter' or "
-                "'smoother', memory=1, guarantee='all'; leave it out"
+                "refitted HMM, symmetry='spaced', 'returns' or 'full', memory=1, guarantee='all', "
+                "conformity_score='path', 'filter' or 'smoother'; leave it out"
             )
         self._follower = Follower(cp, self.keep is not None)
         self._settings = cp
@@ -274,7 +274,7 @@ class Monitor(Locked, Saved):
         found = promise_of(self._settings._remembering, fixed=False)
         if not found.exact:
             return found.says
-        visits = f" {found.when} to the {found.given}" if found.when == BY_VISITS else ""
+        visits = f" {found.when} to the {found.state}" if found.when == BY_VISITS else ""
         given = f"{visits} if the law stays as it is from step {self._since} on"
         if self._cut == "change":
             return f"approximately exact{given}: that step was chosen by the data"

@@ -180,13 +180,17 @@ def check_plain(observation: Any) -> int:
 def describe(cp: ConformalHMM) -> str:
     """Say how sets are made."""
     smoothed = ", smoothed" if cp.smoothing else ""
-    return f"{cp.score_.name} score, {cp.symmetry_.known_as} symmetry{smoothed}"
+    return f"{cp.conformity_score_.name} score, {cp.symmetry_.known_as} symmetry{smoothed}"
 
 
 def counts_tell(cp: ConformalHMM) -> bool:
     """Tell whether counts are all that the ranks of the estimator's score depend on."""
     data = cp._data
-    if cp.memory_ != Order(1) or not data.emission.symbols or not find_step_score(cp.score_):
+    if (
+        cp.memory_ != Order(1)
+        or not data.emission.symbols
+        or not find_step_score(cp.conformity_score_)
+    ):
         return False
     n, m = len(data.alphabet), len(data.table)
     counted = find_priors(cp.model_, data.table) is not None
@@ -218,7 +222,7 @@ class CountsSource(Source):
         self._symmetry = cp.symmetry_ if cp.guarantee == "all" else None
         priors = find_priors(model, data.table)
         assert priors is not None
-        surprise = find_step_score(cp.score_) == "surprise"
+        surprise = find_step_score(cp.conformity_score_) == "surprise"
         self._placed: tuple[int, Placed] | None = None  # of an observation, since the last label
         recent = None if self._symmetry is None else self._symmetry.recent
         self._take_up(Stream.of(data.history, len(self._codes), priors, surprise, recent))
@@ -360,7 +364,7 @@ class GeneralSource(Source):
         super().__init__(parts)
         self._follower, self._generator = follower, generator
         cp = follower.cp
-        every = dict(zip(PARTS, (Transition(), Emission(), cp.score_), strict=True))
+        every = dict(zip(PARTS, (Transition(), Emission(), cp.conformity_score_), strict=True))
         self._scores: list[Score] = [every[name] for name in parts.judged]
         codes = cp._data.alphabet.codes
         self._scores += [PreviousStateScore(codes[state]) for state in parts.visited]

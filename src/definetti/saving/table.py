@@ -237,7 +237,7 @@ KINDS = [
     _kind("prediction set", PredictionSet, _check_set),
     _kind("labelled", EncodedHistory),
     _kind("units", Units, _check_units),
-    _kind("trained stretch", Trained),
+    _kind("trained segment", Trained),
     _kind("part", Part),
     _kind("diagnosis", Diagnosis),
     _kind("finding", Finding),

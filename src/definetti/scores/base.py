@@ -61,8 +61,9 @@ class Score(Named, ABC):
             repr(name) for name, one in Score.named.items() if one.with_lag is not Score.with_lag
         ]
         raise ValueError(
-            f"score={self.name!r} does not tell the last steps from the first, which lag={lag} "
-            f"asks for; use one of {', '.join(names)}, or derive it from definetti.scores.StepScore"
+            f"conformity_score={self.name!r} does not tell the last steps from the first, which "
+            f"lag={lag} asks for; use one of {', '.join(names)}, or derive it from "
+            "definetti.scores.StepScore"
         )
 
 

@@ -169,8 +169,11 @@ class Promise(Named, ABC):
             symmetry = auto
         if memory != Order(1):
             symmetry = Remembering(symmetry, memory)
-        trained = self.table.model.knows_states
-        promise_of(symmetry, trained, series=name, train_size=cp.train_size)
+        trained, size = self.table.model.knows_states, cp.train_size
+        rows = int(self.table.series.lengths.min())
+        if isinstance(size, (float, np.floating)) and 0 < size < 1:
+            rows = max(1, int(size * rows))
+        promise_of(symmetry, trained, series=name, train_size=size, rows=rows)
 
     def prepare(self) -> None:
         """Work out, or refuse, what all series share."""

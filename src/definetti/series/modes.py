@@ -29,6 +29,9 @@ class OwnHistory(Promise, name="own"):
     says = "exact for each series, given its last state, by its own history"
     source = "the rows of its series before it"
 
+    def prepare(self) -> None:
+        self.check()
+
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
         return self.table.fit(place, end)
 

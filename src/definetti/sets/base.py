@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.labels import hashable, listed
-from definetti.engine.promise import LAST, each_time
+from definetti.engine.promise import LAST, write_condition
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
 
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -93,7 +93,7 @@ def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = 
         return f"all candidates{'' if exact else ', p-values NOT valid'}"
     if exact:
         level = write_at_least(confidence_level)
-        return f"holding the truth with probability {level}{each_time(given)}"
+        return f"holding the truth with probability {level}{write_condition(given)}"
     return f"level {write_at_least(confidence_level, '')} NOT guaranteed"
 
 

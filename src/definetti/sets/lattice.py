@@ -138,7 +138,8 @@ class LatticeSet(BaseStepwiseSet):
     limits : (number of states,) how strange a sequence with each last state may be
     max_listed : how many members may be listed or counted one by one
     given : given which state that holds: the "last state", whatever state it ends in, or the
-        "present state", each time it is in this state: at its m-th departure, for every m;
+        "present state", averaged over its visits: at its m-th departure, for every m, "with its
+        memory" where the future depends on more;
         or the "present state, at any time"
     note : what it does not say, where too few windows of the past leave nothing out
     let_in : (horizon,) codes of the one member of a set in which no sequence keeps the limits, if

@@ -50,7 +50,8 @@ class PredictionSet:
     all_p_values : those of all sequences, in the order of `definetti.data.candidates`, where the
         set was made by ranking all; members alone have one if left out
     given : given which state that holds: the "last state", whatever state it ends in, or the
-        "present state", each time it is in this state: at its m-th departure, for every m;
+        "present state", averaged over its visits: at its m-th departure, for every m, "with its
+        memory" where the future depends on more;
         or the "present state, at any time"
     note : what it does not say, where too few windows of the past leave nothing out
     filled : whether nothing is plausible at the level, so that the set would be empty, and the

@@ -11,7 +11,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
-from definetti.engine.promise import LAST, each_time
+from definetti.engine.promise import LAST, write_condition
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
 from definetti.sets.base import BaseStepwiseSet, BoolArray, coded, short
 
@@ -33,7 +33,8 @@ class StepSets(BaseStepwiseSet):
     exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
     given : given which state that holds: the "last state", whatever state it ends in, or the
-        "present state", each time it is in this state: at its m-th departure, for every m;
+        "present state", averaged over its visits: at its m-th departure, for every m, "with its
+        memory" where the future depends on more;
         or the "present state, at any time"
     allow_empty : whether a step may have no state; else it has its most probable one, and the
         promise is kept all the more
@@ -145,4 +146,4 @@ class StepSets(BaseStepwiseSet):
             promised = f"at most {self.max_errors} wrong with probability {level}"
         else:
             promised = f"all right together with probability {level}"
-        return f"{line}; {promised}{each_time(self.given)}"
+        return f"{line}; {promised}{write_condition(self.given)}"

@@ -12,7 +12,7 @@ import pytest
 from definetti import HMM, given_hmm
 from definetti.baselines import Classical
 from definetti.experiments import (
-    AdaptiveLevel,
+    AdaptiveInference,
     ClassConditional,
     EnsembleSliding,
     LikelihoodRatio,
@@ -280,7 +280,7 @@ def test_adaptive_level():
     for seed in range(CASES // 4):
         rng, model, given, x, y, _ = case(seed)
         h, gamma, level = int(rng.integers(1, 3)), Fraction(1, 10), Fraction(4, 5)
-        cp = AdaptiveLevel(given, confidence_level=0.8, gamma=0.1).fit(y, x)
+        cp = AdaptiveInference(given, confidence_level=0.8, gamma=0.1).fit(y, x)
         alpha = 1 - level
         for _ in range(12):
             new = tuple(rng.integers(model.m, size=h).tolist())
@@ -395,7 +395,7 @@ def test_union_multi_step(several, score):
                 past = [1 - scored(start, seen, k, states[k]) for _, start, states, seen in kept]
                 p.append(counted(past, 1 - scored(x[-1], new, k, c[k])))
             expected[c] = min(h * min(p), Fraction(1))
-        cp = UnionMultiStep(given, score=score).fit(y, x, lengths)
+        cp = UnionMultiStep(given, conformity_score=score).fit(y, x, lengths)
         assert cp.exact == several
         check(cp, new, expected)
 

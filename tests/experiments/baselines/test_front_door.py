@@ -14,7 +14,7 @@ from definetti import ConformalHMM, baselines, experiments, given_hmm
 from definetti.baselines import Baseline, Classical
 from definetti.evaluation.results import Evaluation
 from definetti.experiments import (
-    AdaptiveLevel,
+    AdaptiveInference,
     ClassConditional,
     EnsembleSliding,
     LikelihoodRatio,
@@ -155,7 +155,7 @@ def test_a_function_is_a_model_too(baseline):
     assert set(cp.predict_p(Y[200:201]).p_values) == {1.0}  # all is tied
 
 
-@every_baseline(slow=[AdaptiveLevel, NonExchangeable])
+@every_baseline(slow=[AdaptiveInference, NonExchangeable])
 def test_steps_without_observations(baseline):
     plain = baseline(random_state=0).fit(None, X[:200])
     assert len(plain.predict_p(horizon=2)) == 4
@@ -169,7 +169,7 @@ def test_steps_without_observations(baseline):
         assert len(cp.predict_p(Y[200:201], horizon=2)) == 4
 
 
-@every_baseline(slow=[AdaptiveLevel])
+@every_baseline(slow=[AdaptiveInference])
 def test_states_that_were_declared_or_never_seen(baseline):
     cp = baseline(states=["sun", "rain", "snow"], random_state=0).fit(Y[:200], X[:200])
     assert cp.states_ == ("sun", "rain", "snow")
@@ -251,16 +251,19 @@ def test_only_an_ensemble_trains_without_a_split():
         (ShiftPermutations(block=1.5), "block must be a whole number ≥ 1, got 1.5"),
         (EnsembleSliding(n_models=0), "n_models must be a whole number ≥ 1, got 0"),
         (EnsembleSliding(piece=-1), "piece must be a whole number ≥ 1, got -1"),
-        (UnionMultiStep(score="path"), "score must be 'smoother' or 'filter', got 'path'"),
+        (
+            UnionMultiStep(conformity_score="path"),
+            "score must be 'smoother' or 'filter', got 'path'",
+        ),
         (UnionOverSequences(conditional=1), "conditional must be True or False, got 1"),
         (LikelihoodRatio(weight="old"), "weight must be 'recent' or a function .* got 'old'"),
         (Robust(radius=-1), "radius must be a finite number ≥ 0, got -1"),
         (Robust(divergence="l2"), "divergence must be one of 'kl', 'chi2', 'tv', got 'l2'"),
-        (AdaptiveLevel(gamma=0), "gamma must be a number between 0 and 1, got 0"),
+        (AdaptiveInference(gamma=0), "gamma must be a number between 0 and 1, got 0"),
         (NonExchangeable(decay=1.1), "decay must be a number above 0 and at most 1, got 1.1"),
         (Thinned(thinning=0), "thinning must be a whole number ≥ 1, got 0"),
         (Thinned(thinning="some"), "thinning must be 'auto' or a whole number ≥ 1, got 'some'"),
-        (Classical(score="best"), "score must be one of"),
+        (Classical(conformity_score="best"), "score must be one of"),
     ],
 )
 def test_parameters_of_their_own_are_checked_at_the_fit(cp, message):
@@ -283,14 +286,14 @@ def test_weights_that_are_none(weight, error, message):
 
 
 def test_the_adaptive_level_adapts_to_one_level_only():
-    cp = AdaptiveLevel(confidence_level=0.8).fit(Y, X)
+    cp = AdaptiveInference(confidence_level=0.8).fit(Y, X)
     assert cp.predict_set(["hat"], 0.8) == cp.predict_set(["hat"])
     with pytest.raises(ValueError, match=r"confidence_level=0.9, but the level adapts to .* 0.8"):
         cp.predict_set(["hat"], 0.9)
 
 
 def test_a_round_that_fails_leaves_the_adaptive_level_as_it_was():
-    cp = AdaptiveLevel(states=["sun", "rain"]).fit(Y, X)
+    cp = AdaptiveInference(states=["sun", "rain"]).fit(Y, X)
     with pytest.raises(ValueError, match="not among the known labels"):
         cp.partial_fit(["hat"], ["snow"])
     assert (cp.rounds_, float(cp.alpha_)) == (0, 0.1)

@@ -16,7 +16,7 @@ import pytest
 from definetti import given_hmm
 from definetti.baselines import Classical
 from definetti.experiments import (
-    AdaptiveLevel,
+    AdaptiveInference,
     ClassConditional,
     EnsembleSliding,
     LikelihoodRatio,
@@ -161,14 +161,14 @@ CLIMB = given_hmm([[0.2] * 5] * 5, [[0.5 - k / 10, 0.5 + k / 10] for k in range(
     "cp",
     [
         Classical(CLIMB),
-        Classical(CLIMB, score="filter"),
+        Classical(CLIMB, conformity_score="filter"),
         ShiftPermutations(CLIMB),
         EnsembleSliding(CLIMB),
         UnionOverSequences(CLIMB),
         UnionMultiStep(CLIMB),
         LikelihoodRatio(CLIMB),
         Robust(CLIMB, radius=0.001),
-        AdaptiveLevel(CLIMB, confidence_level=0.7),
+        AdaptiveInference(CLIMB, confidence_level=0.7),
         NonExchangeable(CLIMB, decay=1.0),
         Thinned(CLIMB, thinning=1),
     ],
@@ -269,7 +269,7 @@ def test_a_union_bound_over_exchangeable_sequences(known, horizon, sequences, sc
     for x in product(range(2), repeat=known + horizon):
         steps = pairwise(x)
         every.append((x, F(1, 2) * prod(transition[a][b] for a, b in steps)))
-    cp = UnionMultiStep(PLAIN, score=score)
+    cp = UnionMultiStep(PLAIN, conformity_score=score)
     lengths = [known + horizon] * (sequences - 1) + [known]
     found = {}
     for chosen in product(every, repeat=sequences):
@@ -289,7 +289,7 @@ def test_a_union_bound_over_exchangeable_sequences(known, horizon, sequences, sc
 @pytest.mark.parametrize("truth", ["adversary", "friend", "drift"])
 def test_the_adaptive_level_holds_in_the_long_run_whatever_comes(truth, level, gamma):
     rng = np.random.default_rng(0)
-    cp = AdaptiveLevel(BOUND, confidence_level=level, gamma=gamma)
+    cp = AdaptiveInference(BOUND, confidence_level=level, gamma=gamma)
     cp.fit(rng.integers(2, size=20).tolist(), rng.integers(2, size=20).tolist())
     misses, furthest = 0, 0.0
     for t in range(1, 121):
@@ -312,7 +312,7 @@ def test_the_adaptive_level_holds_in_the_long_run_whatever_comes(truth, level, g
 
 
 def test_an_empty_and_a_full_set_of_the_adaptive_level():
-    cp = AdaptiveLevel(BOUND, gamma=0.5).fit([0, 1] * 10, [0, 1] * 10)
+    cp = AdaptiveInference(BOUND, gamma=0.5).fit([0, 1] * 10, [0, 1] * 10)
     cp.alpha_ = F(0)
     assert len(cp.predict_set([0])) == 2
     cp.alpha_ = F(1)

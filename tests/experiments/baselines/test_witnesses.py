@@ -54,7 +54,7 @@ def test_classical_is_what_crepes_computes(seed):
     asked = 1 - table[[x[-1]], [new]]
     other = crepes.ConformalClassifier()
     other.fit(past)
-    cp = Classical(model, score="filter").fit(y, x)
+    cp = Classical(model, conformity_score="filter").fit(y, x)
     theirs = other.predict_p(asked, smoothing=False)[0]
     ours = [cp.p_value([new], [state]) for state in range(3)]
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
@@ -75,7 +75,7 @@ def test_class_conditional_is_what_crepes_computes(seed):
     asked = 1 - table[[x[-1]], [new]]
     other = crepes.ConformalClassifier()
     other.fit(past, bins=x[1:])
-    cp = ClassConditional(model, score="filter").fit(y, x)
+    cp = ClassConditional(model, conformity_score="filter").fit(y, x)
     for state in range(3):
         theirs = other.predict_p(asked, bins=np.array([state]), smoothing=False)[0, state]
         assert cp.p_value([new], [state]) == pytest.approx(theirs, abs=1e-12)
@@ -90,7 +90,7 @@ def test_classical_sets_are_those_of_mapie(level):
         other = classification.SplitConformalClassifier(
             classifier, confidence_level=level, conformity_score="lac", prefit=True
         ).conformalize(rows, x[1:])
-        cp = Classical(model, score="filter").fit(y, x)
+        cp = Classical(model, conformity_score="filter").fit(y, x)
         asked = np.array([[x[-1], symbol] for symbol in range(4)])
         theirs = other.predict_set(asked)[1][:, :, 0]
         for symbol, state in product(range(4), range(3)):
