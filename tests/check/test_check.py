@@ -155,7 +155,7 @@ def seconds(states):
 
 
 def test_a_function_of_ones_own():
-    def with_lag(states, observations):
+    def late(states, observations):
         return sum(states[-20:])
 
     observations, states = planted("", 100)

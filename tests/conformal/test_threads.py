@@ -241,7 +241,7 @@ def test_a_monitor_that_is_looked_at_while_it_learns(tmp_path: Any) -> None:
         monitor.save(path)
         return look(load(path))
 
-    def infer_types(monitor: Monitor) -> Any:
+    def look(monitor: Monitor) -> Any:
         capitals = [one.log_capital for one in monitor.martingales.values()]
         return monitor.n_labels, monitor.p_values["transitions"].tolist(), capitals
 
