@@ -134,8 +134,8 @@ def test_ignored_sigint_stays_ignored(monkeypatch):
 POOL = """
 import sys, time
 from pathlib import Path
-from definetti.cells.cell import Cell
-from definetti.cells.running import run_cells
+from definetti.cells import Cell
+from definetti.cells import run_cells
 def work(cell, part):
     if cell.experiment == "waiting":
         Path("begun").touch()

@@ -437,7 +437,7 @@ PARAMETERS = [
     *(("smoothing", value, "True or False") for value in ("yes", 1, 0, None)),
     *(("verbose", value, "True or False") for value in ("yes", 2, None)),
     *(("random_state", value, "Generator") for value in (-1, 1.5, "0", [0], True, np.random)),
-    *(("score", value, "'path'") for value in ("likelihood", None, 3, Path, [])),
+    *(("conformity_score", value, "'path'") for value in ("likelihood", None, 3, Path, [])),
     *(("symmetry", value, "'full'") for value in ("all", None, 3, object(), Returns, Full, Pairs)),
     *(("model", value, "HMM") for value in ("hmm", 3, HMM, object())),
     *(("states", value, "list") for value in ("ab", 5, {"sun"}, {"sun": 1})),

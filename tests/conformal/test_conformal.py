@@ -939,7 +939,7 @@ def test_nothing_is_checked_before_fit():
     cp = ConformalHMM(
         model=1, conformity_score=2, symmetry=3, confidence_level=4, n_resamples="many"
     )
-    assert cp.get_params()["score"] == 2
+    assert cp.get_params()["conformity_score"] == 2
 
 
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
