@@ -90,8 +90,8 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         observations; rows that the law cannot read then count as missing. A
         function or a matrix of likelihoods has columns in the order of `states`, to be declared.
     conformity_score : name in `definetti.scores.Score.named`, or callable, default "path"
-        How strange a window is. Any score is valid; a good one gives small sets. A function must
-        look at the window alone and keep nothing between calls.
+        The nonconformity score of a window, large = nonconforming. Any score is valid; a good one
+        gives small sets. A function must look at the window alone and keep nothing between calls.
     symmetry : {"auto", "full", "returns", "pairs", "spaced", "departures", "shifts", \
 "published"} or object
         What a candidate is compared with. "auto" is "spaced", which suffers less than "full"

@@ -53,7 +53,7 @@ class Units(NamedTuple):
     alphabet : the labels of the states
     closed : whether these were declared, so that there are no others
     smoother : the fixed model, with a law of the first state
-    steps : for each sequence that calibrates, how strange its true states are
+    steps : for each sequence that calibrates, the nonconformity of its true states
     shares : how many sequences each of their units has
     number : how many units calibrate
     gaps : whether some observation is missing
@@ -466,7 +466,7 @@ class ConformalSequences(BaseConformal, Saved):
         return sets
 
     def _limit(self, alpha: Fraction) -> float:
-        """Return how strange a state may be to be in the set of its step."""
+        """Return the largest nonconformity of a state in the set of its step."""
         needed = blocks_needed(alpha)  # a limit is found once, and kept for later sets
         if self.n_units_ < needed:
             warn_caller(

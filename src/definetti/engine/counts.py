@@ -53,7 +53,7 @@ def rank_steps(
     Returns
     -------
     greater, equal, total : (W, n) as in `Rank`
-    scores : (W, n) how strange each step is
+    scores : (W, n) nonconformity scores
     """
     windows, n = len(lengths), len(pooled)
     greater = np.empty((windows, n), dtype=np.int64)
@@ -70,12 +70,12 @@ def rank_steps(
             met[state] = True
             pooled[earlier, state] += 1
             emissions[state, code] += 1
-        placed, strange = place_in_past(
+        placed, own = place_in_past(
             pooled, emissions, steps, states[done], codes[done + 1], priors, surprise
         )
         for i in range(n):
             greater[w, i], equal[w, i] = placed[i, 0], placed[i, 1]
-            total[w, i], scores[w, i] = placed[i, 2], strange[i]
+            total[w, i], scores[w, i] = placed[i, 2], own[i]
     return greater, equal, total, scores
 
 

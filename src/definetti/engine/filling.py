@@ -27,7 +27,7 @@ def filling_chances(
 
     Parameters
     ----------
-    ranks : those of all candidates of one prediction, the less strange first where p-values are
+    ranks : those of all candidates of one prediction, the smaller score first where p-values are
         equal
     alphas : one minus the confidence level that each is held to
     smoothing : whether ties are broken at random

@@ -26,8 +26,8 @@ class Rank(NamedTuple):
 
     Attributes
     ----------
-    greater : the weight of windows that are stranger than the candidate
-    equal : the weight of windows as strange as the candidate, itself included
+    greater : the weight of windows with a greater nonconformity score than the candidate
+    equal : the weight of windows with the same score as the candidate, itself included
     total : the weight of all windows
     randomised : whether its ties are broken at random even where no smoothing was asked for
 

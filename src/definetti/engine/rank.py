@@ -290,7 +290,7 @@ def _joined(digits: list[int]) -> int:
 def _placed(
     scores: FloatArray, weights: IntArray, begins: IntArray, classes: IntArray, own: IntArray
 ) -> IntArray:
-    """Add up the digits of what is stranger, as strange, and of all: (C, 3, L)."""
+    """Add up the digits of the weights of greater and equal scores, and of all: (C, 3, L)."""
     placed = np.zeros((len(own), 3, weights.shape[1]), dtype=np.int64)
     for c in range(len(own)):
         begin, end = begins[classes[c]], begins[classes[c] + 1]

@@ -216,7 +216,7 @@ class RankedWindows(NamedTuple):
     candidates : (C, steps) their states
     greater, equal : (W, C) as in `Rank`
     total : (W, G) those of candidate ``c`` are in column ``c % G``
-    scores : (W, C) how strange each is
+    scores : (W, C) nonconformity scores
     """
 
     first: int

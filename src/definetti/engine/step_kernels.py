@@ -1,4 +1,4 @@
-"""One step ahead under a model refitted on counts: how strange each is, and what is as strange."""
+"""Nonconformity scores one step ahead under a model refitted on counts, and their ranks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def judge(
     seen: FloatArray,
     whole: FloatArray,
 ) -> None:
-    """Tell how strange steps to a state are, under counts that have the step to be judged.
+    """Score steps to a state, under counts that include the step to be scored.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def place_in_class(
 
     Returns
     -------
-    five rows: whether the move is stranger, and as strange, by the state before; the same two of
+    five rows: whether the score of the move is greater, and equal, by the state before; the same of
     whole steps, counted by their observations; the same of observations alone, with their number,
     three numbers in one row. One array for all, since each that leaves a kernel takes its time.
     """
@@ -137,7 +137,7 @@ def _compare(
     whole: FloatArray,
     found: IntArray,
 ) -> None:
-    """Count what is stranger and as strange, by scores of which those of no member become NaN."""
+    """Count scores that are greater and equal; those of no member become NaN."""
     n, width = whole.shape
     moved, stepped, observed = found[:2], found[2:4], found[4]
     own = code + 1
@@ -180,7 +180,7 @@ def place_all_in_class(
 
     Returns
     -------
-    what `place_in_class` does, state by state, and how strange each whole step is, (n,)
+    what `place_in_class` does, state by state, and the score of each whole step, (n,)
     """
     n, width = emissions.shape
     found, scores = np.zeros((n, 5, max(n, 3)), dtype=np.int64), np.empty(n)
@@ -228,7 +228,7 @@ def place_in_past(
     priors: tuple[float, float],
     surprise: bool,
 ) -> tuple[IntArray, FloatArray]:
-    """Compare a step to each state with the past steps to it: stranger, as strange, and all.
+    """Rank a step to each state among the past steps to it: greater, equal, and total.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def place_in_past(
 
     Returns
     -------
-    these numbers, (n, 3), and how strange each step is, (n,)
+    these numbers, (n, 3), and the score of each step, (n,)
     """
     n, width = emissions.shape
     placed, scores = np.zeros((n, 3), dtype=np.int64), np.empty(n)

@@ -308,7 +308,7 @@ class Stream:
         return _ranks(weights, found.tolist())
 
     def visits(self, state: int) -> list[Rank]:
-        """Rank a step by whether it comes from each state, which is what is strange.
+        """Rank a step by whether it comes from each state, the more nonconforming case.
 
         Where a state comes no more, the small p-values of its own are those that are missing.
 
@@ -376,7 +376,7 @@ class Placed(NamedTuple):
     ----------
     weights : by state, how many members come from each state before; none where a state is alone
     found : by state, as `place_in_class` returns it
-    scores : how strange each step is, as a whole
+    scores : the nonconformity score of each whole step
     """
 
     weights: list[list[int]]
@@ -404,12 +404,12 @@ class Placed(NamedTuple):
 
 
 def _ranks(weights: list[int], found: list[list[int]]) -> tuple[Rank, Rank, Rank]:
-    total, (stranger, alike, every, *_) = sum(weights), found[4]
+    total, (greater, equal, every, *_) = sum(weights), found[4]
     # Rows may be longer than there are states, by zeros.
     moved, as_moved, stepped, as_stepped = (sum(map(mul, weights, row)) for row in found[:4])
     return (
         Rank(moved, as_moved, total),
-        Rank(stranger, alike, every),
+        Rank(greater, equal, every),
         Rank(stepped, as_stepped, total * every),
     )
 

@@ -351,5 +351,5 @@ def _checked_scores(found: Any, windows: Windows) -> FloatArray:
 def _blame_nan(values: FloatArray) -> ValueError:
     return ValueError(
         f"score returned NaN for window {int(np.isnan(values).argmax())}; "
-        "return a number, or infinity for the strangest"
+        "return a number, or infinity for what cannot conform less"
     )

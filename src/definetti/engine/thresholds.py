@@ -45,7 +45,7 @@ def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> 
     inf
     """
     past = len(scores)
-    if Rank(0, 1, past + 1).exceeds(alpha, uniform):  # stranger than all
+    if Rank(0, 1, past + 1).exceeds(alpha, uniform):  # a score above all
         return np.inf
     # As many scores as alpha leaves out lie above; only an unlucky uniform makes it fewer.
     place = past - max(floor(alpha * (past + 1)), 1)
@@ -61,14 +61,14 @@ def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> 
 
 
 def risk_limit(steps: FloatArray, blocks: int, horizon: int, alpha: Fraction) -> float:
-    """Return how strange a state may be to be in the set of its step.
+    """Return the largest nonconformity of a state in the set of its step.
 
     Conformal risk control (Angelopoulos et al. 2022): of the ``K`` exchangeable blocks the new one
     may have all its steps wrong, so that the others may have ``α K − 1`` blocks' worth wrong.
 
     Parameters
     ----------
-    steps : how strange each true state of the past was at its step, in rising order
+    steps : the nonconformity of each true state of the past at its step, in rising order
     blocks, horizon : the number of past blocks, ``K − 1``, and the steps that each has
 
     Examples
@@ -116,10 +116,12 @@ def read_groups(groups: Any, sequences: int) -> IntArray:
     return Alphabet(found).encode(found, "groups")
 
 
-def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fraction) -> float:
-    """Return how strange something may be, with what is stranger counted by its share of a unit.
+def weighted_limit(
+    nonconformity: FloatArray, shares: IntArray, units: int, alpha: Fraction
+) -> float:
+    """Return the largest nonconformity allowed, each greater one counted by its share of a unit.
 
-    The smallest limit for which the weight of all that is stranger, and one unit more for the new
+    The smallest limit for which the weight of all that is greater, and one unit more for the new
     one, is at most ``α`` of all units, the new one included. With the steps of sequences this is
     conformal risk control (Angelopoulos et al. 2022); with one score a sequence it is the rank of
     hierarchical conformal prediction (Dunn, Wasserman and Ramdas 2022; Lee, Barber and Willett
@@ -127,7 +129,7 @@ def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fra
 
     Parameters
     ----------
-    strange : (R,) what was seen in the units that calibrate
+    nonconformity : (R,) of the units that calibrate
     shares : (R,) whole numbers: the weight of each is one over its number
     units : how many units these are; the weights add up to it
     alpha : one minus the confidence level
@@ -138,17 +140,17 @@ def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fra
 
     Examples
     --------
-    >>> strange, shares = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 2, 2, 1])  # of 3 units
-    >>> round(weighted_limit(strange, shares, 3, Fraction(1, 2)), 6)
+    >>> scores, shares = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 2, 2, 1])  # of 3 units
+    >>> round(weighted_limit(scores, shares, 3, Fraction(1, 2)), 6)
     0.3
-    >>> weighted_limit(strange, shares, 3, Fraction(1, 5))
+    >>> weighted_limit(scores, shares, 3, Fraction(1, 5))
     inf
     """
     spare = alpha * (units + 1) - 1
     if spare < 0:
         return np.inf
-    order = np.argsort(strange, kind="stable")
-    scores = round_scores(strange[order])
+    order = np.argsort(nonconformity, kind="stable")
+    scores = round_scores(nonconformity[order])
     numbers, which = np.unique(shares[order], return_inverse=True)
     tops = np.append(np.flatnonzero(np.diff(scores) > 0), len(scores) - 1)
 
@@ -163,7 +165,7 @@ def weighted_limit(strange: FloatArray, shares: IntArray, units: int, alpha: Fra
 
 
 def after_errors(steps: FloatArray, max_errors: int) -> float:
-    """Return how strange the strangest step is, after so many stranger ones; 0 if there is none.
+    """Return the largest nonconformity of a step but for `max_errors` greater ones; else 0.
 
     >>> after_errors(np.array([0.1, 0.7, 0.4]), 1), after_errors(np.array([0.7]), 1)
     (0.4, 0.0)

@@ -339,7 +339,7 @@ class CountsInsufficient(Exception):
 
 @dataclass(frozen=True)
 class PreviousStateScore(Score):
-    """A step is strange if it comes from a certain state."""
+    """Score one for steps that come from a certain state, else zero."""
 
     state: int
 

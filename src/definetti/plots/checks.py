@@ -140,7 +140,7 @@ def plot_statistic(diagnosis: Diagnosis, test: str, ax: Any = None) -> Any:
     Notes
     -----
     The p-value is the share of all, the observed one included, that is as large. Of a test of
-    several parts the strangest is drawn, and its p-value takes into account that it was chosen.
+    several parts the most extreme is drawn, and its p-value takes into account that it was chosen.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class PredictionSets:
         column for each state
     inside : (B, C) which of them are in the set
     states, horizon, confidence_level, method, exact, given : as in `PredictionSet`
-    scores : (B, C) how strange each is
+    scores : (B, C) nonconformity scores
     filled : (B,) whether nothing was plausible, so that the most plausible was let in alone
 
     Examples

@@ -135,7 +135,7 @@ class LatticeSet(BaseStepwiseSet):
     method : how the p-values were computed
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
     marginals : (horizon, number of states) probability of each state at each step by the model
-    limits : (number of states,) how strange a sequence with each last state may be
+    limits : (number of states,) the largest score of a sequence with each last state
     max_listed : how many members may be listed or counted one by one
     given : given which state that holds: the "last state", whatever state it ends in, or the
         "present state", averaged over its visits: at its m-th departure, for every m, "with its
@@ -197,7 +197,7 @@ class LatticeSet(BaseStepwiseSet):
     def fill(self) -> LatticeSet:
         """Return the set, with the most plausible sequence as its one member if it is empty.
 
-        The sequence is named, not a limit raised to its score: others may be as strange as it is,
+        The sequence is named, not a limit raised to its score: others may have the same score,
         and sums that are added up from two ends may differ in their last digit.
         """
         if self:

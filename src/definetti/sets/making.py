@@ -423,6 +423,6 @@ def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
 
 
 def _past_steps(task: PredictionTask, estimate: Estimate, last: int) -> FloatArray:
-    """Return how strange every step of the past was, for one last state, in rising order."""
+    """Return the nonconformity of all past steps, for one last state, in rising order."""
     windows = task.hide_unseen(task.windows_ending(task.past_ends(last)))
     return round_scores(np.sort(Band(lag=task.lag).steps(estimate, windows), axis=None))

@@ -26,7 +26,7 @@ class StepSets(BaseStepwiseSet):
     confidence_level : the level asked for, a dict where last states have levels of their own
     guarantee : "all", "steps" or "errors": what is promised
     max_errors : how many steps may be wrong, for "errors"
-    limit : how strange a state, one minus its probability, may be to be in the set of its step
+    limit : the largest nonconformity, one minus the probability, of a state in the set of its step
     last_limits : (number of states,) the same for each state at the last step; `limit` if None
     note : what it does not say, where too few windows of the past leave nothing out
     method : how the sets were made
