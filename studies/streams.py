@@ -24,10 +24,11 @@ from scipy.stats import binom
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.engine.stream import PARTS, stream_p_values, visit_p_values
+from definetti.engine.stream import PARTS
 from definetti.evaluation.summarize import exact_interval
 from definetti.martingales import CUSUM, Alarm, Martingale, ShiryaevRoberts, Ville
 from definetti.models.predictors import stationary
+from studies.p_value_streams import stream_p_values, visit_p_values
 
 ALPHA = 0.05
 ERROR = 1e-6  # how probable it is that the study finds fault with what is right, for each share

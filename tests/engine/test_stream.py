@@ -7,11 +7,12 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from studies.p_value_streams import stream_p_values
 from tests.products import covering
 
 from definetti import HMM, ConformalHMM
 from definetti.engine.pvalues import Rank
-from definetti.engine.stream import ALONE, Stream, Trees, stream_p_values
+from definetti.engine.stream import ALONE, Stream, Trees
 from definetti.exceptions import GapWarning
 from definetti.symmetry import Spaced, Symmetry, find_symmetry
 from definetti.symmetry.full import trails, trees

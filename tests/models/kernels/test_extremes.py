@@ -5,7 +5,7 @@ import pytest
 
 from definetti.models.kernels.backward import joint, pairwise, smoothing
 from definetti.models.kernels.forward import filtering, forward
-from definetti.models.kernels.paths import log_posterior, max_marginals, viterbi
+from definetti.models.kernels.paths import log_posterior
 
 INF = np.inf
 FORK = np.array([[0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
@@ -77,8 +77,6 @@ def test_an_impossible_observation_is_a_missing_one(impossible):
         (pairwise,),
         (joint, path, 1),
         (log_posterior, path),
-        (viterbi,),
-        (max_marginals,),
     ]:
         got, expected = (function(FORK, x, AT_ZERO, *more) for x in (log_likelihood, missing))
         np.testing.assert_allclose(got, expected, rtol=1e-14)
@@ -90,8 +88,8 @@ def test_functions_agree_with_each_other(n, lowest):
     _, log_likelihood, start = model = random_model(n, 40, windows=6, seed=n)
     log_likelihood[np.random.default_rng(1).random(log_likelihood.shape) < 0.2] = lowest
     filtered, smoothed, pairs = filtering(*model), smoothing(*model), pairwise(*model)
-    path = viterbi(*model)
-    best = log_posterior(*model, path)
+    path = smoothed.argmax(axis=2)
+    probability = np.exp(log_posterior(*model, path))
 
     def at(probabilities):
         return np.take_along_axis(probabilities, path[:, :, None], axis=2)[:, :, 0]
@@ -104,9 +102,7 @@ def test_functions_agree_with_each_other(n, lowest):
         (pairs[:, 1:].sum(axis=3), smoothed[:, :-1]),
         (pairs[np.arange(6), 0, start], smoothed[:, 0]),
         (joint(*model, path, 0), at(smoothed)),
-        (joint(*model, path, 39)[:, 0], np.exp(best)),
-        (max_marginals(*model).max(axis=2), np.tile(best[:, None], 40)),
-        (at(max_marginals(*model)), np.tile(best[:, None], 40)),
+        (joint(*model, path, 39)[:, 0], probability),
     ]:
         np.testing.assert_allclose(array, expected, rtol=1e-11, atol=1e-290)
 
@@ -122,8 +118,6 @@ def test_a_window_is_the_same_in_every_batch():
         (filtering, ()),
         (smoothing, ()),
         (pairwise, ()),
-        (viterbi, ()),
-        (max_marginals, ()),
         (log_posterior, (states,)),
         (lambda *window: joint(*window, 2), (states,)),
     ]:
@@ -176,15 +170,10 @@ def test_a_state_left_behind():
     )
 
 
-def test_ties_go_to_the_smallest_state():
-    transition = np.full((4, 4), 0.25)
-    assert not viterbi(transition, np.zeros((1, 5, 4)), np.array([3])).any()
-
-
 def test_nothing_is_raised_however_strict_numpy_is():
     log_likelihood = np.array([[[-INF] * 3, [0.0, -5000.0, 0.0], [0.0, -900.0, 700.0]]])
     with np.errstate(all="raise"):
-        for function in (filtering, smoothing, pairwise, viterbi, max_marginals):
+        for function in (filtering, smoothing, pairwise):
             assert not np.isnan(function(FORK, log_likelihood, AT_ZERO)).any()
 
 

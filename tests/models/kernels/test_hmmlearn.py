@@ -5,7 +5,7 @@ import pytest
 
 from definetti.models.kernels.backward import smoothing
 from definetti.models.kernels.forward import filtering
-from definetti.models.kernels.paths import log_posterior, max_marginals, viterbi
+from definetti.models.kernels.paths import log_posterior
 
 hmm = pytest.importorskip("hmmlearn.hmm")
 
@@ -42,6 +42,3 @@ def test_best_path(witness):
     log_joint, path = model.decode(symbols)
     expected = log_joint - model.score(symbols)
     np.testing.assert_allclose(log_posterior(*window, path[None]), expected, rtol=1e-9)
-    # Steps that trade places leave other paths just as probable.
-    np.testing.assert_allclose(log_posterior(*window, viterbi(*window)), expected, rtol=1e-9)
-    np.testing.assert_allclose(max_marginals(*window)[0].max(axis=1), expected, rtol=1e-9)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from definetti.models.kernels.backward import joint, pairwise, smoothing
 from definetti.models.kernels.forward import filtering
-from definetti.models.kernels.paths import log_posterior, max_marginals, viterbi
+from definetti.models.kernels.paths import log_posterior
 
 INF = math.inf
 
@@ -151,23 +151,3 @@ def test_log_posterior(model):
         states = np.array([path, path])
         exact = [exact_log(paths.get(path, Fraction(0))) for paths in expected]
         agree_in_logs(log_posterior(*model, states), exact)
-
-
-@exactly
-@given(models())
-def test_viterbi(model):
-    for paths, path in zip(windows(model), viterbi(*model).tolist(), strict=True):
-        found = paths.get(tuple(path), Fraction(0))
-        agree_in_logs(exact_log(found), exact_log(max(paths.values())))
-
-
-@exactly
-@given(models())
-def test_max_marginals(model):
-    _, h, n = model[1].shape
-    best = np.full((2, h, n), -INF)
-    for b, paths in enumerate(windows(model)):
-        for path, p in paths.items():
-            for k, i in enumerate(path):
-                best[b, k, i] = max(best[b, k, i], exact_log(p))
-    agree_in_logs(max_marginals(*model), best)

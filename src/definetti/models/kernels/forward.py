@@ -115,7 +115,7 @@ def forward(
     filtered, logarithmic = _scaled_forward(*transitions, start, ratios, codes, unroll)
     if logarithmic.any():
         dense = logs.take(codes, axis=0)
-        _log_forward(*transitions, dense, start, logarithmic, False, filtered)
+        _log_forward(*transitions, dense, start, logarithmic, filtered)
     return filtered, logarithmic
 
 
@@ -139,23 +139,6 @@ def check_paths(states: IntArray, filtered: FloatArray) -> None:
     windows, steps, n = filtered.shape
     check_shape(states, (windows, steps), "states")
     check_indices(states, 0, n, "states")
-
-
-def best_paths(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> FloatArray:
-    """Log-probability of the best path to each state, less that of the best of all: (B, h, n).
-
-    Examples
-    --------
-    >>> best_paths(np.eye(2), np.zeros((1, 1, 2)), np.array([0]))
-    array([[[  0., -inf]]])
-    """
-    logs, codes = coded(log_likelihood)
-    transitions = by_window(transition, len(start))
-    check_chain(transitions, logs, codes, start)
-    scores = np.empty_like(log_likelihood)
-    every = np.ones(len(start), dtype=np.bool_)
-    _log_forward(*transitions, log_likelihood, start, every, True, scores)
-    return scores
 
 
 @kernel
@@ -237,10 +220,9 @@ def _log_forward(
     log_likelihood: FloatArray,
     start: IntArray,
     chosen: BoolArray,
-    maximum: bool,
     scores: FloatArray,
 ) -> None:
-    """Sum over the paths to each state, or take the best of them, on logarithms."""
+    """Sum over the paths to each state, on logarithms."""
     windows, steps, n = scores.shape
     log_transition = np.empty((n, n))
     terms = np.empty(n)
@@ -260,25 +242,25 @@ def _log_forward(
                 else:
                     for i in range(n):
                         terms[i] = scores[b, k - 1, i] + log_transition[i, j]
-                    scores[b, k, j] = _log_sum(terms, maximum)
+                    scores[b, k, j] = _log_sum(terms)
                 if scores[b, k, j] > -np.inf:
                     top = max(top, log_likelihood[b, k, j])
             for j in range(n):
                 if top > -np.inf:
                     scores[b, k, j] += log_likelihood[b, k, j] - top
                 terms[j] = scores[b, k, j]
-            total = _log_sum(terms, maximum)
+            total = _log_sum(terms)
             for j in range(n):
                 scores[b, k, j] -= total
 
 
 @kernel
-def _log_sum(terms: FloatArray, maximum: bool) -> float:
-    """Log of the sum of exponentials, or the largest term."""
+def _log_sum(terms: FloatArray) -> float:
+    """Return the logarithm of the sum of exponentials."""
     top = -np.inf
     for i in range(len(terms)):
         top = max(top, terms[i])
-    if maximum or top == -np.inf:
+    if top == -np.inf:
         return top
     total = 0.0
     for i in range(len(terms)):

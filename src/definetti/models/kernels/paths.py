@@ -1,4 +1,4 @@
-"""Whole paths given all observations: their probability, and the best of them."""
+"""The probability of whole paths given all observations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from definetti.models.kernels.forward import (
     BoolArray,
     Likelihood,
     Transition,
-    best_paths,
     by_window,
     check_paths,
     forward,
@@ -77,55 +76,6 @@ def log_kernels(
     return _log_kernels(*by_window(transition, len(start)), filtered, logarithmic)
 
 
-def viterbi(transition: FloatArray, log_likelihood: FloatArray, start: IntArray) -> IntArray:
-    """Most probable path given all observations.
-
-    Parameters
-    ----------
-    transition, log_likelihood, start : as in `log_posterior`
-
-    Returns
-    -------
-    (B, h) array of states. Of equally probable states at the last step the smallest is taken,
-    and so on backwards, as far as rounding leaves them equal.
-
-    Examples
-    --------
-    >>> lasting = np.array([[0.9, 0.1], [0.1, 0.9]])
-    >>> log_likelihood = np.log([[[0.5, 0.5], [0.4, 0.6], [0.2, 0.8]]])
-    >>> viterbi(lasting, log_likelihood, np.array([0]))
-    array([[0, 0, 0]])
-    """
-    return _traced(transition, best_paths(transition, log_likelihood, start))
-
-
-def max_marginals(
-    transition: FloatArray, log_likelihood: FloatArray, start: IntArray
-) -> FloatArray:
-    """Log-probability of the best path through each state at each step.
-
-    Parameters
-    ----------
-    transition, log_likelihood, start : as in `log_posterior`
-
-    Returns
-    -------
-    (B, h, n) array of the largest `log_posterior` of a path with x_k = i, -inf where there is none
-
-    Examples
-    --------
-    >>> lasting = np.array([[1.0, 0.0], [0.5, 0.5]])
-    >>> np.exp(max_marginals(lasting, np.zeros((1, 2, 2)), np.array([1])))
-    array([[[0.5 , 0.25],
-            [0.5 , 0.25]]])
-    """
-    scores = best_paths(transition, log_likelihood, start)
-    best = _traced(transition, scores)
-    _max_backward(transition, scores)
-    scores += log_posterior(transition, log_likelihood, start, best)[:, None, None]
-    return scores
-
-
 @kernel
 def _log_kernels(
     matrices: FloatArray, models: IntArray, filtered: FloatArray, logarithmic: BoolArray
@@ -156,43 +106,3 @@ def _log_kernels(
                 for i in range(n):
                     kernels[b, k, i, j] = logs[k, i] + log_transition[i, j] - scale
     return ends, kernels
-
-
-@kernel
-def _traced(transition: FloatArray, scores: FloatArray) -> IntArray:
-    """Follow the best path from its end."""
-    windows, steps, n = scores.shape
-    log_transition = np.log(transition)
-    path = np.zeros((windows, steps), dtype=np.int64)
-    for b in range(windows):
-        for k in range(steps - 1, -1, -1):
-            top = -np.inf
-            for i in range(n):
-                score = scores[b, k, i]
-                if k < steps - 1:
-                    score += log_transition[i, path[b, k + 1]]
-                if score > top:
-                    top = score
-                    path[b, k] = i
-    return path
-
-
-@kernel
-def _max_backward(transition: FloatArray, scores: FloatArray) -> None:
-    """Replace the scores of the best paths to each state by those of the best through it."""
-    windows, steps, n = scores.shape
-    log_transition = np.log(transition)
-    through = np.empty(n)
-    for b in range(windows):
-        for k in range(steps - 1, 0, -1):
-            through[:] = -np.inf
-            for j in range(n):
-                if scores[b, k, j] == -np.inf:
-                    continue
-                top = -np.inf
-                for i in range(n):
-                    top = max(top, scores[b, k - 1, i] + log_transition[i, j])
-                for i in range(n):
-                    loss = scores[b, k - 1, i] + log_transition[i, j] - top
-                    through[i] = max(through[i], loss + scores[b, k, j])
-            scores[b, k - 1] = through
