@@ -9,7 +9,7 @@ from definetti.emissions import Categorical
 from definetti.engine.rank import rank_general, rank_in_class
 from definetti.scores import Score
 from definetti.symmetry import Full
-from definetti.symmetry._classes import Pasts, count_classes
+from definetti.symmetry.class_counts import Pasts, count_classes
 from definetti.symmetry.full import count_windows
 
 LETTERS = ["a", "b", "c", "d"]

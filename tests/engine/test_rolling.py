@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from definetti.data.history import Completion, History
+from definetti.engine.chains import latest_ends, rank_along_chains, rank_in_whole_past
 from definetti.engine.pvalues import ranks
-from definetti.engine.rolling import latest_ends, rank_along_chains, rank_in_whole_past
 from definetti.symmetry import Departures, Spaced
 
 

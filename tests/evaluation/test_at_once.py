@@ -15,9 +15,9 @@ from definetti import HMM, ConformalHMM
 from definetti.baselines import Classical
 from definetti.emissions import Classifier, Emission
 from definetti.engine.rank import find_step_score
+from definetti.evaluation.at_once import roll_at_once
 from definetti.evaluation.backtest import run_backtest
 from definetti.evaluation.rolling import roll_levels
-from definetti.evaluation.windows import roll_at_once
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.memory import Memory
 from definetti.scores import Path, Score
@@ -115,7 +115,7 @@ def test_pieces_make_no_difference(monkeypatch, seen, levels):
     cp = ConformalHMM(symmetry="spaced", train_size=13, smoothing=True, random_state=1)
     whole, _ = rolled(cp, OBSERVED[seen], STATES, 2, levels)
     for name in ("CANDIDATES", "READ", "ROWS"):
-        monkeypatch.setattr(f"definetti.engine.rolling.{name}", 30)  # three windows, or a few steps
+        monkeypatch.setattr(f"definetti.engine.chains.{name}", 30)  # three windows, or a few steps
         check_same(*(roll_again(cp, seen, 2, levels), whole))
 
 

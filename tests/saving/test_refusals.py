@@ -143,7 +143,7 @@ def test_all_that_is_ours_and_has_a_name_is_in_the_table():
     """A contract whose fulfilments may be part of an estimator, and is not listed, is a mistake."""
     from definetti.baselines import Baseline
     from definetti.check import Statistic
-    from definetti.saving.table import BY_TYPE, CONTRACTS
+    from definetti.saving.allowed_classes import BY_TYPE, CONTRACTS
     from definetti.series import Promise
 
     # Estimators of others, and tests, which nobody saves; and what a parameter has the name of.

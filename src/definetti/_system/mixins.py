@@ -137,9 +137,9 @@ class Saved(ABC):
     """Something that a file can hold and that is more than the arguments it is made of.
 
     It says itself what of it is kept, all in one place, and makes itself again of that. The files
-    hold what `definetti.saving.table` lists, so that a class also has a line there. Classes that
-    are made anew by their arguments, as dataclasses are, need nothing but that line, and those
-    with a name in a registry not even that.
+    hold what `definetti.saving.allowed_classes` lists, so that a class also has a line there.
+    Classes that are made anew by their arguments, as dataclasses are, need nothing but that line,
+    and those with a name in a registry not even that.
     """
 
     @abstractmethod
@@ -147,7 +147,7 @@ class Saved(ABC):
         """Return all that is kept, by name: values that a file can hold.
 
         These are labels, numbers, text, lists, tuples, dictionaries, arrays, data frames, random
-        generators, and whatever `definetti.saving.table` lists.
+        generators, and whatever `definetti.saving.allowed_classes` lists.
         """
 
     @classmethod

@@ -307,11 +307,18 @@ class Completion(NamedTuple):
 
     @property
     def transitions(self) -> IntArray:
-        """Transition counts ``F`` of the completed sequence."""
+        """Transition counts ``F`` of the completed sequence, in the segment that goes on."""
         counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
         check_indices(self.states, 0, len(counts), "states")
         _count(counts, self.history.last, self.states)
         return counts
+
+    @property
+    def pooled_transitions(self) -> IntArray:
+        """Transition counts of all segments, those of the candidate included."""
+        past = self.history
+        earlier = past.pool.transitions - padded(past.transitions, *past.pool.transitions.shape)
+        return self.transitions + padded(earlier, self.n_states, self.n_states)
 
     @property
     def left(self) -> tuple[IntArray, FloatArray]:

@@ -31,9 +31,16 @@ class Counted(Emission):
     def fix_counts(self, table: Any, counts: FloatArray) -> Counted:
         """Return the law fixed on how often each symbol of a table occurs, ``(n_states, m)``."""
 
+    @property
+    def fixed_by_counts(self) -> bool:
+        """Whether `fix_counts` is written for this very class, not for one that it derives from."""
+        return "fix_counts" in vars(type(self))
+
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Counted:
+    ) -> Emission:
+        if not self.fixed_by_counts:  # what a derived class does is its own affair
+            return super().fix(table, codes, states, labels)
         return self.fix_counts(table, count_symbols(codes, len(table), states, len(labels)))
 
     def gathered(self, table: Any, counts: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti.emissions.base import Emission
-from definetti.emissions.normal import FLOOR, Laws
+from definetti.emissions.gaussian_density import FLOOR, Laws
 from definetti.emissions.pooling import entry_sums, ratio, share, shrunk, summed
 from definetti.emissions.reading import Vectors
 from definetti.emissions.tables import Rows

@@ -18,8 +18,8 @@ from definetti._system.compiled import kernel
 from definetti.data.candidates import all_candidates
 from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
+from definetti.engine.chains import RankedWindows
 from definetti.engine.rank import LEAST, find_priors, find_step_reference, find_step_score
-from definetti.engine.rolling import RankedWindows
 from definetti.engine.segment import Segment
 from definetti.engine.step_kernels import count_step, place_in_past
 from definetti.engine.stream import Stream

@@ -29,8 +29,8 @@ from definetti.models.estimates import LONGEST, Estimates, estimates_of_counts
 from definetti.models.hmm import HMM
 from definetti.scores import Filter, Joint, Path, Score, Smoother
 from definetti.symmetry import Full, Returns, Spaced, Symmetry
-from definetti.symmetry._classes import Pasts, count_classes
 from definetti.symmetry.base import Classes, Reference
+from definetti.symmetry.class_counts import Pasts, count_classes
 
 NONE = np.zeros(0, dtype=np.int64)
 TOGETHER = 2**14  # windows, or cells of matrices, of all candidates that are ranked at once

@@ -13,7 +13,14 @@ from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti._system.random import tie_uniforms
 from definetti.data.digest import digest
 from definetti.data.encoded import EncodedHistory, New
-from definetti.data.history import Completion, History, Windows, restrict_history, windows_at
+from definetti.data.history import (
+    Completion,
+    History,
+    Windows,
+    padded,
+    restrict_history,
+    windows_at,
+)
 from definetti.data.labels import ANY, MISSING
 from definetti.engine.promise import Promise, promise_of, way_to_limits
 from definetti.engine.pvalues import Ranked
@@ -174,7 +181,13 @@ class PredictionTask:
         if times is not None:
             # Fixed on what it may learn from, it knows of nothing else, symbols included.
             model = model.trained(restrict_history(completion, times), self.table, self.labels)
-        return model.estimate(completion, self.table, self.statistics, self.labels)
+        statistics = self.statistics
+        if not model.fixed:  # of the shape that the candidate's own observations have
+            shape = model.emission_.statistics(
+                self.table, completion.observations, completion.states, len(self.labels)
+            ).shape
+            statistics = padded(statistics, *shape)
+        return model.estimate(completion, self.table, statistics, self.labels)
 
     def estimates(self, completions: list[Completion], windows: Windows) -> Estimates:
         """Estimate the models of candidates that share what they learn from: Step 2 for all.

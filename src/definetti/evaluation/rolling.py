@@ -20,8 +20,8 @@ from definetti._system.terminal import show_progress
 from definetti.data.labels import piece
 from definetti.data.timing import read_rows
 from definetti.engine.pvalues import entry, miscoverage
+from definetti.evaluation.at_once import roll_at_once
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.windows import roll_at_once
 from definetti.levels import ConfidenceLevel, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.sets import LatticeSet, PredictionSet, StepSets

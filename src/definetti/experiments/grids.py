@@ -35,7 +35,7 @@ from definetti.experiments.methods import (
 from definetti.experiments.reproduction import Reproduction, check_experiment, write_reproduction
 from definetti.models.estimates import estimates_of_counts
 from definetti.scores import Score
-from definetti.symmetry._classes import Pasts, count_classes
+from definetti.symmetry.class_counts import Pasts, count_classes
 from definetti.symmetry.full import Full
 
 Point = dict[str, Any]

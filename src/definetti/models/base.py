@@ -138,6 +138,16 @@ class Model(ABC):
         """Return the estimate for a completed sequence, given its history's statistics.
 
         It is a function of what all rearrangements share: the counts of the completed sequence.
+
+        Parameters
+        ----------
+        completion : the history and the candidate; `Completion.pooled_transitions` counts the steps
+            of all segments, the candidate's included
+        table : the observations by code, those of the candidate included
+        statistics : those of the history alone, of the shape that
+            ``emission_.statistics(table, completion.observations, completion.states, n)`` has, to
+            which these are to be added
+        labels : those of the states, those of the candidate included
         """
 
     @property

@@ -15,10 +15,10 @@ import definetti
 from definetti._system.files import count_memory
 from definetti._system.mixins import Saved
 from definetti.exceptions import LoadError, SaveError
+from definetti.saving.allowed_classes import BY_NAME, BY_TYPE
 from definetti.saving.archive import DEEPEST, Archive, open_archive, write_archive
 from definetti.saving.estimators import Hmmlearn, ScikitLearn
 from definetti.saving.frames import Frame
-from definetti.saving.table import BY_NAME, BY_TYPE
 from definetti.saving.values import (
     Array,
     Dictionary,

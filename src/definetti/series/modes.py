@@ -214,7 +214,7 @@ def sums_of(table: SeriesTable) -> SummedSeries | None:
     if type(model) is not HMM:
         return None
     emission = model.emission_
-    if isinstance(emission, Counted):
+    if isinstance(emission, Counted) and emission.fixed_by_counts:
         return CountedSymbols(table, model, emission)
     if emission.adds_up:
         return AddedNumbers(table, model, emission)
@@ -226,12 +226,13 @@ def totals_of(table: SeriesTable, totals: SeriesTotals) -> CountedSymbols:
     plain = table.observations is None
     kinds = None if plain else table.model.infer_types(list(totals.symbols.labels))
     model = table.model.choose(kinds)
-    if type(model) is not HMM or not isinstance(model.emission_, Counted):
+    emission = model.emission_
+    if type(model) is not HMM or not isinstance(emission, Counted) or not emission.fixed_by_counts:
         raise ValueError(
             "totals are counts of symbols, and the model is none of symbols; take model='auto' and "
             "one column of text or whole numbers, or give all series at once"
         )
-    return CountedSymbols(table, model, model.emission_, totals)
+    return CountedSymbols(table, model, emission, totals)
 
 
 def _alike(table: SeriesTable, kinds: object) -> bool:

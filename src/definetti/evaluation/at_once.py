@@ -17,9 +17,9 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import is_long
 from definetti.data.encoded import warn_of_gaps
 from definetti.data.labels import MISSING, piece
+from definetti.engine.chains import RankedWindows, find_ways, rank_fixed_windows
 from definetti.engine.counts import find_way, rank_counted_windows
 from definetti.engine.pvalues import Ranked, entry, membership, most_plausible, p_values_of
-from definetti.engine.rolling import RankedWindows, find_ways, rank_fixed_windows
 from definetti.engine.segment import Segment
 from definetti.engine.thresholds import blocks_needed
 from definetti.levels import Levels, read_levels
