@@ -151,7 +151,8 @@ def _check_steps(
     if unseen and gaps and symmetry.reads_observations:
         raise ValueError(
             f"symmetry={symmetry.known_as!r} takes a step that is not observed yet for a gap, and "
-            "the history has gaps; use symmetry='returns' or 'full' with horizon="
+            "the history has gaps; use symmetry='returns' or 'full' with horizon=, or set "
+            "reads_observations = False in a symmetry of your own that does not look at them"
         )
     if guarantee != "all" and not limits:
         raise _needs_limits(f"guarantee={guarantee!r}", symmetry, fixed, "guarantee='all'")
