@@ -25,17 +25,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"  # beside the project, not in it: the data have other owners
 
-# Tests, by their ids, that take so long that they are slow: a matter of cost, not of meaning, so
-# that it stands apart from them. Where one is of many, others of its kind are fast.
-LONG = frozenset((ROOT / "tests" / "long.txt").read_text(encoding="utf-8").splitlines())
-
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Put long tests into the slow lane, before those of the other lane are left out."""
+def pytest_collection_modifyitems(config, items):
+    """Move the cases that `slow_cases` names to the slow lane; refuse names of no case."""
+    missing = {}
     for item in items:
-        if item.nodeid in LONG:
-            item.add_marker(pytest.mark.slow)
+        for marker in item.iter_markers("slow_cases"):
+            cases = missing.setdefault(item.nodeid.partition("[")[0], set(marker.args))
+            if item.callspec.id in marker.args:
+                cases.discard(item.callspec.id)
+                item.add_marker(pytest.mark.slow)
+    missing = {test: cases for test, cases in missing.items() if cases}
+    if missing and not any("[" in argument for argument in config.args):
+        raise pytest.UsageError(f"slow_cases names cases that are not there: {missing}")
 
 
 @pytest.fixture(scope="session")

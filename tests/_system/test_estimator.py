@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PREDICTED = """
 import sys
 from definetti import HMM, ConformalHMM
@@ -21,6 +23,7 @@ def run(script):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_a_prediction_needs_no_scikit_learn_and_an_import_makes_estimators_its_own():
     script = """
 import copy, pickle
@@ -44,6 +47,7 @@ print(clone(Mine(smoothing=True)))
     assert run(script) == ["Mine(smoothing=True)"]
 
 
+@pytest.mark.slow
 def test_what_scikit_learn_gives_an_estimator_is_there_without_asking_for_it():
     script = """
 assert "sklearn" not in sys.modules
@@ -53,6 +57,7 @@ print(cp._repr_mimebundle_()["text/plain"] == repr(cp))
     assert run(script) == ["True", "True"]
 
 
+@pytest.mark.slow
 def test_who_is_not_fitted_says_so_in_the_words_of_scikit_learn():
     script = """
 from sklearn.exceptions import NotFittedError

@@ -15,6 +15,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow_cases("Terminal")
 @pytest.mark.parametrize("place", [Terminal, io.StringIO])
 def test_a_terminal_is_told_and_wiped_and_a_file_is_not(monkeypatch, tmp_path, place):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # where nothing is yet

@@ -37,6 +37,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.slow_cases("independent normal numbers", "windows of the whole class")
 @pytest.mark.parametrize("task", QUESTIONS)
 def test_every_number_is_the_same(task, monkeypatch):
     calls = []

@@ -97,6 +97,7 @@ def test_nothing_is_found_where_nothing_is_wrong():
     assert found.verdict.startswith("No evidence against the assumption that ")
 
 
+@pytest.mark.slow
 def test_sequences_of_other_laws_are_found():
     first, second = walk(300, sticky), walk(300, lambda x: sticky(x, 0.5), seed=1)
     states = np.concatenate([first, second])
@@ -199,6 +200,7 @@ def test_smoothing_breaks_ties():
     assert check(None, states, random_state=0).p_value == 1.0
 
 
+@pytest.mark.slow
 def test_rows_are_those_of_the_whole_where_a_part_is_tested(monkeypatch):
     """By whoever cuts: a caller, a quick check, a model that was fixed on the first rows."""
     observations, states = planted("drift")

@@ -55,6 +55,12 @@ def pair(states, symbols):
     return tuple(zip(states, symbols or [None] * len(states), strict=True))
 
 
+@pytest.mark.slow_cases(
+    "self-loops, with symbols",
+    "states that cannot be reached again",
+    "three states that come back",
+    "three states with symbols",
+)
 @pytest.mark.parametrize("name", HISTORIES)
 def test_draws_are_uniform(name):
     pairs = pair(*HISTORIES[name])
@@ -63,6 +69,7 @@ def test_draws_are_uniform(name):
     assert_uniform(drawn(as_sample(pairs), pairs, across=False), members)
 
 
+@pytest.mark.slow_cases("lengths1", "lengths2")
 @pytest.mark.parametrize("lengths", [[3, 4], [1, 6], [5, 2]])
 def test_segments_are_rearranged_each_by_itself(lengths):
     pairs = pair("abbabab", "0101101"[::-1])
@@ -70,6 +77,7 @@ def test_segments_are_rearranged_each_by_itself(lengths):
     assert_uniform(drawn(as_sample(pairs, lengths), pairs, across=False), members)
 
 
+@pytest.mark.slow_cases("lengths3-010011")
 @pytest.mark.parametrize(
     ("lengths", "symbols"),
     covering([[3, 3], [4, 2], [2, 1, 3], [2, 2, 2]], [None, "010011"], fast=3),

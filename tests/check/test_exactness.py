@@ -72,6 +72,17 @@ def classes_of(model, name):
     return [one for one in found if len(one) > 1 and one[0][0][0] == "a"]
 
 
+@pytest.mark.slow_cases(
+    "gaps-False",
+    "numbers-False",
+    "numbers-True",
+    "observation, two sequences-False",
+    "observation-False",
+    "symbols-False",
+    "symbols-True",
+    "three states-False",
+    "two sequences-False",
+)
 @pytest.mark.parametrize(
     ("model", "across"),
     [*((name, False) for name in MODELS), *((name, True) for name in SEVERAL)],
@@ -116,6 +127,7 @@ def test_the_verdict_is_the_smallest_adjusted_p_value():
         assert all(one.adjusted >= one.p_value - 1e-12 for one in judged.values())
 
 
+@pytest.mark.slow_cases("True")
 @pytest.mark.parametrize("across", [False, True])
 def test_whichever_row_is_the_sample_p_values_keep_their_level(across):
     """The sample and its draws are exchangeable: each row comes first with the same probability."""

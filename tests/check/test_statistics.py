@@ -174,6 +174,7 @@ def test_one_law(drawn):
             agree(shown, 2 * sum(map(shares, seen)))
 
 
+@pytest.mark.slow_cases("numbers", "symbols")
 def test_many_cells_are_sorted_and_come_to_the_same(drawn, monkeypatch):
     sample, draws, _ = drawn
     tabled = [

@@ -71,6 +71,7 @@ ABOUT_OPTIONS = {"seen twice", "share", "no folder", "odd ending", "no ending", 
                  "this folder"}  # fmt: skip
 
 
+@pytest.mark.slow_cases("predict")
 @pytest.mark.parametrize("command", ["predict", pytest.param("backtest", marks=pytest.mark.slow)])
 def test_errors_in_files_are_one_line_with_the_place(ask_all, tmp_path, command):
     (tmp_path / "folder.csv").mkdir()

@@ -42,6 +42,7 @@ def test_command_check_equals_function_check(folder, ask_all):
         assert found[name].returncode == 0
 
 
+@pytest.mark.slow
 def test_exit_codes_of_check(folder, ask_all):
     found = ask_all({
         "true": ("check", "days.csv", "--fail"),
@@ -90,6 +91,7 @@ def test_identifiers_are_named_and_not_tested(folder, ask_all):
     assert not told["rejected"]
 
 
+@pytest.mark.slow
 def test_pictures_go_to_a_file_of_its_own(folder, ask_all):
     (folder / "mine.png").write_bytes(b"not yours")
     found = ask_all({

@@ -49,6 +49,7 @@ def test_odd_file_is_read_as_plain_file(tmp_path, name):
     assert (list(found.observations), list(found.new)) == (Y[:38], Y[38:])
 
 
+@pytest.mark.slow
 def test_predict_on_odd_file_equals_predict_on_plain_file(ask_all, tmp_path):
     (tmp_path / "plain").write_text(PLAIN)
     (tmp_path / "odd").write_bytes(PLAIN.replace("\n", "\r\r").encode("utf-16"))
@@ -219,6 +220,7 @@ def wide(tmp_path, columns):
     return found, len(worked)
 
 
+@pytest.mark.slow
 def test_a_column_costs_the_same_among_many(tmp_path):
     """What is done to a whole frame is done once, and not for every column of it."""
     assert wide(tmp_path, 30)[1] == wide(tmp_path, 60)[1]

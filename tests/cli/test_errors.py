@@ -13,6 +13,7 @@ def file(tmp_path):
     (tmp_path / "x.csv").write_text("seen,state\n" + rows)
 
 
+@pytest.mark.slow
 def test_backtest_of_long_windows_fixes_the_model(ask_all, file):
     found = ask_all({
         "long": ("backtest", "x.csv", "--horizon", 20, "--confidence", 0.5),
@@ -43,6 +44,7 @@ ERRORS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow_cases("predict")
 @pytest.mark.parametrize("command", ["predict", "report"])
 def test_max_errors_that_guarantee_nothing_are_refused(ask_all, file, command):
     found = ask_all({name: (command, "x.csv", *asked) for name, (asked, _) in ERRORS.items()})

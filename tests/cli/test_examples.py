@@ -28,6 +28,7 @@ def files(tmp_path):
     cp.save(tmp_path / "model.definetti")
 
 
+@pytest.mark.slow_cases("check", "demo", "report", "verify")
 @pytest.mark.parametrize("command", [name for name in GROUP.commands if name not in LONG])
 def test_the_example_runs(ask, files, command):
     arguments = example(command)

@@ -123,6 +123,7 @@ def check(name, outcome, moments, everything):
     print(f"{name}: {stopped} of {number} stopped over {max(moments):.1f} s")
 
 
+@pytest.mark.slow_cases("predict", "predict_set", "reproduce")
 @pytest.mark.parametrize("name", FEW)
 def test_interrupt_at_a_few_moments(outcome, name):
     check(name, outcome, FEW[name], FILES[name])

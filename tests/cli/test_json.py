@@ -30,6 +30,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_command_prints_one_document(folder, ask_all):
     found = ask_all({
         "predict": ("predict", "x.csv", "--json"),

@@ -26,6 +26,7 @@ def states(tmp_path, text):
 MARKUP = [("[/b]", "[/i]"), ("[bold]", "[red]x"), (":smile:", ":warning:"), ("\\[x]", "[[y]]")]
 
 
+@pytest.mark.slow_cases("pair1", "pair2", "pair3")
 @pytest.mark.parametrize("pair", MARKUP)
 def test_markup_is_text(ask_all, tmp_path, pair):
     (tmp_path / "x.csv").write_text(table(*pair))

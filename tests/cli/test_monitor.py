@@ -239,6 +239,7 @@ def test_rows_over_several_lines_are_refused(tmp_path: Path) -> None:
         collect(live(data, tmp_path / "on.definetti"))
 
 
+@pytest.mark.slow
 def test_row_without_a_state_is_predicted(tmp_path: Path) -> None:
     data = tmp_path / "rows.csv"
     write(data, 0, 110, "w")
@@ -388,6 +389,7 @@ def test_binary_files_are_refused(tmp_path: Path, begins: bytes, kind: str) -> N
         collect(stream)
 
 
+@pytest.mark.slow_cases("how0", "how1")
 @pytest.mark.parametrize("how", [{}, {"symmetry": "full"}])
 def test_many_rows_without_a_state_are_predicted_and_saved(
     tmp_path: Path, how: dict[str, str]

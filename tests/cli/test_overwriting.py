@@ -101,6 +101,14 @@ WRITTEN = [
 ]
 
 
+@pytest.mark.slow_cases(
+    "backtest-.csv",
+    "predict-.csv",
+    "predict-.json",
+    "predict-.parquet",
+    "predict-.tsv",
+    "report-.html",
+)
 @pytest.mark.parametrize(("command", "ending"), WRITTEN)
 def test_what_it_wrote_is_replaced_and_nothing_else(command, ending):
     output = Path("out" + ending)
@@ -157,6 +165,7 @@ def test_a_file_like_a_simulated_one_is_not_taken_for_one(text):
     assert Path("days.csv").read_text() == text
 
 
+@pytest.mark.slow
 def test_the_tour_spares_what_is_there(folder):
     (folder / "demo").mkdir()
     page = folder / "demo" / "report.html"

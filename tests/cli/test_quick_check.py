@@ -25,6 +25,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_predict_and_backtest_say_it_once_or_not_at_all(folder, ask_all):
     few = ("--windows", 5)
     found = ask_all({
@@ -54,6 +55,7 @@ def test_predict_and_backtest_say_it_once_or_not_at_all(folder, ask_all):
         assert {**said[one], "check": None} == said[other]
 
 
+@pytest.mark.slow
 def test_the_rows_that_a_model_was_fixed_on_are_not_tested(folder, ask_all):
     found = ask_all({
         "predict": ("predict", "days.csv", "--train-size", "0.5", "--json"),

@@ -57,6 +57,7 @@ def test_the_command_on_the_page_makes_the_page_again(days, ask):
     assert (first["title"], first["backtest"]["windows"]) == ("Sun & rain", 7)
 
 
+@pytest.mark.slow
 def test_what_the_terminal_says(days, ask_all):
     found = ask_all({
         "new": ("report", "days.csv", "--state-column", "sky"),
@@ -96,6 +97,7 @@ BROKEN = {
 FINE = ("one row", "states that no window could hold")  # little to judge, and a page all the same
 
 
+@pytest.mark.slow
 def test_errors_of_report_are_one_line(days, ask_all):
     (days / "late.csv").write_text("seen,state\nhat,\nhat,\ncoat,rain\nhat,sun\n")
     (days / "empty.csv").write_text("seen,state\nhat,\nhat,\n")
@@ -126,6 +128,7 @@ def test_the_tour(ask, tmp_path):
     assert again.out.strip() in done.out
 
 
+@pytest.mark.slow
 def test_the_tour_for_machines(ask, tmp_path):
     done = ask("demo", "here", "--json")
     assert done.returncode == 0, done.err

@@ -179,6 +179,7 @@ GAPPED = ROWS.with_columns(
 STEP = ["window", "confidence", "truth", "set", "size", "covered", "filled", "p_value"]
 
 
+@pytest.mark.slow_cases("how1", "how2")
 @pytest.mark.parametrize(
     "how", [(), ("--lag", 1, "--horizon", 3, "--windows", 4), ("--smoothing",)]
 )
@@ -249,6 +250,7 @@ def test_a_counter_is_one_whatever_the_order_of_the_file(tmp_path):
     assert key(one) == key(other)
 
 
+@pytest.mark.slow_cases("own")
 @pytest.mark.parametrize("series", ["others", "own"])
 def test_a_classifier_takes_one_column_as_it_takes_several(ask, table, series):
     size = () if series == "others" else ("--train-size", "0.8")
@@ -420,6 +422,7 @@ def test_a_series_without_any_state_cannot_go_on(ask, tmp_path):
     assert "with --group-column there is one file" in done.err
 
 
+@pytest.mark.slow
 def test_a_report_begins_with_all_series_and_shows_one_in_full(ask, tmp_path):
     late = pl.when(pl.col("time") < 58).then(pl.col("state"))  # two new rows of each
     rows = ROWS.with_columns(state=late).sample(fraction=1.0, shuffle=True, seed=3)

@@ -120,6 +120,7 @@ def ask(command, path, rows, *more):
     return done
 
 
+@pytest.mark.slow_cases("order in text-check")
 @pytest.mark.parametrize(("name", "command"), CASES)
 def test_an_odd_table_has_an_answer_or_a_sentence(tmp_path, monkeypatch, name, command):
     monkeypatch.chdir(tmp_path)

@@ -59,6 +59,7 @@ def only_line(process):
     return out, err
 
 
+@pytest.mark.slow_cases("moments0")
 @pytest.mark.parametrize("moments", [SOME, pytest.param(OTHERS, marks=pytest.mark.slow)])
 def test_while_modules_are_loaded(history, start, tmp_path, moments):
     command = [sys.executable, "-c", AT_IMPORT]

@@ -75,6 +75,7 @@ def test_mistakes_name_the_option(folder, ask_all):
     assert "is too long; name a memory" in found["digits"].err
 
 
+@pytest.mark.slow
 def test_verify_adds_up_levels_by_state(folder, ask_all):
     asked = ("verify", "--length", 2, "--confidence", "1=0.75,0.4", "--json")
     told = json.loads(ask_all({"verify": asked})["verify"].out)

@@ -46,6 +46,7 @@ def test_predict_says_what_the_estimator_says(folder):
     assert (found["exact"], found["horizon"], found["labelled_rows"]) == (True, 3, 200)
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_gives_the_same(folder):
     state = ("--state-column", "sky", "--json")
     first, _ = run("predict", folder / "both.csv", *state)
@@ -75,6 +76,7 @@ def test_predict_writes_a_row_a_step(folder, ending):
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_long_horizons_and_other_guarantees(folder):
     run("simulate", folder / "long.csv", "--rows", 900, "--new", 40, "--world", "sensors")
     out, err = run("predict", folder / "long.csv", "--guarantee", "steps", "--json")
@@ -101,6 +103,7 @@ def test_backtest_says_what_evaluate_says(folder):
     assert "ends in sun" in text
 
 
+@pytest.mark.slow
 def test_levels_by_state(folder):
     level = {"rain": 0.95, None: 0.6}
     ask = ("--state-column", "sky", "--confidence", "rain=0.95,0.6")
@@ -152,6 +155,7 @@ def test_a_users_mistake_is_one_line(tmp_path, name):
     assert out == ""
 
 
+@pytest.mark.slow
 def test_errors_name_file_or_option(tmp_path, folder):
     _, err = run("predict", tmp_path / "nowhere.csv", code=2)
     assert "no such file" in err
@@ -172,6 +176,7 @@ def test_a_column_of_one_value_is_told_of(tmp_path):
     assert "left out as uninformative: 'a' has one value only" in err
 
 
+@pytest.mark.slow_cases("100000")
 @pytest.mark.parametrize("rows", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_many_rows(tmp_path, rows):
     rng = np.random.default_rng(0)

@@ -33,6 +33,7 @@ def file(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow_cases("terminal0")
 @pytest.mark.parametrize("terminal", FEW_LETTERS)
 def test_terminals_without_utf8(ask, file, terminal):
     done = ask("predict", "x.csv", **terminal)
@@ -54,6 +55,7 @@ def check_letters(done):
     assert "+--" in done.out  # a table
 
 
+@pytest.mark.slow_cases("forked")
 @pytest.mark.parametrize(("many", "fresh"), ENDS)
 def test_a_reader_that_has_seen_enough(ask_into, file, many, fresh):
     """Whatever is printed, and how often: exit code 0, and nothing on standard error."""
@@ -64,6 +66,7 @@ def test_a_reader_that_has_seen_enough(ask_into, file, many, fresh):
         os.close(writing)
 
 
+@pytest.mark.slow_cases("forked")
 @pytest.mark.skipif(not FULL.exists(), reason="there is no full disk to write to")
 @pytest.mark.parametrize(("many", "fresh"), ENDS)
 def test_a_disk_that_is_full(ask_into, file, many, fresh):
@@ -102,6 +105,7 @@ def test_an_empty_set_is_explained(ask, file):
     assert "empty" in out
 
 
+@pytest.mark.slow
 def test_a_set_that_was_filled_is_explained(ask):
     ask("simulate", "x.csv", "--rows", 303, "--new", 3, "--seed", 4, "--world", "sensors")
     how = ["--train-size", 0.4, "--confidence", 0.1]
@@ -118,6 +122,7 @@ def test_a_set_that_was_filled_is_explained(ask):
     assert found["methods"]["definetti"]["mean_states_per_step"] >= 1
 
 
+@pytest.mark.slow
 def test_zeros_and_ones_of_a_file_are_switches(ask, tmp_path):
     rows = ["state,on,heat", *(f"{'ab'[k % 2]},{k % 2},{k * 0.7 % 3}" for k in range(40)), ",1,2.5"]
     (tmp_path / "s.csv").write_text("\n".join(rows))
@@ -132,6 +137,7 @@ EVIL = "\x1b]0;evil\x07\x9b31m\n\u202ename"  # a terminal's title, red, a line's
 WRITTEN = r"\x1b]0;evil"
 
 
+@pytest.mark.slow
 def test_names_cannot_speak_to_the_terminal(on_terminal, tmp_path):
     """A column's and a file's, in tables, notes and messages; labels cannot either."""
     name = f"{EVIL}.csv"

@@ -42,6 +42,7 @@ def run(*arguments):
     return done
 
 
+@pytest.mark.slow_cases(".jsonl")
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_sets_can_be_joined_to_the_rows_that_they_are_of(ending):
     out = f"out{ending}"
@@ -66,6 +67,7 @@ def test_sets_can_be_joined_to_the_rows_that_they_are_of(ending):
     assert ("so that no spreadsheet" in done.stderr) == ending.startswith((".csv", ".tsv"))
 
 
+@pytest.mark.slow_cases(".csv", ".jsonl.gz")
 @pytest.mark.parametrize("ending", [".csv", ".jsonl.gz", ".parquet"])
 def test_a_backtest_has_a_row_a_step(ending):
     out = f"out{ending}"
@@ -123,6 +125,7 @@ def test_rows_without_a_state_are_gaps():
     assert table.new_keys["who"].to_list() == ["p078", "p079"]
 
 
+@pytest.mark.slow_cases("report")
 @pytest.mark.parametrize("command", ["predict", "backtest", "report", "check", "fit", "monitor"])
 def test_every_command_takes_gaps(command):
     more = {"report": ["-o", "r.html"], "fit": ["-o", "m.definetti"], "monitor": ["--first", 30],

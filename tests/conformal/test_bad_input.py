@@ -670,6 +670,7 @@ def check_message(error, pattern):
     assert re.search(pattern, str(error)), f"{type(error).__name__}: {error}"
 
 
+@pytest.mark.slow_cases("evaluate", "fit", "p_value", "predict_p", "predict_set")
 @pytest.mark.parametrize("method", CALLS)
 @settings(
     max_examples=80,
@@ -705,6 +706,7 @@ def test_junk_gives_a_defined_result_or_an_error_that_names_the_argument(method,
         assert repr(result).startswith("PredictionSet: ")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(
     st.lists(st.tuples(junk_label, junk_label), min_size=1, max_size=6),

@@ -708,6 +708,7 @@ ordered = st.lists(
 )
 
 
+@pytest.mark.slow_cases("full, sampled", "full", "published")
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 @settings(max_examples=15, deadline=None, derandomize=True, database=None)
 @given(data=st.data())

@@ -77,6 +77,7 @@ def settings(**parameters):
     return {"states": [0, 1], "random_state": 0, **parameters}
 
 
+@pytest.mark.slow_cases("departures-band-True", "pairs-filter-True")
 @pytest.mark.filterwarnings("ignore::definetti.exceptions.FewBlocksWarning")
 @pytest.mark.parametrize(
     ("symmetry", "score", "smoothing"), covering(Symmetry.named, Score.named, [True, False], fast=3)
@@ -97,6 +98,7 @@ def test_listed_sets_are_those_that_verify_adds_up(symmetry, score, smoothing, m
     assert let_in or symmetry in ("shifts", "published") or not smoothing
 
 
+@pytest.mark.slow_cases("departures-band-True", "spaced-filter-False")
 @pytest.mark.filterwarnings("ignore::definetti.exceptions.FewBlocksWarning")
 @pytest.mark.parametrize(
     ("symmetry", "score", "smoothing"), covering(FIXED, BY_STEP, [True, False], fast=2)
@@ -257,6 +259,7 @@ def test_an_evaluation_counts_the_sets_that_were_filled(allow_empty, parameters)
     assert (found.widths.min() >= 1) == (not allow_empty)
 
 
+@pytest.mark.slow_cases("steps-True-3")
 @pytest.mark.parametrize(
     ("guarantee", "allow_empty", "most"), covering(["all", "steps"], [False, True], [100_000, 3])
 )
@@ -307,6 +310,7 @@ def test_methods_of_others_are_as_they_were():
 # The uniform and the one that is let in.
 
 
+@pytest.mark.slow
 def test_the_one_that_is_let_in_by_a_plain_search():
     rng = np.random.default_rng(0)
     turns = 0

@@ -111,6 +111,21 @@ def check(symmetry, score, prior, shape):
 TOGETHER = list(zip(itertools.cycle(SYMMETRIES), SCORES, strict=False))
 
 
+@pytest.mark.slow_cases(
+    "0-full-band",
+    "0-pairs-emission",
+    "0-returns-callable",
+    "0-returns-filter",
+    "0-spaced-joint",
+    "0.5-full-band",
+    "0.5-full-smoother",
+    "0.5-own group-path",
+    "0.5-pairs-emission",
+    "0.5-pairs-transition",
+    "0.5-returns-callable",
+    "0.5-returns-filter",
+    "0.5-spaced-joint",
+)
 @pytest.mark.parametrize(("symmetry", "score"), TOGETHER)
 @pytest.mark.parametrize("prior", SMALL_BY_PRIOR)
 def test_coverage_is_exact(symmetry, score, prior):
@@ -160,6 +175,7 @@ def test_the_published_program_under_covers(n_symbols, length, level, coverage):
     assert pairs.coverage(np.array(initial), np.array(transition), meaningless, level) >= level
 
 
+@pytest.mark.slow
 def test_shifts_are_not_exact():
     with pytest.warns(NotExactWarning, match="does not guarantee"):
         everything = enumerate_ranks(
@@ -172,6 +188,7 @@ def test_shifts_are_not_exact():
     assert everything.coverage(*model, 0.8) < 0.7
 
 
+@pytest.mark.slow_cases("False", "True")
 @pytest.mark.parametrize("allow_empty", [False, True])
 def test_exact_coverage_is_that_of_a_plain_loop(allow_empty):
     """The enumeration itself, against a loop that asks the estimator for one set after another."""

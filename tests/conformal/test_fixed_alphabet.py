@@ -52,6 +52,7 @@ def histories(kind, **parameters):
         yield cp.fit(given(y), x), given(["a"]), tuple(tour(new))
 
 
+@pytest.mark.slow_cases("symbols")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_symbol_out_of_sight_costs_no_coverage(kind):
     ranks = [cp.predict_ranks(y, horizon=3)[truth] for cp, y, truth in histories(kind)]
@@ -60,6 +61,7 @@ def test_a_symbol_out_of_sight_costs_no_coverage(kind):
     assert np.mean([float(rank.chance(half)) for rank in ranks]) == 0.5
 
 
+@pytest.mark.slow_cases("symbols")
 @pytest.mark.parametrize("kind", KINDS)
 def test_nor_in_a_lattice(kind):
     inside = []
@@ -89,6 +91,7 @@ def knows_one_symbol():
     return ConformalHMM(fitted, states=[0, 1]).fit([0], [0]).model_
 
 
+@pytest.mark.slow_cases("filter-steps4", "path-steps0")
 @pytest.mark.parametrize(
     ("score", "steps"),
     covering(["path", "filter", "smoother", "joint", "band"], [(2, 1), (3, 1), (2, 0)], fast=3),

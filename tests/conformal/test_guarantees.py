@@ -145,6 +145,7 @@ def long_and_varied(name, horizon, predictor, asked):
     yield enumerated(predictor, 4 if horizon < 3 else 3, horizon, asked)
 
 
+@pytest.mark.slow_cases("right-asked0", "wrong-asked5")
 @pytest.mark.parametrize(
     ("name", "asked"), covering(MODELS, [(2, 1), (1, 0), (2, 0), (3, 2)], fast=2)
 )
@@ -159,6 +160,7 @@ def test_the_share_of_wrong_steps_is_kept(name, asked):
     assert wrong  # full sets are never wrong, and prove nothing
 
 
+@pytest.mark.slow_cases("callable-asked12", "right-asked0", "wrong-asked6")
 @pytest.mark.parametrize(
     ("name", "asked"),
     covering(MODELS, [(1, 0, 0), (2, 0, 0), (2, 0, 1), (2, 1, 0), (3, 1, 1)], fast=3),
@@ -175,6 +177,7 @@ def test_no_more_errors_than_promised(name, asked):
     assert broken
 
 
+@pytest.mark.slow_cases("right-path", "wrong-filter")
 @pytest.mark.parametrize(
     ("name", "score"), covering(MODELS, ["path", "filter", "smoother", "joint", "band"], fast=2)
 )
@@ -249,6 +252,7 @@ def strangeness(start, symbols, transition, emission):
     return 1 - weights / weights.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow_cases("errors-0", "steps-0")
 @pytest.mark.parametrize(("guarantee", "max_errors"), [("steps", 0), ("errors", 0), ("errors", 1)])
 def test_step_sets_are_those_of_the_definition(guarantee, max_errors):
     """Cuts, probabilities, limits and sets, all in the plainest way."""
@@ -307,6 +311,7 @@ def drop(s):
     return replace(s, limit=float(s.last_limits[there].max(initial=-np.inf)))
 
 
+@pytest.mark.slow_cases("settings1-False")
 @pytest.mark.parametrize(("settings", "share"), [
     ({"guarantee": "steps"}, True), ({"guarantee": "errors", "max_errors": 1}, False),
 ])  # fmt: skip
@@ -323,6 +328,7 @@ def test_where_errors_are_allowed_no_limit_may_be_dropped(settings, share):
     assert max(short) > 0.01
 
 
+@pytest.mark.slow_cases("spaced-steps")
 @pytest.mark.parametrize(
     ("symmetry", "guarantee"), covering(["spaced", "departures"], ["steps", "errors"])
 )

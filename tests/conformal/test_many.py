@@ -80,6 +80,7 @@ def test_arrays_and_some_candidates():
     assert cp.p_values(windows).shape == (6, 4)
 
 
+@pytest.mark.slow
 def test_several_levels_at_once():
     for how in ({}, {"train_size": 0.5}, {"train_size": 0.5, "max_candidates": 3}):
         cp = ConformalHMM(random_state=0, smoothing=True, **how).fit(Y[:60], X[:60])

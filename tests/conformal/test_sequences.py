@@ -111,6 +111,7 @@ def naive(strange, shares, units, alpha, new=1):
 # The promises.
 
 
+@pytest.mark.slow_cases("right-promise0-world0")
 @pytest.mark.parametrize(
     ("name", "promise", "world"),
     covering(
@@ -131,6 +132,7 @@ def test_no_promise_is_broken_in_any_world(name, promise, world):
             assert loss <= alpha + 1e-12, (number, alpha)
 
 
+@pytest.mark.slow_cases("all", "steps")
 @pytest.mark.parametrize("guarantee", ["steps", "all"])
 def test_units_of_sequences_of_several_lengths(guarantee):
     drawn = clustered(2, (0.5, 0.5))
@@ -149,6 +151,7 @@ def test_the_check_finds_a_limit_that_forgets_the_new_unit(guarantee):
     assert expected_loss(units, 3, Fraction(1, 4), forgetful) > 0.26
 
 
+@pytest.mark.slow_cases("steps")
 @pytest.mark.parametrize("guarantee", ["all", "steps"])
 def test_the_check_finds_sequences_that_count_as_units(guarantee):
     """Nights of one subject are not so many subjects."""
@@ -197,6 +200,7 @@ def losses_of_class(cp, drawn, number, promises, first=()):
     return total
 
 
+@pytest.mark.slow_cases("single")
 @pytest.mark.parametrize("kind", [single, clustered])
 def test_the_estimator_keeps_its_promises(kind):
     merged = defaultdict(float)
@@ -208,6 +212,7 @@ def test_the_estimator_keeps_its_promises(kind):
     assert max(losses_of_class(cp, drawn, 2, promises).values()) <= 0.4 + 1e-12
 
 
+@pytest.mark.slow
 def test_the_promises_hold_whatever_the_model_was_trained_on():
     drawn = single()
     cp = ConformalSequences(HMM(), confidence_level=0.6, train_size=1)
@@ -473,6 +478,7 @@ def test_sequences_of_one_step():
     assert len(limits) == 1  # for one step, the two promises are one and the same
 
 
+@pytest.mark.slow_cases("steps")
 @pytest.mark.parametrize("guarantee", ["steps", "all"])
 def test_every_kind_of_observation(guarantee):
     rng = np.random.default_rng(5)

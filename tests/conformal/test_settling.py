@@ -149,6 +149,7 @@ def test_it_is_saved_and_asked_again(data, tmp_path):
 TWO = np.array([0.7, 0.3]), np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([[0.9, 0.1], [0.2, 0.8]])
 
 
+@pytest.mark.slow_cases("2-3-False")
 @pytest.mark.parametrize("smoothing", [True, False])
 @pytest.mark.parametrize(("symbols", "length"), [(1, 6), (2, 3)])
 def test_it_is_exact(monkeypatch, symbols, length, smoothing):
@@ -169,6 +170,7 @@ def test_it_is_exact(monkeypatch, symbols, length, smoothing):
 THREE = np.array([0.5, 0.3, 0.2]), np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.3, 0.1, 0.6]])
 
 
+@pytest.mark.slow_cases("2")
 @pytest.mark.parametrize("least", [2, 3])
 def test_it_is_exact_where_it_goes_by_states_that_nobody_declared(monkeypatch, least):
     """Whether it settles must be the same for all rearrangements of what was completed."""

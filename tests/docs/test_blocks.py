@@ -217,6 +217,14 @@ def named(page: Path):
     return pytest.param(page, id=name, marks=pytest.mark.slow if name in LONG else ())
 
 
+@pytest.mark.slow_cases(
+    "docs/gallery/long.md",
+    "docs/gallery/seattle.md",
+    "docs/gallery/weather.md",
+    "docs/is-my-chain-markov.md",
+    "docs/questions.md",
+    "docs/start.md",
+)
 @pytest.mark.parametrize("page", list(map(named, PAGES)))
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(page, tmp_path, monkeypatch)

@@ -67,6 +67,7 @@ def test_ranks_against_a_naive_version(weighted, candidates, joins):
         assert rank == Rank(greater, equal + joins, sum(weights) + joins)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 50), st.integers(1, 50), st.integers(0, 50), st.sampled_from([0.1, 0.2, 0.8]))
 def test_chance_is_the_share_of_uniforms_that_include(greater, equal, less, level):
     rank, alpha = Rank(greater, equal, greater + equal + less), miscoverage(level)
@@ -77,6 +78,7 @@ def test_chance_is_the_share_of_uniforms_that_include(greater, equal, less, leve
     assert abs(rank.chance(alpha) - share) <= Fraction(1, 1000)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.lists(st.integers(0, 3), min_size=1, max_size=5))
 def test_ranks_among_exchangeable_scores_are_uniform(resamples, values):
     """z and M independent draws from a class of equally probable members are exchangeable.

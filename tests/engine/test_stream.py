@@ -149,6 +149,7 @@ def test_compiled_p_values_are_those_of_whole_numbers() -> None:
         stream.learn(state, code)
 
 
+@pytest.mark.slow
 def test_p_values_of_each_part_are_independent_and_uniform() -> None:
     """Enumerate all sequences of five steps: every joint probability is the product."""
     start, length = (0.3, 0.7), 5

@@ -29,6 +29,7 @@ def uniforms(histories, monkeypatch, **parameters):
     return np.array(broken)
 
 
+@pytest.mark.slow_cases("parameters1")
 @pytest.mark.parametrize("parameters", [{}, {"train_size": 10}])
 def test_one_seed_breaks_ties_anew_for_every_history(monkeypatch, parameters):
     """Twenty classes of 400 numbers: chi-square of 19 degrees, 43.8 at an error rate of 0.001."""
@@ -37,6 +38,7 @@ def test_one_seed_breaks_ties_anew_for_every_history(monkeypatch, parameters):
     assert ((counts - 20) ** 2 / 20).sum() < 43.8
 
 
+@pytest.mark.slow_cases("500-427-470")
 @pytest.mark.parametrize(
     ("number", "low", "high"),
     [(500, 427, 470), pytest.param(2000, 1756, 1843, marks=pytest.mark.slow)],

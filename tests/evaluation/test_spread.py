@@ -44,6 +44,7 @@ def test_some_windows_are_those_of_all(way, horizon):
         assert expected.evaluation(0) == found.evaluation(0)
 
 
+@pytest.mark.slow_cases("one by one")
 @pytest.mark.parametrize("way", WAYS)
 def test_no_window_knows_a_state_that_comes_later(way):
     late = [*X[:140], "snow", *X[141:]]

@@ -62,6 +62,7 @@ JUDGED = {
 }
 
 
+@pytest.mark.slow_cases("erratic-full", "wrong model-auto, path")
 @pytest.mark.parametrize(("name", "judged"), covering(PREDICTORS, JUDGED, fast=3))
 def test_coverage_is_exact_whatever_the_predictor(name, judged):
     symmetry, score = JUDGED[judged]
@@ -186,6 +187,7 @@ def hmmlearn_models():
     }
 
 
+@pytest.mark.slow_cases("categorical", "gaussian", "gmm", "poisson")
 @pytest.mark.parametrize("kind", ["gaussian", "gmm", "categorical", "poisson"])
 def test_a_fitted_hmmlearn_model(kind):
     model, y, x = hmmlearn_models()[kind]

@@ -96,6 +96,7 @@ def test_the_general_way_ranks_as_counts_do() -> None:
             assert one.equal * other.total == other.equal * one.total
 
 
+@pytest.mark.slow_cases("observations0-settings0", "observations2-settings2")
 @pytest.mark.parametrize(
     ("observations", "settings"),
     [
@@ -502,6 +503,7 @@ def test_a_saved_monitor_goes_on_to_the_last_bit(keep: int | None, tmp_path: Any
     assert (tmp_path / "a.definetti").read_bytes() == (tmp_path / "b.definetti").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_picture_has_capitals_coverage_and_sets(tmp_path: Any) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

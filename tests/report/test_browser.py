@@ -152,6 +152,7 @@ def shown_steps(page):
     return [tuple(row.locator(".state .name").all_inner_texts()) for row in rows]
 
 
+@pytest.mark.slow
 def test_what_was_asked_is_shown_first(page, cp):
     s = cp.predict_set(Y[NEW])
     assert page.locator("#percent").inner_text() == "90 %"
@@ -167,6 +168,7 @@ def test_what_was_asked_is_shown_first(page, cp):
     assert page.locator("#reset").is_disabled()
 
 
+@pytest.mark.slow
 def test_levels_by_state_are_shown_beside_what_came_of_them(opened):
     cp = ConformalHMM(confidence_level={"rain": 0.95, None: 0.6}, random_state=0)
     page = opened(make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=20))
@@ -182,6 +184,7 @@ def test_levels_by_state_are_shown_beside_what_came_of_them(opened):
     assert [row[0] for row in rows[1:]] == [own[name.split()[2]] for name in names[1:]]
 
 
+@pytest.mark.slow
 def test_the_slider_follows_the_keyboard_and_the_sets_follow_it(page, cp):
     slider = page.locator("#level")
     seen = set()
@@ -219,6 +222,7 @@ def test_pointing_at_a_cell_tells_its_p_value(page, cp):
     assert (dark, light) == ("rgb(27, 31, 36)", "rgb(255, 255, 255)")  # can be read
 
 
+@pytest.mark.slow
 def test_coverage_is_that_of_the_estimator(page):
     labels = list(dict.fromkeys(X[OLD]))
     for key in ("Shift", "Home", "End"):  # the first of which moves nothing
@@ -237,6 +241,7 @@ def test_coverage_is_that_of_the_estimator(page):
         assert f"{found.width:.2f} of 2 states" in page.locator("#sizes-summary").inner_text()
 
 
+@pytest.mark.slow
 def test_labels_are_text(opened):
     # Tags, formulas, half an emoji's worth of room, the other direction, a new line.
     odd = [HOSTILE, "$a_1$", "a & b & c & d & e", "👩‍🚀" * 9, "שלום עולם שלום עולם", "two\nlines"]
@@ -274,6 +279,7 @@ def test_a_state_may_be_called_all(opened):
     assert drawn == [ours["coverage"], *(one["coverage"] for one in ours["by_last_state"].values())]
 
 
+@pytest.mark.slow
 def test_what_is_not_guaranteed_is_not_called_a_promise(opened):
     with pytest.warns(NotExactWarning):
         report = make_report(
@@ -301,6 +307,7 @@ def test_nothing_sticks_out_of_a_screen(page):
     check_width(page, 1200)
 
 
+@pytest.mark.slow
 def test_nothing_sticks_out_of_a_phone(phone):
     check_width(phone, 390)
 
@@ -319,12 +326,14 @@ def check_width(page, width):
             assert place["x"] + place["width"] <= width + 1
 
 
+@pytest.mark.slow
 def test_a_finger_moves_the_slider(phone, report):
     place = phone.locator("#level").bounding_box()
     phone.touchscreen.tap(place["x"] + 10, place["y"] + place["height"] / 2)
     phone.wait_for_selector(f"body:not([data-place='{report.contents['asked']}'])")
 
 
+@pytest.mark.slow
 def test_on_paper(page):
     page.emulate_media(media="print")
     assert not page.locator("#level").is_visible()
@@ -358,6 +367,7 @@ TRACES = """(id) => document.getElementById(id).data.filter((one) => one.name ==
 .map((one) => one.y)"""
 
 
+@pytest.mark.slow
 def test_whether_to_trust_it_is_said_with_tests_and_pictures(page, phone, diagnosis):
     for one in (page, phone):
         assert "As far as can be seen, yes" in one.locator("#trust-verdict").inner_text()

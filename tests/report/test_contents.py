@@ -71,6 +71,7 @@ def test_sets_at_every_level(settings):
             ]
 
 
+@pytest.mark.slow_cases("a lattice", "smoothed")
 @pytest.mark.filterwarnings("ignore::definetti.exceptions.NotExactWarning")
 def test_backtest_at_every_level(settings):
     cp = ConformalHMM(**settings)

@@ -218,6 +218,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow_cases("values without end")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files(name, whole, tmp_path):
     change, said = HOSTILE[name]
@@ -342,6 +343,7 @@ def test_what_becomes_an_index_is_looked_at(number, whole, tmp_path):
     assert loaded < number / 2
 
 
+@pytest.mark.slow_cases("60-full")
 @pytest.mark.parametrize("symmetry", ["full", Spaced(recent=5)])
 @pytest.mark.parametrize("number", [60, pytest.param(600, marks=pytest.mark.slow)])
 def test_monitors_with_wrong_contents(number, symmetry, tmp_path):

@@ -67,6 +67,7 @@ HELD = {
 }
 
 
+@pytest.mark.slow_cases("Bayes", "linear", "logistic", "one hot", "ordinal")
 @pytest.mark.parametrize("name", HELD)
 def test_models_that_files_hold(name, tmp_path):
     model, y = HELD[name]

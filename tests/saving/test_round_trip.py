@@ -120,6 +120,7 @@ def rows(table, begin, end):
     )
 
 
+@pytest.mark.slow_cases("polars category-None")
 @pytest.mark.parametrize("train_size", [None, pytest.param(0.5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", list(tables()))
 def test_tables(name, train_size, tmp_path):

@@ -60,6 +60,7 @@ def by_hand(rows):
     return moves, seen
 
 
+@pytest.mark.slow_cases("as_duckdb")
 @pytest.mark.parametrize("hold", HOLDERS)
 def test_counts_are_the_same_wherever_the_rows_are(hold):
     gaps = MIXED.with_columns(sky=pl.when(pl.col("day") % 11 != 5).then("sky"))

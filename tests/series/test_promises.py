@@ -62,6 +62,7 @@ def assert_exact(parts, total=1.0):
     assert found == pytest.approx(LEVELS, abs=1e-9)
 
 
+@pytest.mark.slow_cases("others-full-1-some2", "others-spaced-1-some1")
 @pytest.mark.parametrize(
     ("series", "symmetry", "horizon", "some"),
     [

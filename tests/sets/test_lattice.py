@@ -130,6 +130,7 @@ def test_a_lattice_is_the_set_that_enumeration_lists(block):
     assert proper > EACH  # of 2 EACH sets; full and empty ones hardly test anything
 
 
+@pytest.mark.slow
 def test_without_a_level_every_candidate_is_a_member():
     for seed in range(60):
         estimator, asked = random_problem(seed)

@@ -74,6 +74,7 @@ def test_the_reference_does_not_depend_on_the_candidate():
 # By visits, with a fixed model: m windows from a state, drawn one after the other.
 
 
+@pytest.mark.slow_cases("10-1-path")
 @pytest.mark.parametrize(("departures", "horizon", "score"), [
     (1, 1, "path"), (2, 1, "filter"), (4, 1, "smoother"), (10, 1, "path"), (2, 2, "band"),
     pytest.param(3, 2, "path", marks=pytest.mark.slow),

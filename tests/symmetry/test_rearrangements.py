@@ -119,6 +119,7 @@ def test_full_leaves_a_last_state_never_seen_alone():
         assert weights(Full(), sequence, horizon) == {window(sequence, horizon): 1}
 
 
+@pytest.mark.slow
 def test_returns_and_pairs_count_all_orders():
     for sequence, horizon in problems(500, seed=2):
         expected = shares(window(z, horizon) for z in arranged(sequence, state_ends(sequence)))
@@ -221,6 +222,7 @@ def test_published_takes_blocks_without_the_last_pair():
     assert compared > 50
 
 
+@pytest.mark.slow_cases("symmetry0", "symmetry1", "symmetry2")
 @pytest.mark.parametrize("symmetry", [Full(max_windows=0), Returns(0), Pairs(0)])
 def test_draws_follow_the_counts(symmetry):
     """Pearson's statistic over all problems; the bound is passed with probability below 1e-5."""
@@ -240,6 +242,7 @@ def test_draws_follow_the_counts(symmetry):
     assert abs(statistic - freedom) < 5 * np.sqrt(2 * freedom)
 
 
+@pytest.mark.slow
 def test_draws_do_not_depend_on_the_length_of_the_past():
     """A long sticky chain: the windows of the class are close to those of the chain itself."""
     rng = np.random.default_rng(0)
