@@ -16,6 +16,12 @@ def test_the_version_is_the_same_everywhere():
     assert PROJECT["version"] == definetti.__version__ == cited[1]
 
 
+def test_distribution_is_not_called_as_the_package():
+    """On the package index `definetti` belongs to another project."""
+    assert PROJECT["name"] == "definetti-hmm"
+    assert set(PROJECT["scripts"]) == {"definetti"}
+
+
 def test_workflow_tests_the_pythons_that_are_declared():
     declared = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
     workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")

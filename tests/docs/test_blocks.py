@@ -262,7 +262,7 @@ def run_text(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("```console\ndefinetti predict nowhere.csv\n```", "nowhere.csv"),
         ("```console\ndefinetti reproduce table1 --data FOLDER --typo\n```", "--typo"),
         ("```console\nmake coffee\n```", "coffee"),
-        ("```console\npip install 'definetti[cli,coffee]'\n```", "no extra 'coffee'"),
+        ("```console\npip install 'definetti-hmm[cli,coffee]'\n```", "no extra 'coffee'"),
         ("```console\npython -m studies.coffee\n```", "no module 'studies.coffee'"),
         ("```console\npython -m benchmarks coffee\n```", "no benchmark 'coffee'"),
         ("```console\nls -l\n```", "'ls -l' is no command"),

@@ -177,9 +177,9 @@ def test_without_skops_it_says_what_to_install(tmp_path, monkeypatch):
     cp = ConformalHMM(GaussianNB(), train_size=0.5).fit(Y, X)
     cp.save(path)
     monkeypatch.setitem(__import__("sys").modules, "skops.io", None)
-    with pytest.raises(LoadError, match=r"pip install 'definetti\[save\]'"):
+    with pytest.raises(LoadError, match=r"pip install 'definetti-hmm\[save\]'"):
         load(path)
-    with pytest.raises(SaveError, match=r"pip install 'definetti\[save\]'"):
+    with pytest.raises(SaveError, match=r"pip install 'definetti-hmm\[save\]'"):
         cp.save(path)
 
 

@@ -71,7 +71,7 @@ def use_cluster(address: str | None) -> Iterator[None]:
         connect = import_module("dask.distributed").Client
     except ImportError:
         raise ImportError(
-            "--cluster needs Dask; install it with pip install 'definetti[cluster]'"
+            "--cluster needs Dask; install it with pip install 'definetti-hmm[cluster]'"
         ) from None
     try:
         client = connect(address, timeout=PATIENCE)

@@ -50,7 +50,7 @@ def import_polars() -> Any:
     try:
         import polars
     except ImportError:
-        raise BadTable("reading files needs polars; pip install 'definetti[cli]'") from None
+        raise BadTable("reading files needs polars; pip install 'definetti-hmm[cli]'") from None
     return polars
 
 

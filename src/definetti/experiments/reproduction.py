@@ -140,7 +140,7 @@ def check_matplotlib() -> None:
     """Find out whether pictures can be drawn, before any work is done."""
     if find_spec("matplotlib") is None:
         raise ImportError(
-            "the pictures need matplotlib; install it with pip install 'definetti[plot]'"
+            "the pictures need matplotlib; install it with pip install 'definetti-hmm[plot]'"
         )
 
 

@@ -27,7 +27,7 @@ def take_pyplot() -> Any:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(
-            "pictures need matplotlib; install it with: pip install definetti[plot]"
+            "pictures need matplotlib; install it with: pip install definetti-hmm[plot]"
         ) from None
     return plt
 

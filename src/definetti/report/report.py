@@ -262,7 +262,9 @@ def _render(contents: dict[str, Any]) -> str:
         from markupsafe import Markup
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise ImportError(f"a report needs {error.name}; pip install 'definetti[report]'") from None
+        raise ImportError(
+            f"a report needs {error.name}; pip install 'definetti-hmm[report]'"
+        ) from None
     folder = files("definetti.report") / "page"
     page, style, script = (
         (folder / name).read_text(encoding="utf-8")

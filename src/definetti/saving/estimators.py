@@ -34,7 +34,7 @@ from definetti.saving.values import Form, from_bytes
 
 SCHEMA = "schema.json"
 MARKS = ("__loader__", "__module__", "__class__")
-INSTALL = "pip install 'definetti[save]'"
+INSTALL = "pip install 'definetti-hmm[save]'"
 NODE = 3_000  # bytes that skops takes for a node, beside the text and the arrays
 COPIES = 5  # of an array, while it is read
 CLASSES = {

@@ -86,10 +86,10 @@ def test_without_dask_the_remedy_is_told(monkeypatch, tmp_path):
 
     monkeypatch.setattr(running, "import_module", absent)
     found = asked("figure1", "--cluster", "tcp://127.0.0.1:1", "--output", tmp_path)
-    assert (found.exit_code, "definetti[cluster]" in found.output) == (2, True)
+    assert (found.exit_code, "definetti-hmm[cluster]" in found.output) == (2, True)
 
 
 def test_without_matplotlib_the_remedy_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(experiments.reproduction, "find_spec", lambda name: None)
     found = asked("figure1", "--output", tmp_path)
-    assert (found.exit_code, "definetti[plot]" in found.output) == (2, True)
+    assert (found.exit_code, "definetti-hmm[plot]" in found.output) == (2, True)

@@ -51,5 +51,5 @@ def test_figure_3_shows_truth_set_and_misses(tmp_path):
 
 def test_without_matplotlib_nothing_is_begun(monkeypatch):
     monkeypatch.setattr(reproduction, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"definetti\[plot\]"):
+    with pytest.raises(ImportError, match=r"definetti-hmm\[plot\]"):
         reproduction.check_matplotlib()
