@@ -25,7 +25,5 @@ class AllWindows(Symmetry):
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return ()
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         return Reference.past(np.arange(completion.horizon, len(completion.history)))

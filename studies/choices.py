@@ -26,6 +26,7 @@ from definetti.evaluation.summarize import exact_interval
 from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import Recording, read_sleep, read_words
 from definetti.memory import Age, Memory, Order
+from definetti.symmetry import Full
 from studies.data import SLEEP, WORDS, missing
 from studies.real_data import HERE
 from studies.rolling import LABELLED, TRAINED
@@ -124,10 +125,13 @@ def work_out(
         if stop - first < horizon:
             continue
         cp = ConformalHMM(
-            data.model, symmetry=symmetry, memory=MEMORIES[memory], states=labels,
+            data.model,
+            symmetry=Full(n_resamples=199) if symmetry == "full" else symmetry,
+            memory=MEMORIES[memory],
+            states=labels,
             train_size=int(TRAINED * length) if model == "fixed" else None,
-            n_resamples=199, random_state=0,
-        )  # fmt: skip
+            random_state=0,
+        )
         cp.fit(*history.piece(0, first))
         started = time.perf_counter()
         found = roll_levels(cp, *history.piece(first, stop), LEVELS, horizon, by_p_values=True)

@@ -21,6 +21,7 @@ from definetti.check import Diagnosis, check
 from definetti.evaluation.rolling import roll_levels
 from definetti.evaluation.summarize import exact_interval
 from definetti.memory import Age
+from definetti.symmetry import Full
 from studies.choices import RecordedKind, read
 from studies.data import missing
 from studies.real_data import HERE
@@ -49,7 +50,7 @@ def judge(
         stop = min(len(history.states), first + each)
         cp = ConformalHMM(
             data.model, states=labels, train_size=int((first - begin) * TRAINED / LABELLED),
-            n_resamples=199, random_state=0, **{"symmetry": "full", **settings},
+            random_state=0, **{"symmetry": Full(n_resamples=199), **settings},
         ).fit(*history.piece(begin, first))  # fmt: skip
         found = roll_levels(cp, *history.piece(first, stop), (LEVEL,), 1, by_p_values=True)
         judged = found.evaluation(0)

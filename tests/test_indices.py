@@ -90,7 +90,7 @@ def test_cuts_that_a_history_is_too_short_for() -> None:
     history.append(np.array([0, 1, 0]), np.array([0, 0, 0]))
     completion = Completion(history, np.array([0]), np.array([0]), 2)
     with pytest.raises(ValueError, match="begins does not cut a history of 3 steps"):
-        symmetry.reference(completion, 9, np.random.default_rng)
+        symmetry.reference(completion, np.random.default_rng)
     with pytest.raises(ValueError, match="begins does not cut a history of 3 steps"):
         symmetry.chains(history.states, 1)
 
@@ -131,7 +131,7 @@ class Hostile(Symmetry):
     exact = True
     reads_observations = False
 
-    def reference(self, completion: Any, n_resamples: int, generator: Any) -> Reference:
+    def reference(self, completion: Any, generator: Any) -> Reference:
         return self.found(completion) if self.found else Reference.alone(completion)
 
     def chains(self, tokens: Any, horizon: int) -> Any:

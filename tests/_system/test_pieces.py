@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.draws import drawing
 
 from definetti import HMM, ConformalHMM
 from definetti._system import compiled
@@ -19,7 +20,7 @@ LIMITS = arrivals(TRELLIS)[-1] + [0.5, 0.7, -np.inf]
 
 def asked(symmetry, y, emission=None):
     model = "auto" if emission is None else HMM(emission=emission)
-    cp = ConformalHMM(symmetry=symmetry, model=model, n_resamples=99, random_state=0)
+    cp = ConformalHMM(symmetry=drawing(symmetry, 99), model=model, random_state=0)
     cp.fit(y[:110], X[:110])
     found = cp.predict_p(y[110:113])
     return found.p_values.tolist()

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
+from tests.draws import drawing
 
 from definetti import HMM, ConformalHMM
 from definetti.data.labels import plain_label
@@ -26,7 +27,7 @@ from definetti.symmetry import Full, Pairs, Published, Returns
 
 OBSERVATIONS, STATES = weather(60, random_state=0)
 NEW = ["hat", "umbrella"]
-FITTED = ConformalHMM(HMM(), random_state=0, n_resamples=19).fit(OBSERVATIONS, STATES)
+FITTED = ConformalHMM(HMM(), random_state=0).fit(OBSERVATIONS, STATES)
 CHAIN = ConformalHMM(random_state=0).fit(None, STATES)
 
 pytestmark = pytest.mark.filterwarnings("ignore::definetti.exceptions.GapWarning")
@@ -101,7 +102,7 @@ def test_a_state_seen_once(symmetry):
 def test_two_hundred_states():
     rng = np.random.default_rng(0)
     states = [*range(200), *rng.integers(0, 200, 100).tolist()]
-    cp = ConformalHMM(HMM(), n_resamples=9, random_state=0).fit(rng.integers(0, 3, 300), states)
+    cp = ConformalHMM(HMM(), random_state=0).fit(rng.integers(0, 3, 300), states)
     s = cp.predict_set([1])
     assert 0 < len(s) <= 200
     assert 0 < cp.p_value([1, 1, 1], [5, 6, 7]) <= 1
@@ -432,7 +433,6 @@ def test_no_level_is_none():
 
 
 PARAMETERS = [
-    *(("n_resamples", value, "whole number") for value in (0, -1, 1.5, "9", None, True, np.nan)),
     *(("max_candidates", value, "whole number") for value in (0, -1, 1.5, "9", None, True)),
     *(("smoothing", value, "True or False") for value in ("yes", 1, 0, None)),
     *(("verbose", value, "True or False") for value in ("yes", 2, None)),
@@ -495,6 +495,12 @@ def test_limits_of_symmetries_that_are_none(kind, number):
         )
 
 
+@pytest.mark.parametrize("kind", [Full, Returns, Pairs, Published])
+@pytest.mark.parametrize("number", [0, -1, 1.5, "9", None, True, np.nan, 10**7])
+def test_numbers_of_draws_that_are_none(kind, number):
+    refuses(lambda: kind(n_resamples=number), "n_resamples", repr(number))
+
+
 @pytest.mark.parametrize(
     ("score", "parts"),
     [
@@ -523,7 +529,7 @@ def test_an_error_inside_a_score_is_the_user_s_own():
 
 @pytest.mark.parametrize(
     ("params", "part"),
-    [({"n_resamples": -1}, "n_resamples"), ({"max_candidates": "9"}, "max_cand")],
+    [({"smoothing": "9"}, "smoothing"), ({"max_candidates": "9"}, "max_cand")],
 )
 def test_parameters_spoilt_after_fit_do_not_reach_the_kernels(params, part):
     """Either the fitted ones are used, or the error names the parameter."""
@@ -715,7 +721,7 @@ def test_junk_gives_a_defined_result_or_an_error_that_names_the_argument(method,
 )
 def test_a_history_of_junk_either_fits_and_predicts_or_says_why_not(pairs, symmetry, new):
     seen, states = map(list, zip(*pairs, strict=True))
-    cp = ConformalHMM(HMM(), symmetry=symmetry, n_resamples=9, random_state=0)
+    cp = ConformalHMM(HMM(), symmetry=drawing(symmetry, 9), random_state=0)
     try:
         cp.fit(seen, states)
         everything = cp.predict_p(new)

@@ -23,8 +23,6 @@ WRONG = [
     {"confidence_level": 1.5},
     {"smoothing": "no"},
     {"verbose": 1},
-    {"n_resamples": 0},
-    {"n_resamples": 9.0},
     {"max_candidates": 0},
 ]
 

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from tests.draws import drawing
 from tests.products import covering
 
 from definetti import HMM, ConformalHMM
@@ -72,9 +73,10 @@ OBSERVATIONS, STATES = weather(80, random_state=3)
 NEW = ["umbrella", "hat", "nothing"]
 
 
-def fitted(observations=OBSERVATIONS, labels=STATES, /, **params):
+def fitted(observations=OBSERVATIONS, labels=STATES, /, draws=49, **params):
     """Fit to symbols, without the warning of the symmetries that are not exact."""
-    params = {"model": HMM(), "random_state": 0, "n_resamples": 49, **params}
+    params = {"model": HMM(), "random_state": 0, **params}
+    params["symmetry"] = drawing(params.get("symmetry", "auto"), draws)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotExactWarning)
         return ConformalHMM(**params).fit(observations, labels)
@@ -348,7 +350,7 @@ def test_the_global_random_state_is_left_alone():
 
 
 def test_n_resamples_is_the_resolution_of_sampled_p_values():
-    everything = fitted(symmetry=Full(0), n_resamples=19).predict_p(NEW)
+    everything = fitted(symmetry=Full(0), draws=19).predict_p(NEW)
     assert (np.round(everything.p_values * 20, 9) % 1 == 0).all()
     assert everything.p_values.min() >= 1 / 20
 
@@ -357,7 +359,7 @@ def test_n_resamples_is_the_resolution_of_sampled_p_values():
 def test_sampled_p_values_are_near_the_counted_ones(symmetry):
     """Five standard errors of 9999 draws; the seed is fixed."""
     counted = fitted(symmetry=symmetry).predict_p(NEW)
-    drawn = fitted(symmetry=SAMPLED[f"{symmetry}, sampled"], n_resamples=9999).predict_p(NEW)
+    drawn = fitted(symmetry=SAMPLED[f"{symmetry}, sampled"], draws=9999).predict_p(NEW)
     for candidate, p in table(counted).items():
         assert drawn.p_value(candidate) == pytest.approx(p, abs=5 * np.sqrt(0.25 / 9999))
 
@@ -717,7 +719,7 @@ def test_fitting_in_parts_is_fitting_at_once(symmetry, data):
     cuts = sorted(data.draw(st.lists(st.integers(1, len(steps)), max_size=4)))
     new = data.draw(st.lists(st.sampled_from([*"uv", None]), min_size=1, max_size=3))
     states, seen = (list(part) for part in zip(*steps, strict=True))
-    params = {"symmetry": SYMMETRIES[symmetry], "states": list("abc"), "n_resamples": 9}
+    params = {"symmetry": SYMMETRIES[symmetry], "states": list("abc"), "draws": 9}
     begins = [*cuts, len(steps)]
     parts = [slice(a, b) for a, b in pairwise(begins)]
     first = begins[0]
@@ -918,7 +920,6 @@ def test_parameters_go_in_and_come_out():
         "symmetry": Returns(7),
         "confidence_level": 0.7,
         "smoothing": True,
-        "n_resamples": 5,
         "train_size": 0.5,
         "states": ["sun", "rain"],
         "max_candidates": 64,
@@ -938,7 +939,7 @@ def test_parameters_go_in_and_come_out():
 
 def test_nothing_is_checked_before_fit():
     cp = ConformalHMM(
-        model=1, conformity_score=2, symmetry=3, confidence_level=4, n_resamples="many"
+        model=1, conformity_score=2, symmetry=3, confidence_level=4, max_candidates="many"
     )
     assert cp.get_params()["conformity_score"] == 2
 
@@ -978,7 +979,7 @@ def test_repr_shows_what_is_not_the_default():
     shown = repr(ConformalHMM(model=HMM(prior=0), symmetry=Returns(7), confidence_level=0.8))
     assert shown == (
         "ConformalHMM(confidence_level=0.8, model=HMM(prior=0),\n"
-        "             symmetry=Returns(max_windows=7))"
+        "             symmetry=Returns(max_windows=7, n_resamples=999))"
     )
     assert "ConformalHMM" in fitted()._repr_html_()
 

@@ -218,8 +218,7 @@ def test_sampling_is_exact_on_average_over_its_draws():
     coverages = [
         enumerate_ranks(
             ConformalHMM(
-                symmetry=Full(max_windows=0),
-                n_resamples=9,
+                symmetry=Full(max_windows=0, n_resamples=9),
                 smoothing=True,
                 random_state=k,
                 allow_empty=True,

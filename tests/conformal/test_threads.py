@@ -124,7 +124,7 @@ READS: list[Callable[[Any, Any], Any]] = [
         (Y, {"symmetry": "spaced", "train_size": 20}, 2),
         (Y, {"symmetry": "departures", "train_size": 20}, 1),
         (Y, {"symmetry": "full", "memory": 2}, 1),
-        (NUMBERS, {"model": HMM(emission=Gaussian()), "n_resamples": 19}, 1),
+        (NUMBERS, {"model": HMM(emission=Gaussian())}, 1),
     ],
     ids=["full", "spaced", "fixed", "departures", "memory", "numbers"],
 )

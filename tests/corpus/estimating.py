@@ -14,6 +14,7 @@ from tests.corpus.models import MODELS, SCORES, SKIES, SYMMETRIES, guess, matric
 from tests.corpus.setting import Setting
 
 from definetti import ConformalHMM
+from definetti.symmetry import Pairs
 
 TRAINED = {"train_size": 0.4}
 WAYS: dict[str, dict[str, Any]] = {"refitted": {}, "trained": TRAINED}
@@ -33,8 +34,8 @@ OPTIONS = {
     "states declared": {"states": ["rain", "sun", "snow"]},
     "states declared, trained": {"states": ["rain", "sun", "snow"], **TRAINED},
     "smoothed": {"smoothing": True},
-    "drawn": {"n_resamples": 50, "conformity_score": "smoother"},
-    "drawn at pairs": {"n_resamples": 50, "symmetry": "pairs"},
+    "drawn": {"conformity_score": "smoother"},
+    "drawn at pairs": {"symmetry": Pairs(n_resamples=50)},
     "few candidates": {"max_candidates": 4},
     "high level": {"confidence_level": 0.999},
 }

@@ -100,7 +100,7 @@ def test_vectors_are_drawn_from_all_segments():
     y = rng.normal(x[:, None], 1.0, (60, 2))
     cp = ConformalHMM(HMM(emission=Gaussian()), symmetry="full", random_state=0).fit(y, x, [50, 10])
     task = cp._task(y[:1], None)
-    reference = task.symmetry.reference(task.complete_with(0), 999, task.generator)
+    reference = task.symmetry.reference(task.complete_with(0), task.generator)
     assert len(np.unique(reference.windows.observations)) > 11
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.draws import drawing
 from tests.products import some_slow
 
 from definetti import HMM, ConformalHMM
@@ -120,12 +121,13 @@ def test_in_the_estimator(name, symmetry):
     rng = np.random.default_rng(1)
     pairs = list(zip(rng.integers(0, 2, 30), rng.integers(0, 6, 30), strict=True))
     emission, states, values = taken(name, pairs)
-    cp = ConformalHMM(HMM(emission=emission), symmetry=symmetry, n_resamples=19, random_state=0)
+    symmetry = drawing(symmetry, 19)
+    cp = ConformalHMM(HMM(emission=emission), symmetry=symmetry, random_state=0)
     cp.fit(values[:20], states[:20])
     everything = cp.predict_p(values[20:22])
     assert len(everything.sequences) == 4
     cp.partial_fit(values[20:25], states[20:25])
-    again = ConformalHMM(HMM(emission=emission), symmetry=symmetry, n_resamples=19, random_state=0)
+    again = ConformalHMM(HMM(emission=emission), symmetry=symmetry, random_state=0)
     again.fit(values[:25], states[:25])
     for new in (values[25:26], values[28:30]):
         np.testing.assert_allclose(cp.predict_p(new).p_values, again.predict_p(new).p_values)

@@ -113,8 +113,8 @@ def test_what_is_not_counted_so_is_ranked_one_by_one(how):
 
 def test_what_is_derived_compares_with_its_own():
     class Halved(Full):
-        def reference(self, completion, n_resamples, generator):
-            found = super().reference(completion, n_resamples, generator)
+        def reference(self, completion, generator):
+            found = super().reference(completion, generator)
             return found._replace(weights=found.weights * 2)
 
     task, candidates = asked(Categorical(), LETTERS[:2], symmetry=Halved(), horizon=2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.draws import drawing
 
 from definetti import HMM, ConformalHMM
 from definetti.data.candidates import all_candidates
@@ -40,7 +41,8 @@ def drawn(values, length, n_states, seed):
 
 def asked(emission, values, *, length=60, horizon=3, n_states=3, seed=0, prior=0.5, **how):
     """Fit all but the last steps; return a task about these, and all candidates."""
-    how = {"states": range(n_states), "n_resamples": 19, "random_state": 0} | how
+    how = {"states": range(n_states), "random_state": 0} | how
+    how["symmetry"] = drawing(how.get("symmetry", "auto"), 19)
     unseen, lengths = how.pop("unseen", False), how.pop("lengths", None)
     y, x = drawn(values, length + horizon, n_states - 1, seed)  # the last state never occurs
     past, new = (None, None) if y is None else (y[:length], y[length:])

@@ -23,7 +23,7 @@ def test_a_chain_is_the_reference_of_its_time(made, recent, horizon):
         history.append(tokens[:length], np.zeros(length, dtype=np.int64))
         for last in range(4):
             steps = np.full(horizon, last)
-            reference = symmetry.reference(Completion(history, steps, steps, 4), 0, None).ends
+            reference = symmetry.reference(Completion(history, steps, steps, 4), None).ends
             group = tokens[length - 1] if symmetry.given == "present state" else last
             node = int(latest_ends(chains.groups, np.array([[group]]), np.array([length]))[0, 0])
             ends = []

@@ -274,8 +274,8 @@ class Doubled(Path):
 
 
 class Fewer(Spaced):
-    def reference(self, completion, n_resamples, generator):
-        found = super().reference(completion, n_resamples, generator)
+    def reference(self, completion, generator):
+        found = super().reference(completion, generator)
         return found._replace(ends=found.ends[:3], weights=found.weights[:3])
 
 

@@ -83,8 +83,8 @@ def test_rolling_is_fitting_anew(symmetry, memory, split):
 
 def test_who_else_is_asked_about_makes_no_difference():
     y, x = weather(80, random_state=2)
-    symmetry = Full(max_windows=0)  # always draws
-    cp = ConformalHMM(symmetry=symmetry, memory=3, n_resamples=19, random_state=0).fit(y, x)
+    symmetry = Full(max_windows=0, n_resamples=19)  # always draws
+    cp = ConformalHMM(symmetry=symmetry, memory=3, random_state=0).fit(y, x)
     new = ["umbrella", "hat"]
     everything = cp.predict_p(new)
     for sequence in everything:

@@ -53,7 +53,7 @@ def all_counts(history, candidate, n):
 
 
 def fitted(**params):
-    return ConformalHMM(random_state=0, n_resamples=99, **params).fit(SYMBOLS, STATES)
+    return ConformalHMM(random_state=0, **params).fit(SYMBOLS, STATES)
 
 
 def test_logarithms_grow_with_the_square_of_the_states(monkeypatch):

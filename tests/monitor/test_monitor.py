@@ -631,8 +631,8 @@ def test_sets_after_a_restart_at_the_change_guarantee_nothing(settings: dict[str
 
 def test_a_symmetry_derived_from_ours_has_sets_of_its_own() -> None:
     class Latest(Spaced):
-        def reference(self, completion: Any, n_resamples: int, generator: Any) -> Reference:
-            ends = super().reference(completion, n_resamples, generator).ends
+        def reference(self, completion: Any, generator: Any) -> Reference:
+            ends = super().reference(completion, generator).ends
             assert ends is not None
             return Reference.past(ends[:3])
 

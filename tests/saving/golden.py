@@ -30,11 +30,11 @@ def make():
     rng = np.random.default_rng(3)
     rows = [{"seen": one, "heat": float(rng.normal()), "visits": int(rng.integers(4))} for one in Y]
     laws = {"seen": Categorical(), "heat": Gaussian("diagonal"), "visits": Poisson()}
-    how = {"random_state": 9, "smoothing": True, "n_resamples": 99}
+    how = {"random_state": 9, "smoothing": True}
     return {
         "refitted": ConformalHMM(
-            HMM(emission=Mixed(laws)), symmetry=Full(0), memory=2, states=["sun", "rain", "fog"],
-            confidence_level={"sun": 0.8, None: 0.9}, **how,
+            HMM(emission=Mixed(laws)), symmetry=Full(0, 99), memory=2,
+            states=["sun", "rain", "fog"], confidence_level={"sun": 0.8, None: 0.9}, **how,
         ).fit(rows, X, [20, 40]),
         "fixed": ConformalHMM(train_size=0.5, conformity_score="joint", **how).fit(Y, X),
         "chosen": ConformalHMM(symmetry="departures", **how)
@@ -42,9 +42,9 @@ def make():
         .partial_fit([[1, 2]], [("sun", 1)]),
         "sequences": ConformalSequences(confidence_level=0.8).fit(Y, X, [3] * 20),
         "monitor": live(Monitor(
-            ConformalHMM(symmetry="full", **how).fit(Y[:20], X[:20]), on_alarm="restart",
-            parts=["transitions", "observations", "whole window", "visits"], random_state=9,
-            adapt_from="beginning",
+            ConformalHMM(symmetry=Full(n_resamples=99), **how).fit(Y[:20], X[:20]),
+            parts=["transitions", "observations", "whole window", "visits"], on_alarm="restart",
+            random_state=9, adapt_from="beginning",
         )),
         "monitor-spaced": live(Monitor(
             ConformalHMM(symmetry=Spaced(recent=7), **how).fit(Y[:20], X[:20]), random_state=9,

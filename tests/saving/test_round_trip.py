@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.draws import drawing
 from tests.saving.answers import answers, check_same, passed
 
 from definetti import HMM, ConformalHMM, ConformalSequences, FromHmmlearn, given_hmm, load
@@ -27,7 +28,8 @@ NEW = ["umbrella", "hat"]
 
 
 def fitted(y=Y, x=X, lengths=None, **params):
-    params = {"random_state": 7, "n_resamples": 39, "smoothing": True, **params}
+    params = {"random_state": 7, "smoothing": True, **params}
+    params["symmetry"] = drawing(params.get("symmetry", "auto"), 39)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotExactWarning)
         return ConformalHMM(**params).fit(y, x, lengths)

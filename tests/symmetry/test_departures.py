@@ -66,7 +66,7 @@ def test_the_reference_does_not_depend_on_the_candidate():
     seen = set()
     for candidate in itertools.product(range(3), repeat=2):
         completion = Completion(history, np.array(candidate), np.zeros(2, dtype=np.int64), 3)
-        reference = Departures().reference(completion, 0, np.random.default_rng)
+        reference = Departures().reference(completion, np.random.default_rng)
         seen.add((Departures().orbit(completion), *reference.ends.tolist()))
     assert seen == {((0,), 6, 4, 2)}
 

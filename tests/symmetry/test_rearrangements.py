@@ -6,6 +6,7 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
+from tests.draws import drawing
 
 from definetti.data.history import Completion, History, windows_at
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts, Spaced
@@ -85,7 +86,8 @@ def completed(sequence, horizon) -> Completion:
 
 def weights(symmetry, sequence, horizon, draws=0, seed=0) -> dict[Window, Fraction]:
     completion = completed(sequence, horizon)
-    reference = symmetry.reference(completion, draws, lambda: np.random.default_rng(seed))
+    symmetry = drawing(symmetry, draws) if draws else symmetry
+    reference = symmetry.reference(completion, lambda: np.random.default_rng(seed))
     assert reference.joins == (draws > 0 or reference.ends is not None)
     total: Counter[Window] = Counter()
     found = reference.windows
@@ -209,7 +211,7 @@ def test_published_takes_blocks_without_the_last_pair():
             if len(cuts) - 1 > horizon:
                 break
         else:
-            reference = Published().reference(completed(sequence, horizon), 0, None)
+            reference = Published().reference(completed(sequence, horizon), None)
             assert reference.randomised
             continue
         blocks = [sequence[a:b] for a, b in pairwise(cuts)]

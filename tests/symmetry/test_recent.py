@@ -172,7 +172,7 @@ def test_the_latest_departures_of_tokens_are_exact(name, model, recent):
 class Backwards(Departures):
     """Windows chosen backwards from the present, as they must not be."""
 
-    def reference(self, completion, n_resamples, generator):
+    def reference(self, completion, generator):
         history, horizon, ends = completion.history, completion.horizon, []
         for visit in history.visits(history.last)[::-1].tolist():
             bound = ends[-1] - horizon if ends else len(history) - 1
@@ -199,7 +199,7 @@ def test_the_latest_windows_of_several_series_are_those_of_the_last_first():
     completion = Completion(history, np.array([0]), np.array([0]), 2)
     ends = {
         recent: TogetherDepartures((0, 4, 6), (0, 1, 2), recent=recent)
-        .reference(completion, 0, np.random.default_rng)
+        .reference(completion, np.random.default_rng)
         .ends.tolist()
         for recent in (None, 1, 3)
     }

@@ -10,9 +10,9 @@ from definetti import HMM, ConformalHMM, given_hmm
 from definetti.emissions import Categorical, Emission, Gaussian, Mixed
 from definetti.models import Model
 from definetti.scores import Score
-from definetti.symmetry import BlockGroup, Reference, Returns, Spaced, Symmetry
+from definetti.symmetry import BlockGroup, Pairs, Reference, Returns, Spaced, Symmetry
 from definetti.symmetry.block_windows import cut_at_pair
-from definetti.symmetry.blocks import all_orders, spaced_ends
+from definetti.symmetry.blocks import spaced_ends
 from definetti.testing import (
     check_emission,
     check_memory,
@@ -142,8 +142,8 @@ class AtPairs(Symmetry):
 
     exact = True
 
-    def reference(self, completion, n_resamples, generator):
-        return all_orders(cut_at_pair(completion), 20_000, n_resamples, generator)
+    def reference(self, completion, generator):
+        return Pairs().all_orders(cut_at_pair(completion), generator)
 
 
 class Blind(AtPairs):
@@ -162,8 +162,8 @@ class Sharing(Returns):
 class Dropping(Returns):
     """Leaves the candidate out of what it is ranked among."""
 
-    def reference(self, completion, n_resamples, generator):
-        found = super().reference(completion, n_resamples, generator)
+    def reference(self, completion, generator):
+        found = super().reference(completion, generator)
         return Reference(found.windows, found.weights, joins=True)
 
 
@@ -196,8 +196,8 @@ class Lately(Spaced):
 
     steps: int = 100
 
-    def reference(self, completion, n_resamples, generator):
-        ends = super().reference(completion, n_resamples, generator).ends
+    def reference(self, completion, generator):
+        ends = super().reference(completion, generator).ends
         return Reference.past(ends[ends >= len(completion.history) - self.steps])
 
 
@@ -229,7 +229,7 @@ class Gapped(Spaced):
 
     gap: int = 1
 
-    def reference(self, completion, n_resamples, generator):
+    def reference(self, completion, generator):
         visits = completion.history.visits(completion.last)
         length = len(completion.history) - self.gap
         return Reference.past(spaced_ends(visits, length, completion.horizon + self.gap))

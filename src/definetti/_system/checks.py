@@ -18,6 +18,7 @@ import warnings
 from pathlib import Path
 
 SHAPES = "{} must be (n,), transition (n, n) and emission (n, m)"
+RESAMPLES = 999  # draws, where rearrangements are too many to be counted
 MOST_RESAMPLES = 10**6  # draws, of which each costs a pass over the rows
 PACKAGE = str(Path(__file__).parent.parent)
 

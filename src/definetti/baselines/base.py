@@ -194,7 +194,6 @@ class Baseline(Named, BaseHistoryConformal):
             new,
             score=self.conformity_score_,
             symmetry=Past(),
-            n_resamples=1,
             entropy=self._entropy,
         )
         return replace(task, symmetry=self._compare_with(task))
@@ -273,9 +272,7 @@ class Past(Symmetry):
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return ()
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         return Reference.past(
             strided_ends(len(completion.history), completion.horizon, self.stride)
         )

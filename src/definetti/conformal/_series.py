@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 SERIES = ("own", "others", "all", "first")  # what `definetti.series.Promise` has by name
 READ_LATE = (
-    "confidence_level", "smoothing", "n_resamples", "guarantee", "max_errors", "allow_empty",
+    "confidence_level", "smoothing", "guarantee", "max_errors", "allow_empty",
     "max_candidates", "verbose",
 )  # fmt: skip
 

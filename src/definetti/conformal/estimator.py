@@ -16,7 +16,6 @@ from definetti._system.checks import (
     checked_guarantee,
     checked_limit,
     checked_number,
-    checked_resamples,
     is_auto,
     shown,
     warn_caller,
@@ -106,8 +105,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     smoothing : bool, default False
         Break ties at random: the sets are smaller, and with ``allow_empty=True`` the coverage is
         exactly the level.
-    n_resamples : int, default 999
-        How many rearrangements are drawn where they are too many to be counted; at most a million.
     train_size : float or int, optional
         Fix the model on the first segment, a share or a number of steps, and calibrate on the
         rest: nothing is refitted. The way to use anything expensive. With "departures" it must be
@@ -191,7 +188,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         symmetry: str | Symmetry = "auto",
         confidence_level: ConfidenceLevel = 0.9,
         smoothing: bool = False,
-        n_resamples: int = 999,
         train_size: float | None = None,
         states: Iterable[Hashable] | None = None,
         memory: int | str | Memory = 1,
@@ -208,7 +204,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         self.symmetry = symmetry
         self.confidence_level = confidence_level
         self.smoothing = smoothing
-        self.n_resamples = n_resamples
         self.train_size = train_size
         self.states = states
         self.memory = memory
@@ -763,7 +758,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         checked_flag(self.smoothing, "smoothing")
         checked_flag(self.allow_empty, "allow_empty")
         checked_flag(self.verbose, "verbose")
-        checked_resamples(self.n_resamples)
         checked_number(self.max_candidates, "max_candidates")
         checked_guarantee(self.guarantee, self.max_errors)
 
@@ -844,7 +838,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             PredictionTask.about,
             score=self.conformity_score_.with_lag(lag) if lag else self.conformity_score_,
             symmetry=symmetry,
-            n_resamples=int(self.n_resamples),
             entropy=self._entropy,
             smoothing=bool(self.smoothing),
             lag=int(lag),

@@ -45,7 +45,7 @@ class PredictionTask:
     observations : (h,) codes of the new observations
     unseen : (h,) which of them are not there yet, and are to be left out of every window
     labels : the labels of the states, those of the candidates included
-    n_resamples, entropy : how many rearrangements to draw where they are drawn, and from what seed
+    entropy : the seed of all that is drawn at random
     smoothing : whether ties are broken at random
     lag : how many of the new steps are not asked about, because their labels never come
     settled : whether the model was fixed because to refit it would take long, and not by the user
@@ -62,7 +62,6 @@ class PredictionTask:
     model: Model
     score: Score
     symmetry: Symmetry
-    n_resamples: int
     entropy: int
     smoothing: bool = False
     lag: int = 0
@@ -224,7 +223,7 @@ class PredictionTask:
 
     def rearrange(self, completion: Completion) -> Reference:
         """Return what the rearrangements of a completed sequence end in: Steps 3 and 4."""
-        found = self.symmetry.reference(completion, self.n_resamples, self.generator)
+        found = self.symmetry.reference(completion, self.generator)
         found.check(completion, len(self.table) if self.model.emission_.symbols else ANY)
         return found
 

@@ -75,9 +75,7 @@ class OfClass(Symmetry):
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,) if self.last else tuple(completion.states.tolist())
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         return Reference.past(self._ends(completion)[::-1])
 
     def _ends(self, completion: Completion) -> IntArray:
@@ -149,9 +147,7 @@ class Rotations(Symmetry):
     exact = False
     reads_observations = False
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         past, horizon = completion.history, completion.horizon
         length = len(past) + horizon
         left_out = length % self.block

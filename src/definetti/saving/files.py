@@ -36,7 +36,7 @@ from definetti.saving.values import (
     to_bytes,
 )
 
-FORMAT, VERSION = "definetti", 5
+FORMAT, VERSION = "definetti", 6
 DEEPEST_VALUE = DEEPEST // 4  # a value takes a few brackets
 SHOWN = 60  # the most characters of a value in an error message
 # The packages whose objects are data. Objects of any other hold code.

@@ -223,9 +223,7 @@ class Symmetry(Named, ABC):
         """
 
     @abstractmethod
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         """Return the windows of the rearranged sequences, counted where feasible, else drawn."""
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti._system.checks import checked_limit
+from definetti._system.checks import RESAMPLES, checked_limit, checked_resamples
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, Windows, windows_at
 from definetti.symmetry.base import (
@@ -61,9 +61,7 @@ class Spaced(Symmetry, name="spaced"):
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return (completion.last,)
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         history, most = completion.history, checked_recent(self.recent)
         visits = history.visits(completion.last)
         return Reference.past(spaced_ends(visits, len(history), completion.horizon, most))
@@ -122,20 +120,19 @@ class Arrangements(Symmetry):
     """What symmetries that count orders of blocks share."""
 
     max_windows: int = MAX_WINDOWS
+    n_resamples: int = RESAMPLES
 
     def __post_init__(self) -> None:
         checked_limit(self.max_windows, "max_windows")
+        checked_resamples(self.n_resamples)
 
-
-def all_orders(
-    blocks: Blocks, max_windows: int, n_resamples: int, generator: Generator
-) -> Reference:
-    """Compare with all orders of the blocks."""
-    horizon = blocks.completion.horizon
-    counted = count_windows(blocks, horizon, max_windows)
-    if counted is not None:
-        return Reference(*counted, joins=False)
-    return Reference.drawn(blocks.drawn(generator(), n_resamples, horizon))
+    def all_orders(self, blocks: Blocks, generator: Generator) -> Reference:
+        """Compare with all orders of the blocks."""
+        horizon = blocks.completion.horizon
+        counted = count_windows(blocks, horizon, self.max_windows)
+        if counted is not None:
+            return Reference(*counted, joins=False)
+        return Reference.drawn(blocks.drawn(generator(), int(self.n_resamples), horizon))
 
 
 @dataclass(frozen=True)
@@ -149,15 +146,15 @@ class Returns(Arrangements, name="returns"):
     max_windows : int, default 20000
         Orders are counted exactly where their distinct windows are at most so many, and drawn at
         random where they are more. Both are exactly valid.
+    n_resamples : int, default 999
+        How many are drawn; at most a million.
     """
 
     exact = True
     reads_observations = False
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
-        return all_orders(cut_at_state(completion), self.max_windows, n_resamples, generator)
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
+        return self.all_orders(cut_at_state(completion), generator)
 
 
 @dataclass(frozen=True)
@@ -170,16 +167,14 @@ class Pairs(Arrangements, name="pairs"):
 
     Parameters
     ----------
-    max_windows : int, default 20000
+    max_windows, n_resamples : int, default 20000 and 999
         As for `Returns`.
     """
 
     exact = True
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
-        return all_orders(cut_at_pair(completion), self.max_windows, n_resamples, generator)
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
+        return self.all_orders(cut_at_pair(completion), generator)
 
 
 @dataclass(frozen=True)
@@ -194,9 +189,7 @@ class Shifts(Symmetry, name="shifts"):
     exact = False
     reads_observations = False
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         past, horizon = completion.history, completion.horizon
 
         def distinct() -> tuple[Windows, IntArray]:
@@ -229,15 +222,13 @@ class Published(Arrangements, name="published"):
 
     Parameters
     ----------
-    max_windows : int, default 20000
+    max_windows, n_resamples : int, default 20000 and 999
         As for `Returns`.
     """
 
     exact = False
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         horizon = completion.horizon
         for step in range(-1, -horizon - 1, -1):
             blocks = cut_at_pair(completion, step)
@@ -248,8 +239,8 @@ class Published(Arrangements, name="published"):
         # One step longer, then without its last element: the blocks without the last pair.
         counted = count_windows(blocks, horizon + 1, self.max_windows)
         if counted is None:
-            longer = blocks.drawn(generator(), n_resamples, horizon + 1)
-            weights = np.ones(n_resamples, dtype=np.int64)
+            longer = blocks.drawn(generator(), int(self.n_resamples), horizon + 1)
+            weights = np.ones(int(self.n_resamples), dtype=np.int64)
         else:
             longer, weights = counted
         windows = Windows(longer.start, longer.states[:, :-1], longer.observations[:, :-1])
@@ -312,9 +303,7 @@ class BlockGroup(Symmetry):
         kept = np.broadcast_to(np.arange(number - degree), (len(group), number - degree))
         return np.ascontiguousarray(np.concatenate([kept, moved], axis=1)[:, ::-1])
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         cut = cut_at_state if self.blocks == "returns" else cut_at_pair
         blocks = cut(completion)
         windows = blocks.arranged(self.orders(blocks.number), completion.horizon)

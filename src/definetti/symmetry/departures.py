@@ -73,9 +73,7 @@ class Departures(Symmetry, name="departures"):
         # The same for all candidates; but what the past is kept under changes with the present.
         return (completion.history.last,)
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         return Reference.past(self._ends(completion.history, completion.horizon))
 
     def _ends(self, history: History, horizon: int) -> IntArray:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
-from definetti._system.checks import checked_limit
+from definetti._system.checks import RESAMPLES, checked_limit, checked_resamples
 from definetti._system.compiled import cut_pieces, kernel
 from definetti._system.random import FEW, draw_below
 from definetti.data.history import Completion, Windows, stacked
@@ -414,9 +414,12 @@ class Full(Symmetry, name="full"):
     max_windows : int, default 2000
         Windows are counted exactly, by Whittle's formula, where there are at most so many, and
         drawn at random where there are more. Both are exactly valid.
+    n_resamples : int, default 999
+        How many are drawn; at most a million.
     """
 
     max_windows: int = 2000
+    n_resamples: int = RESAMPLES
 
     exact = True
     pools = True  # observations of earlier segments are dealt out, too
@@ -424,13 +427,12 @@ class Full(Symmetry, name="full"):
 
     def __post_init__(self) -> None:
         checked_limit(self.max_windows, "max_windows")
+        checked_resamples(self.n_resamples)
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return candidate_key(completion) if _once(completion) else completion.counts_key
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         history, states = completion.history, completion.states
         horizon, last = len(states), int(states[-1])
         if _once(completion):
@@ -471,7 +473,7 @@ class Full(Symmetry, name="full"):
                 completion.observations[order],
                 part.stop - part.start,
             )
-            for part in cut_pieces(n_resamples, horizon * (horizon + len(exits)))
+            for part in cut_pieces(int(self.n_resamples), horizon * (horizon + len(exits)))
         )
         return Reference.drawn(stacked(Windows(*windows) for windows in drawn))
 

@@ -54,11 +54,9 @@ class Remembering(Symmetry):
         coded = self._code(completion)
         return (*self.symmetry.orbit(coded.completion), *coded.new)
 
-    def reference(
-        self, completion: Completion, n_resamples: int, generator: Generator
-    ) -> Reference:
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
         coded = self._code(completion)
-        found = self.symmetry.reference(coded.completion, n_resamples, generator)
+        found = self.symmetry.reference(coded.completion, generator)
         found.check(coded.completion)
         if found.windows is None:
             return found

@@ -145,7 +145,7 @@ def _check_orbits(symmetry: Symmetry, horizon: int) -> None:
     seen: dict[Any, Any] = {}
     for states in product(range(2), repeat=horizon):
         completion = Completion(history, np.array(states), np.zeros(horizon, dtype=np.int64), 2)
-        found = symmetry.reference(completion, 99, lambda: np.random.default_rng(0))
+        found = symmetry.reference(completion, lambda: np.random.default_rng(0))
         if symmetry.by_last_state:
             assert found.ends is not None, "by_last_state is True, and the reference has no ends"
         content = _content(found)

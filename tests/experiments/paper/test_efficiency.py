@@ -38,7 +38,7 @@ def repeated(length, horizon, transition, emission, smoothing):
         rng = np.random.default_rng([k, length, horizon, smoothing])
         y, x = sample(np.array([0.5, 0.5]), transition, emission, length + horizon, rng)
         cp = ConformalHMM(
-            symmetry=Full(max_windows=0), n_resamples=DRAWS, confidence_level=0.8,
+            symmetry=Full(max_windows=0, n_resamples=DRAWS), confidence_level=0.8,
             smoothing=smoothing, allow_empty=True, states=[0, 1], random_state=rng,
         ).fit(y[:length], x[:length])  # fmt: skip
         s = cp.predict_set(y[length:])
