@@ -86,11 +86,13 @@ def _correlate(scores: CodeArray, edges: CodeArray) -> FloatArray:
     found = np.zeros(len(scores))
     for b in range(len(scores)):
         product, squares = 0, 0
-        for t in range(scores.shape[1] - 1):
-            now, then = int(scores[b, t]), int(scores[b, t + 1])
-            if edges[b, t] >= 0 and now != GONE and then != GONE:
+        row, links, now = scores[b], edges[b], int(scores[b, 0])
+        for t in range(len(row) - 1):
+            then = int(row[t + 1])
+            if links[t] >= 0 and now != GONE and then != GONE:
                 product += now * then
                 squares += now * now + then * then
+            now = then
         if squares > 0:
             found[b] = 2 * product / squares
     return found

@@ -225,42 +225,39 @@ def split_cells(
     largest = np.full(len(cells), -1, dtype=np.int64)
     room, wide, single = len(all_cells), len(all_groups), len(begins) == 2
     # Without signs, so that no index has to be looked at for being negative.
-    left, both = np.zeros(room, dtype=np.uint64), np.zeros(room, dtype=np.uint64)
-    own, every = np.zeros(wide, dtype=np.uint64), np.zeros(wide, dtype=np.uint64)
+    left, right = np.zeros(room, dtype=np.uint64), np.zeros(room, dtype=np.uint64)
+    own, rest = np.zeros(wide, dtype=np.uint64), np.zeros(wide, dtype=np.uint64)
     one = np.uint64(1)
-    if single:
-        both[:], every[:] = all_cells, all_groups
     for b in range(len(cells)):
         for s in range(len(begins) - 1):
-            if not single:
-                for t in range(begins[s], begins[s + 1]):
-                    cell = cells[b, t]
-                    if cell >= 0:
-                        both[cell] += one
-                        every[groups[b, t]] += one
-            ratio, best, place = 0, 0, begins[s]
-            edge = (begins[s + 1] - begins[s]) // EDGE
-            low, high = begins[s] + edge, begins[s + 1] - edge
-            for t in range(begins[s], high):
-                if cells[b, t] >= 0:
-                    c, g = np.uint64(cells[b, t]), np.uint64(groups[b, t])
-                    i, j = left[c], own[g]
-                    left[c], own[g] = i + one, j + one
-                    ratio += gains[i] - gains[both[c] - i - one]
-                    ratio -= gains[j] - gains[every[g] - j - one]
-                    if ratio > best and low <= t + 1:
-                        best, place = ratio, t + 1
+            row = cells[b, begins[s] : begins[s + 1]]
+            group = groups[b, begins[s] : begins[s + 1]]
             if single:
-                left[:] = 0
-                own[:] = 0
-            else:
-                for t in range(begins[s], begins[s + 1]):
-                    cell, group = cells[b, t], groups[b, t]
-                    if cell >= 0:
-                        left[cell], both[cell], own[group], every[group] = 0, 0, 0, 0
+                left[:], own[:] = 0, 0
+                right[:], rest[:] = all_cells, all_groups
+            else:  # by the steps there are: of many cells few are in a segment
+                for t in range(len(row)):
+                    if row[t] >= 0:
+                        left[row[t]], right[row[t]] = 0, 0
+                        own[group[t]], rest[group[t]] = 0, 0
+                for t in range(len(row)):
+                    if row[t] >= 0:
+                        right[row[t]] += one
+                        rest[group[t]] += one
+            ratio, best, place = 0, 0, 0
+            edge = len(row) // EDGE
+            for t in range(len(row) - edge):
+                if row[t] >= 0:
+                    c, g = np.uint64(row[t]), np.uint64(group[t])
+                    i, k = left[c], right[c] - one
+                    j, m = own[g], rest[g] - one
+                    left[c], right[c], own[g], rest[g] = i + one, k, j + one, m
+                    ratio += gains[i] - gains[k] - gains[j] + gains[m]
+                    if ratio > best and edge <= t + 1:
+                        best, place = ratio, t + 1
             total[b] += best
             if best > largest[b]:
-                largest[b], where[b] = best, place
+                largest[b], where[b] = best, begins[s] + place
     return total, where, largest
 
 
@@ -290,30 +287,31 @@ def split_scores(
     wide, single = len(sample_sum), len(begins) == 2
     all_sum, sums = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
     all_size, sizes = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)
+    means, parts = np.zeros(wide), np.zeros(wide)
     if single:
         all_sum[:], all_size[:] = sample_sum, sample_size
-    means, parts = np.zeros(wide), np.zeros(wide)
+        means[:] = all_sum / np.maximum(all_size, 1)
     for b in range(len(scores)):
         for s in range(len(begins) - 1):
-            if not single:
-                for t in range(begins[s], begins[s + 1]):
-                    if scores[b, t] != GONE:
-                        all_sum[groups[b, t]] += scores[b, t]
-                        all_size[groups[b, t]] += 1
-            if wide < begins[s + 1] - begins[s]:
-                for g in range(wide):
+            row = scores[b, begins[s] : begins[s + 1]]
+            group = groups[b, begins[s] : begins[s + 1]]
+            if single:
+                sums[:], sizes[:], parts[:] = 0, 0, 0.0
+            else:  # by the steps there are: of many groups few are in a segment
+                for g in group:
+                    all_sum[g], all_size[g], sums[g], sizes[g], parts[g] = 0, 0, 0, 0, 0.0
+                for t in range(len(row)):
+                    if row[t] != GONE:
+                        all_sum[group[t]] += row[t]
+                        all_size[group[t]] += 1
+                for g in group:
                     means[g] = all_sum[g] / max(all_size[g], 1)
-            else:
-                for t in range(begins[s], begins[s + 1]):
-                    g = groups[b, t]
-                    means[g] = all_sum[g] / max(all_size[g], 1)
-            ratio, best, place = 0.0, 0.0, begins[s]
-            edge = (begins[s + 1] - begins[s]) // EDGE
-            low, high = begins[s] + edge, begins[s + 1] - edge
-            for t in range(begins[s], high):
-                g, score = groups[b, t], scores[b, t]
-                if score != GONE:
-                    sums[g] += score
+            ratio, best, place = 0.0, 0.0, 0
+            edge = len(row) // EDGE
+            for t in range(len(row) - edge):
+                if row[t] != GONE:
+                    g = np.uint64(group[t])
+                    sums[g] += row[t]
                     sizes[g] += 1
                     n, every = sizes[g], all_size[g]
                     part = 0.0
@@ -322,15 +320,9 @@ def split_scores(
                         part = off * off * (every / (n * (every - n)))
                     ratio += part - parts[g]
                     parts[g] = part
-                    if ratio > best and low <= t + 1:
+                    if ratio > best and edge <= t + 1:
                         best, place = ratio, t + 1
-            if single:
-                sums[:], sizes[:], parts[:] = 0, 0, 0.0
-            else:
-                for t in range(begins[s], begins[s + 1]):
-                    g = groups[b, t]
-                    all_sum[g], all_size[g], sums[g], sizes[g], parts[g] = 0, 0, 0, 0, 0.0
             total[b] += best
             if best > largest[b]:
-                largest[b], where[b] = best, place
+                largest[b], where[b] = best, begins[s] + place
     return total, where, largest

@@ -148,7 +148,7 @@ def _shuffle_long(rng: np.random.Generator, cards: CodeArray) -> None:
     """
     a, b, c, d = _draw_word(rng), _draw_word(rng), _draw_word(rng), _draw_word(rng)
     a |= np.uint64(1)  # the one state that does not move is all zeros
-    k = len(cards) - 1
+    one, k = np.uint64(1), np.uint64(len(cards) - 1)
     while k > 0:
         word = a + d
         word = ((word << np.uint64(23)) | (word >> np.uint64(41))) + a
@@ -159,14 +159,14 @@ def _shuffle_long(rng: np.random.Generator, cards: CodeArray) -> None:
         a ^= d
         c ^= moved
         d = (d << np.uint64(45)) | (d >> np.uint64(19))
-        for part in (word >> np.uint64(32), word & LOW):
-            bound = np.uint64(k + 1)
-            product = part * bound
-            j: Any = np.int64(product >> np.uint64(32))
+        for half in (word >> np.uint64(32), word & LOW):
+            bound = k + one
+            product = half * bound
+            j = product >> np.uint64(32)
             if product & LOW < bound and product & LOW < (HALF - bound) % bound:
-                j = draw_below(rng, k + 1)
+                j = np.uint64(draw_below(rng, np.int64(bound)))
             cards[k], cards[j] = cards[j], cards[k]
-            k -= 1
+            k -= one
             if k == 0:
                 break
 
@@ -211,7 +211,7 @@ def draw_members(
     """
     length = len(graph.node)
     tokens = np.empty((size, length), dtype=graph.token.dtype)
-    edges = np.full((size, length), -1, dtype=graph.edge.dtype)
+    edges = np.empty((size, length), dtype=graph.edge.dtype)
     times = np.empty((size, length), dtype=graph.shelf.dtype)
     # Without signs, so that no index has to be looked at for being negative.
     to_shelf = (graph.shelves - graph.decks).astype(np.uint64)
@@ -238,7 +238,7 @@ def draw_members(
                 times[b, t] = shelf[top + to_shelf[u]]
                 edges[b, t] = graph.edge[card >> bits]
                 u = card & last_bits
-            tokens[b, end - 1] = graph.token[u]
+            tokens[b, end - 1], edges[b, end - 1] = graph.token[u], -1
             times[b, end - 1] = shelf[tops[u] + to_shelf[u]]
     return tokens, edges, times
 
