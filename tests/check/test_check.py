@@ -8,6 +8,7 @@ import pytest
 from definetti import HMM, ConformalHMM
 from definetti.check import check, check_quickly, engine
 from definetti.simulate import weather
+from definetti.symmetry import Full
 
 
 def walk(length, move, seed=0):
@@ -394,4 +395,4 @@ def test_more_resamples_than_tell_anything_are_refused(number):
     with pytest.raises(ValueError, match=r"n_resamples must be at most 1,000,000, got .*9,999"):
         check(None, states, n_resamples=number)
     with pytest.raises(ValueError, match="n_resamples must be at most 1,000,000"):
-        ConformalHMM(n_resamples=number).fit(None, states)
+        ConformalHMM(symmetry=Full(n_resamples=number)).fit(None, states)

@@ -164,7 +164,7 @@ def _shuffle_long(rng: np.random.Generator, cards: CodeArray) -> None:
             product = half * bound
             j = product >> np.uint64(32)
             if product & LOW < bound and product & LOW < (HALF - bound) % bound:
-                j = np.uint64(draw_below(rng, np.int64(bound)))
+                j = np.uint64(draw_below(rng, int(bound)))
             cards[k], cards[j] = cards[j], cards[k]
             k -= one
             if k == 0:
