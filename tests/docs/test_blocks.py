@@ -50,7 +50,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 # Pages that compare with other packages run these, too; others go on for many steps.
 LONG = {
     f"docs/{name}.md"
-    for name in ("choosing", "from-crepes", "from-hmmlearn", "from-mapie", "limits", "streams")
+    for name in ("choosing", "from-conformal", "from-hmmlearn", "limits", "streams")
 }
 LONG |= {"README.md"}  # a report of three patients takes as long as all the others
 LONG |= {
