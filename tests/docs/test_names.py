@@ -96,6 +96,14 @@ def test_files_named_in_text_exist(page):
     assert not [name for name in named if not (ROOT / name).exists()]
 
 
+def test_modules_named_in_architecture_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = {quoted for quoted in in_backticks(text) if re.fullmatch(r"[a-z_]+/[\w/]+\.py", quoted)}
+    assert len(named) > 30
+    places = (ROOT / "src" / "definetti", ROOT)
+    assert not [name for name in named if not any((place / name).exists() for place in places)]
+
+
 def slug(heading: str) -> str:
     """Return the anchor of a heading as the pages and GitHub have it."""
     text = re.sub(r"[^\w\s-]", "", heading.replace("`", "").strip().lower())
