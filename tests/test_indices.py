@@ -20,7 +20,6 @@ from definetti import HMM, ConformalHMM, given_hmm
 from definetti.check import check
 from definetti.data import Completion, History, Windows
 from definetti.emissions import Categorical
-from definetti.engine.rank import find_classes
 from definetti.martingales import Martingale, PlugIn
 from definetti.memory import Memory
 from definetti.models import Marginals, Model
@@ -28,14 +27,11 @@ from definetti.scores import Path, Score
 from definetti.simulate import sample, weather
 from definetti.symmetry import (
     BlockGroup,
-    Departures,
     Reference,
     Remembering,
-    Spaced,
     Symmetry,
     TogetherDepartures,
 )
-from definetti.symmetry.base import Chains, Classes
 from definetti.trellis import Trellis, completions, count, count_bounds, headroom, members, nodes
 
 Y, X = weather(80, random_state=1)
@@ -92,17 +88,7 @@ def test_cuts_that_a_history_is_too_short_for() -> None:
     with pytest.raises(ValueError, match="begins does not cut a history of 3 steps"):
         symmetry.reference(completion, np.random.default_rng)
     with pytest.raises(ValueError, match="begins does not cut a history of 3 steps"):
-        symmetry.chains(history.states, 1)
-
-
-@pytest.mark.parametrize("symmetry", [Spaced(), Departures(), TogetherDepartures()])
-@pytest.mark.parametrize(
-    ("tokens", "horizon"),
-    [(np.array([0, -FAR, 1]), 1), (np.array([0.5, 1.0]), 1), (np.array([0, 1, 0]), -FAR)],
-)
-def test_tokens_that_are_no_codes(symmetry: Symmetry, tokens: Any, horizon: int) -> None:
-    with pytest.raises(ValueError, match="must be"):
-        symmetry.chains(tokens, horizon)
+        symmetry.forward_chain(history.states, 1)
 
 
 @pytest.mark.parametrize("as_function", [False, True])
@@ -125,7 +111,6 @@ class Hostile(Symmetry):
     """Returns whatever it was given."""
 
     found: Any = None
-    chained: Any = None
     taught: Any = None
 
     exact = True
@@ -133,9 +118,6 @@ class Hostile(Symmetry):
 
     def reference(self, completion: Any, generator: Any) -> Reference:
         return self.found(completion) if self.found else Reference.alone(completion)
-
-    def chains(self, tokens: Any, horizon: int) -> Any:
-        return self.chained(tokens, horizon) if self.chained else None
 
     def training_subset(self, completion: Any) -> Any:
         return self.taught(completion) if self.taught else None
@@ -183,88 +165,12 @@ def test_references(kind: str, model: Any, score: str) -> None:
         predict(model=model, symmetry=Remembering(symmetry, HMMMemory()), conformity_score=score)
 
 
-def chained(**changes: Any) -> Callable[[Any, int], Chains]:
-    def make(tokens: Any, horizon: int) -> Chains:
-        found = Spaced().chains(tokens, horizon)
-        for name, change in changes.items():
-            found = found._replace(**{name: change(getattr(found, name).copy())})
-        return found
-
-    return make
-
-
-def put(place: Any, value: Any) -> Callable[[Any], Any]:
-    def change(array: Any) -> Any:
-        array[place] = value
-        return array
-
-    return change
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"parents": put(5, FAR)},
-        {"parents": put(5, -FAR)},
-        {"parents": put(5, 5)},
-        {"parents": put(5, 7)},
-        {"parents": lambda a: a[:-1]},
-        {"groups": put(5, -FAR)},
-        {"groups": lambda a: a[:-3]},
-        {"groups": lambda a: a / 2},
-        {"counted": lambda a: a[:-1]},
-        {"counted": put(0, True)},
-    ],
-    ids=range(10),
-)
-def test_chains(changes: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="of chains must"):
-        evaluate(model=FIXED, symmetry=Everything(chained=chained(**changes)))
-
-
 @pytest.mark.parametrize("times", [[FAR], [-FAR], [0, 60], [0.5]])
 @pytest.mark.parametrize("horizon", [1, 4], ids=["one by one", "together"])
 def test_steps_to_learn_from(times: Any, horizon: int) -> None:
     symmetry = Hostile(taught=lambda _: np.array(times))
     with pytest.raises(ValueError, match="steps to learn from must be"):
         predict(horizon, symmetry=symmetry, model=HMM())
-
-
-def counted(**changes: Any) -> Callable[..., Any]:
-    def make(*given: Any) -> Classes:
-        found = find_classes(*given)
-        assert found is not None
-        for name, change in changes.items():
-            found = found._replace(**{name: change(getattr(found, name).copy())})
-        return found
-
-    return make
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"classes": put(0, FAR)},
-        {"own": put(0, -FAR)},
-        {"begins": put(1, FAR)},
-        {"begins": put(1, -FAR)},
-        {"start": put(0, FAR)},
-        {"states": put((0, 0), FAR)},
-        {"codes": put((0, 0), -FAR)},
-        {"codes": put((0, 0), FAR)},
-        {"weights": lambda a: a[:-1]},
-        {"moves": lambda a: a[:, :1]},
-        {"pairs": lambda a: a[:, :, :1]},
-        {"own": lambda a: a[:1]},
-    ],
-    ids=range(12),
-)
-def test_classes(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("definetti.engine.rank.find_classes", counted())
-    assert len(predict(symmetry="full", model=HMM())) == 4
-    monkeypatch.setattr("definetti.engine.rank.find_classes", counted(**changes))
-    with pytest.raises(ValueError, match="classes must"):
-        predict(symmetry="full", model=HMM())
 
 
 # Memories of one's own.

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from definetti.data.history import Completion, History
-from definetti.engine.chains import latest_ends, rank_along_chains, rank_in_whole_past
+from definetti.engine.past import Chains, find_chains, latest_ends, rank_along_chains
 from definetti.engine.pvalues import ranks
 from definetti.symmetry import Departures, Spaced
+from definetti.symmetry.blocks import Past
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 3, 5])
@@ -17,7 +18,7 @@ from definetti.symmetry import Departures, Spaced
 def test_a_chain_is_the_reference_of_its_time(made, recent, horizon):
     symmetry = made(recent=recent)
     tokens = np.random.default_rng(horizon).integers(0, 3, size=60)
-    chains = symmetry.chains(tokens, horizon)
+    chains = find_chains(symmetry, tokens, horizon)
     for length in range(1, 60):
         history = History(4)
         history.append(tokens[:length], np.zeros(length, dtype=np.int64))
@@ -44,7 +45,8 @@ def test_ranks_along_chains_are_those_of_naive_walks(seed, most):
     counted = rng.random(length) < 0.8
     latest = rng.integers(-1, length, size=(windows, width), dtype=np.int32)
     own = rng.choice(grid, size=(windows, members))
-    greater, equal, total = rank_along_chains(parents, counted, scores, latest, own, most)
+    chains = Chains(parents, parents, counted, most)
+    greater, equal, total = rank_along_chains(chains, scores, latest, own)
     for w in range(windows):
         for c in range(members):
             node, found = int(latest[w, c % width]), []
@@ -58,16 +60,16 @@ def test_ranks_along_chains_are_those_of_naive_walks(seed, most):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_ranks_in_the_whole_past_are_those_along_one_chain(seed):
+def test_ranks_along_a_chain_that_grows_are_those_in_all_windows_before(seed):
     rng = np.random.default_rng(seed)
     grid = np.array([0.0, 2.0**-30, 0.5, 7.0, np.inf, -7.0])
-    past, begin = rng.choice(grid, size=90), int(rng.integers(0, 4))
-    ends = np.arange(90)
-    counted, parents = ends >= begin, np.where(ends > begin, ends - 1, -1)
-    latest = np.sort(rng.integers(begin - 1, 90, size=(40, 1)), axis=0).astype(np.int32)
-    latest[latest < begin] = -1
-    own = rng.choice(grid, size=(40, 5))
-    found = rank_in_whole_past(counted, past, latest, own)
-    expected = rank_along_chains(parents, counted, past, latest, own, 10**9)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    past, own = rng.choice(grid, size=90), rng.choice(grid, size=(40, 5))
+    chains = find_chains(Past(), np.zeros(90, dtype=np.int64), horizon=3)
+    lengths = np.sort(rng.integers(1, 90, size=40))
+    latest = latest_ends(chains.groups, np.zeros((1, 1), dtype=np.int64), lengths)
+    greater, equal, total = rank_along_chains(chains, past, latest, own)
+    for w, length in enumerate(lengths.tolist()):
+        before = past[3:length]
+        assert total[w, 0] == len(before) + 1
+        np.testing.assert_array_equal(greater[w], [(before > one).sum() for one in own[w]])
+        np.testing.assert_array_equal(equal[w], [1 + (before == one).sum() for one in own[w]])

@@ -115,7 +115,7 @@ def test_pieces_make_no_difference(monkeypatch, seen, levels):
     cp = ConformalHMM(symmetry="spaced", train_size=13, smoothing=True, random_state=1)
     whole, _ = rolled(cp, OBSERVED[seen], STATES, 2, levels)
     for name in ("CANDIDATES", "READ", "ROWS"):
-        monkeypatch.setattr(f"definetti.engine.chains.{name}", 30)  # three windows, or a few steps
+        monkeypatch.setattr(f"definetti.engine.past.{name}", 30)  # three windows, or a few steps
         check_same(*(roll_again(cp, seen, 2, levels), whole))
 
 

@@ -11,6 +11,7 @@ from definetti import ConformalHMM, given_hmm
 from definetti.conformal._series import SERIES
 from definetti.data.series import read_series
 from definetti.engine import Rank
+from definetti.engine.past import find_chains
 from definetti.engine.pvalues import miscoverage
 from definetti.levels.by_state import chances_by_state
 from definetti.series import Promise
@@ -258,11 +259,11 @@ def test_no_window_leads_from_one_series_into_the_next(first, horizon):
     begins = tuple((ends - [len(part) for part in parts]).tolist())
     symmetry = TogetherDepartures(begins, owners, first)
     tokens = np.concatenate(parts)
-    chains = symmetry.chains(tokens, horizon)
+    chains = find_chains(symmetry, tokens, horizon)
     found = {(int(g), end) for end, g in enumerate(chains.groups) if g >= 0}
     wanted, met = set(), set()
     for owner, begin, part in zip(owners, begins, parts, strict=True):
-        for end, group in enumerate(Departures().chains(part, horizon).groups.tolist()):
+        for end, group in enumerate(find_chains(Departures(), part, horizon).groups.tolist()):
             if group < 0 or (first and (owner == 4 or (owner, group) in met)):
                 continue
             met.add((owner, group))

@@ -67,8 +67,8 @@ def test_the_reference_does_not_depend_on_the_candidate():
     for candidate in itertools.product(range(3), repeat=2):
         completion = Completion(history, np.array(candidate), np.zeros(2, dtype=np.int64), 3)
         reference = Departures().reference(completion, np.random.default_rng)
-        seen.add((Departures().orbit(completion), *reference.ends.tolist()))
-    assert seen == {((0,), 6, 4, 2)}
+        seen.add(tuple(reference.ends.tolist()))
+    assert seen == {(6, 4, 2)}
 
 
 # By visits, with a fixed model: m windows from a state, drawn one after the other.

@@ -343,22 +343,6 @@ def test_what_fulfils_no_contract(check):
         check("full")
 
 
-# What is right by itself, and declares for speed what is not so.
-
-
-@dataclass(frozen=True)
-class Chained(Spaced):
-    """Has windows hang together as those of another distance do."""
-
-    def chains(self, tokens, horizon):
-        return super().chains(tokens, horizon + 1)
-
-
-def test_symmetries_that_are_short_and_wrong_are_found_out():
-    with pytest.raises(AssertionError, match="at once have other p-values"):
-        check_symmetry(Chained())
-
-
 @pytest.mark.parametrize("emission", ["poisson", "gaussian", "bernoulli", "categorical"])
 def test_a_model_that_is_right_is_not_refused(emission):
     check_model(HMM(emission=emission), [0, 1], ["calm", "busy"])

@@ -15,14 +15,14 @@ from definetti._system.mixins import Named
 from definetti.conformal.base import BaseHistoryConformal
 from definetti.data.candidates import all_candidates, is_long, powered
 from definetti.data.encoded import EncodedHistory
-from definetti.data.history import Completion
 from definetti.engine.pvalues import miscoverage, ranks
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.evaluation.results import Evaluation
 from definetti.models.base import Model
 from definetti.sets import PredictionSet
-from definetti.symmetry.base import Chains, Generator, Reference, Symmetry
+from definetti.symmetry.base import Symmetry
+from definetti.symmetry.blocks import Past
 
 
 @dataclass(eq=False, repr=False)
@@ -250,57 +250,6 @@ class Baseline(Named, BaseHistoryConformal):
             f"{self.title}, {self.conformity_score_.name} score",
             self.exact,
         )
-
-
-@dataclass(frozen=True)
-class Past(Symmetry):
-    """Compare with every window of the past, or every so many-th, whatever states it has.
-
-    Not valid for a Markov chain: these windows are neither independent nor exchangeable.
-
-    Parameters
-    ----------
-    stride : int, default 1
-        How many steps lie between the ends of two windows, counted back from the new one.
-    """
-
-    stride: int = 1
-
-    exact = False
-    reads_observations = False
-
-    def orbit(self, completion: Completion) -> tuple[int, ...]:
-        return ()
-
-    def reference(self, completion: Completion, generator: Generator) -> Reference:
-        return Reference.past(
-            strided_ends(len(completion.history), completion.horizon, self.stride)
-        )
-
-    def chains(self, tokens: IntArray, horizon: int) -> Chains | None:
-        if self.stride > 1:
-            return None  # which windows they are is another matter at every time
-        ends = np.arange(len(tokens))
-        counted = ends >= horizon
-        parents = np.where(ends > horizon, ends - 1, -1)
-        return Chains(np.where(counted, 0, -1), parents, counted, shared=True)
-
-
-def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
-    """Return where windows of the past end, latest first.
-
-    Parameters
-    ----------
-    length : T, the length of the history; the new window ends at ``T + horizon − 1``
-
-    Examples
-    --------
-    >>> strided_ends(6, 2, 1), strided_ends(9, 2, 3)
-    (array([5, 4, 3, 2]), array([7, 4]))
-    """
-    last = length + horizon - 1 - stride
-    beyond = max(last - length + 1, 0)  # by how much it ends too late
-    return np.arange(last - -(-beyond // stride) * stride, horizon - 1, -stride)
 
 
 def all_scores(

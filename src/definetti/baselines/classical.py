@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.baselines.base import Baseline, Past
+from definetti.baselines.base import Baseline
 from definetti.data.encoded import Trained
 from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
@@ -22,6 +22,7 @@ from definetti.models.base import Estimate, Model
 from definetti.models.hmm import Parameters
 from definetti.models.predictors import estimated, stationary
 from definetti.symmetry.base import Symmetry
+from definetti.symmetry.blocks import Past
 
 
 @dataclass(eq=False, repr=False)

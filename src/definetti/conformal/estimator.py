@@ -32,7 +32,7 @@ from definetti.data.candidates import (
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import array_of, readable, require
 from definetti.emissions.choice import Kinds
-from definetti.engine.promise import LAST, promise_of, way_to_limits
+from definetti.engine.promise import promise_of, way_to_limits
 from definetti.engine.pvalues import Rank, p_values_of
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
@@ -55,6 +55,7 @@ from definetti.symmetry import (
     find_symmetry,
     remember,
 )
+from definetti.symmetry.base import LAST
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis

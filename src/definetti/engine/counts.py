@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.data.candidates import all_candidates
 from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
-from definetti.engine.chains import RankedWindows
+from definetti.engine.pvalues import Ranked
 from definetti.engine.rank import LEAST, find_priors, find_step_reference, find_step_score
 from definetti.engine.segment import Segment
 from definetti.engine.step_kernels import count_step, place_in_past
@@ -98,7 +97,7 @@ def find_way(segment: Segment) -> str:
     return way
 
 
-def rank_counted_windows(segment: Segment, way: str) -> Iterator[RankedWindows]:
+def rank_counted_windows(segment: Segment, way: str) -> Iterator[tuple[slice, Ranked]]:
     """Yield the ranks of all states at all windows, some windows at a time."""
     task, fixed = segment.task, segment.task.model.fixed
     symbols = np.full(len(segment.begins), len(segment.table)) if fixed else _symbols(segment)
@@ -116,7 +115,7 @@ def rank_counted_windows(segment: Segment, way: str) -> Iterator[RankedWindows]:
         rank = _rank_past if way == "past" else _rank_class
         ranks = rank(stream, segment, learned, first, last)
         learned = int(segment.lengths[last - 1])
-        yield RankedWindows(first, last, size, all_candidates(size, 1), *ranks)
+        yield slice(first, last), Ranked(*ranks)
 
 
 def _symbols(segment: Segment) -> IntArray:

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from definetti.symmetry import Departures, Remembering, Symmetry
-from definetti.symmetry.base import PRESENT
+from definetti.symmetry import Departures, Remembering, Symmetry, TogetherDepartures
+from definetti.symmetry.base import LAST, PRESENT
 
-LAST = "last state"  # given which most promises hold: whatever state the window ends in
 ANY_TIME, BY_VISITS = "at any time", "by visits"
 COVERED = {
     "all": "the true sequence is in the set with at least the probability of the level",
@@ -104,17 +103,23 @@ use symmetry='spaced' or 'departures', or ask about all new steps
             f"fixed in advance, such as train_size={rows}"
         )
     _check_steps(symmetry, fixed, guarantee, steps, unseen, lag, gaps)
-    by_visits = symmetry.given == PRESENT and not (symmetry.by_clock or series == "first")
-    when = BY_VISITS if by_visits else ANY_TIME
+    first = isinstance(symmetry, TogetherDepartures) and symmetry.first
+    by_visits = symmetry.given == PRESENT and not (first or series == "first")
+    when, recalls = BY_VISITS if by_visits else ANY_TIME, assumption_of(symmetry)
     if not symmetry.exact:
         says = f"nothing is guaranteed: symmetry={symmetry.known_as!r} is not exact"
-        return Promise(False, symmetry.given, when, says, symmetry.recalls)
-    found = Promise(True, symmetry.given, when, "", symmetry.recalls)
+        return Promise(False, symmetry.given, when, says, recalls)
+    found = Promise(True, symmetry.given, when, "", recalls)
     how = "averaged over its visits" if by_visits else when
     says = f"{COVERED[guarantee]}, conditional on the {found.state}, {how}"
-    if symmetry.recalls:
-        says += f", where the future depends on {symmetry.recalls} alone"
+    if recalls:
+        says += f", where the future depends on {recalls} alone"
     return found._replace(says=says)
+
+
+def assumption_of(symmetry: Symmetry) -> str:
+    """Say what the future is taken to depend on, where that is more than the present state."""
+    return symmetry.memory.assumption if isinstance(symmetry, Remembering) else ""
 
 
 def _check_steps(
@@ -139,15 +144,16 @@ def _check_steps(
         # What is not seen yet would be dealt out to times that must have an observation.
         what = f"horizon={steps} reaches beyond the {steps - unseen} new_observations, which"
         raise _needs_limits(what, symmetry, fixed, "leave horizon out")
-    taught = symmetry.teaches_observed and not fixed
-    if unseen and (symmetry.needs_observations or taught):
-        ways = ["use symmetry='departures'"] * symmetry.needs_observations
-        ways += ["set train_size to a number of rows"] * (not fixed)
-        raise ValueError(
-            f"horizon={steps} reaches beyond what is observed, and the future is taken to depend "
-            f"on {symmetry.recalls}, to the end; {' and '.join(ways)}, so that the present is "
-            "enough, or memory=1"
-        )
+    if unseen and isinstance(symmetry, Remembering) and symmetry.memory.reads_observations:
+        needed, taught = symmetry.needs_observations, not (fixed or symmetry.learns_all)
+        if needed or taught:
+            ways = ["use symmetry='departures'"] * needed
+            ways += ["set train_size to a number of rows"] * (not fixed)
+            raise ValueError(
+                f"horizon={steps} reaches beyond what is observed, and the future is taken to "
+                f"depend on {assumption_of(symmetry)}, to the end; {' and '.join(ways)}, so that "
+                "the present is enough, or memory=1"
+            )
     if unseen and gaps and symmetry.reads_observations:
         raise ValueError(
             f"symmetry={symmetry.known_as!r} takes a step that is not observed yet for a gap, and "
@@ -160,7 +166,7 @@ def _check_steps(
 
 def _needs_limits(what: str, symmetry: Symmetry, fixed: bool, instead: str) -> ValueError:
     only = "'departures', or 'spaced' with memory=1,"
-    only = only if symmetry.recalls else "'spaced' or 'departures'"
+    only = only if isinstance(symmetry, Remembering) else "'spaced' or 'departures'"
     return ValueError(
         f"{what} is exact with a fixed model and symmetry={only} only; "
         f"{way_to_limits(symmetry, fixed)}, or {instead}"
@@ -181,10 +187,11 @@ def _check_series(series: str, symmetry: Symmetry, trained: bool, train_size: An
                 "series='others' on the others; leave train_size out"
             )
         return
-    if symmetry.recalls:
+    if isinstance(symmetry, Remembering):
         raise ValueError(
             f"series={series!r} takes the future to depend on the present state alone, and memory "
-            f"says that it depends on {symmetry.recalls}; use memory=1, or series='own' or 'others'"
+            f"says that it depends on {assumption_of(symmetry)}; use memory=1, or series='own' or "
+            "'others'"
         )
     if not isinstance(symmetry, Departures):
         raise ValueError(

@@ -29,8 +29,8 @@ from definetti.models.estimates import LONGEST, Estimates, estimates_of_counts
 from definetti.models.hmm import HMM
 from definetti.scores import Filter, Joint, Path, Score, Smoother
 from definetti.symmetry import Full, Returns, Spaced, Symmetry
-from definetti.symmetry.base import Classes, Reference
-from definetti.symmetry.class_counts import Pasts, count_classes
+from definetti.symmetry.base import Reference
+from definetti.symmetry.class_counts import Classes, Pasts, count_classes
 
 NONE = np.zeros(0, dtype=np.int64)
 TOGETHER = 2**14  # windows, or cells of matrices, of all candidates that are ranked at once
@@ -104,13 +104,10 @@ class Group(NamedTuple):
 
 
 def _group(task: PredictionTask, completions: list[Completion]) -> list[list[int]]:
-    """Group candidates by what they are compared with, and by what a refitted model learns."""
-    symmetry = task.symmetry
-    subsets = not (task.model.fixed or symmetry.learns_all)
-    groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+    """Group candidates by what they are compared with, and what a refitted model learns from."""
+    groups: dict[tuple[int, ...], list[int]] = {}
     for index, completion in enumerate(completions):
-        key = symmetry.orbit(completion), symmetry.training_key(completion) if subsets else ()
-        groups.setdefault(key, []).append(index)
+        groups.setdefault(task.symmetry.orbit(completion), []).append(index)
     return list(groups.values())
 
 
@@ -182,7 +179,6 @@ def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
     found = find_classes(task.symmetry, history, states, task.observations, *sizes)
     if found is None:  # Steps 1 and 3
         return None
-    found.check(len(candidates), horizon, *sizes)
     emission, table, labels = model.emission_, task.table, task.labels
     estimates = estimates_of_counts(  # Step 2
         found.moves, found.pairs, priors, emission, table, labels

@@ -22,7 +22,7 @@ from definetti.data.history import (
     windows_at,
 )
 from definetti.data.labels import ANY, MISSING
-from definetti.engine.promise import Promise, promise_of, way_to_limits
+from definetti.engine.promise import Promise, assumption_of, promise_of, way_to_limits
 from definetti.engine.pvalues import Ranked
 from definetti.models.base import Estimate, Model
 from definetti.models.estimates import EstimateList, Estimates
@@ -106,16 +106,10 @@ class PredictionTask:
 
     def describe(self) -> str:
         """Say of a set how it was made."""
-        within, number = "", self.history.segments
-        if self.symmetry.spans:
-            within = f" {self.symmetry.spans}"
-        elif number > 1:
-            within = f" within the last of {number} segments"
-            if self.symmetry.pools and self.history.pool is not self.history:
-                within += ", observations from all"
+        within = self.symmetry.within(self.history)
         way = f"{self.score.name} score, {self.symmetry.known_as} symmetry{within}"
-        if self.symmetry.recalls:
-            way += f", the future depending on {self.symmetry.recalls}"
+        if recalls := assumption_of(self.symmetry):
+            way += f", the future depending on {recalls}"
         if self.settled:
             way += ", the model fixed on the first half"
         return f"{way}{', smoothed' * self.smoothing}"

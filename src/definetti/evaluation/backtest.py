@@ -25,14 +25,9 @@ from definetti.data.candidates import PER_WINDOW, is_long, powered
 from definetti.data.labels import check_pairs, count_rows, piece
 from definetti.data.timing import read_rows
 from definetti.evaluation import START, WINDOWS
+from definetti.evaluation.judged import JudgedLevels, places_of
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.rolling import (
-    JudgedLevels,
-    count_windows,
-    places_of,
-    rising_levels,
-    roll_segments,
-)
+from definetti.evaluation.rolling import count_windows, rising_levels, roll_segments
 from definetti.levels import ConfidenceLevel, read_levels
 
 if TYPE_CHECKING:

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import IntArray
 from definetti._system.terminal import show_progress
 from definetti.data.labels import piece
 from definetti.data.timing import read_rows
-from definetti.engine.pvalues import entry, miscoverage
+from definetti.engine.pvalues import miscoverage
 from definetti.evaluation.at_once import roll_at_once
-from definetti.evaluation.results import Evaluation
+from definetti.evaluation.judged import (
+    AnySet,
+    JudgedLevels,
+    join_judged,
+    judge_p_values,
+    judge_sets,
+)
 from definetti.levels import ConfidenceLevel, read_levels
 from definetti.levels.by_state import several_levels
-from definetti.sets import LatticeSet, PredictionSet, StepSets
+from definetti.sets import PredictionSet, StepSets
 from definetti.symmetry.base import PRESENT
-
-AnySet = PredictionSet | LatticeSet | StepSets
 
 
 class Window(NamedTuple):
@@ -91,91 +92,6 @@ def share_right(predictor: Any, observations: Any, states: Sequence[Any]) -> flo
     for window in roll_windows(learner, rows.observations, states, range(len(states)), 1):
         right += learner.predict_p(window.observations, horizon=1).best == window.truth
     return right / len(states)
-
-
-class JudgedLevels(NamedTuple):
-    """How sets fared over all windows, at one or at several levels.
-
-    Sets grow with the level. So a state at a step, or the truth, is in from some level on, and the
-    place of that level says all there is to say of it; ``len(levels)`` where it never is.
-
-    Attributes
-    ----------
-    levels, states : the levels in rising order, or one mapping from states to theirs; the labels
-    horizon : the steps of each window that were asked about
-    truth : (steps,) the true codes, −1 for a label never seen
-    first : (steps, n) from which level on each state is in the set of its step
-    covers : (windows,) from which level on the truth is in the set, before empty ones are filled
-    p_values : (windows,) of the truth; NaN where sets have none
-    sizes, scaled_sizes : (windows, levels) how many sequences a set holds, and which share of all;
-        NaN where they are not listed and the level was not the one asked for
-    given : (windows,) the code of the state given which each promise holds, −1 for one unknown
-    step_p_values : (steps, n) of the best sequence with each state; None where nobody asked
-    filled : (windows, levels) whether a set would be empty, and has its most plausible member
-    begins : (windows,) the first row of each window that was asked about, from 0
-    guarantee : what was promised
-    filled_steps : (steps, levels) at which steps nothing was plausible; None for sets of sequences,
-        of which all steps are filled, or none
-    shared_calibration : whether all windows are compared with the same calibration windows
-    max_errors : how many steps of a window may be wrong, with the guarantee "errors"
-    """
-
-    levels: list[Any]
-    states: tuple[Hashable, ...]
-    horizon: int
-    truth: IntArray
-    first: IntArray
-    covers: IntArray
-    p_values: FloatArray
-    sizes: npt.NDArray[Any]
-    scaled_sizes: FloatArray
-    given: IntArray
-    step_p_values: FloatArray | None = None
-    filled: npt.NDArray[np.bool_] | None = None
-    begins: Any = None
-    guarantee: str = "all"
-    filled_steps: npt.NDArray[np.bool_] | None = None
-    shared_calibration: bool = False
-    max_errors: int = 0
-
-    def take(self, places: IntArray) -> JudgedLevels:
-        """Return some of the windows."""
-        steps = (places[:, None] * self.horizon + np.arange(self.horizon)).ravel()
-        by_step = ("truth", "first", "step_p_values", "filled_steps")
-        by_window = (
-            "covers", "p_values", "sizes", "scaled_sizes", "given", "filled", "begins",
-        )  # fmt: skip
-        each = self._asdict()
-        return self._replace(
-            **{name: each[name][steps] for name in by_step if each[name] is not None},
-            **{name: each[name][places] for name in by_window if each[name] is not None},
-        )
-
-    def evaluation(self, place: int) -> Evaluation:
-        """Return how the sets of one level fared."""
-        filled_steps = None
-        if self.filled_steps is not None:
-            filled_steps = self.filled_steps[:, place]
-        elif self.filled is not None:
-            filled_steps = self.filled[:, place].repeat(self.horizon)
-        return Evaluation.of_steps(
-            np.full(len(self.covers), self.horizon),
-            self.states,
-            self.truth,
-            self.first <= place,
-            filled_steps,
-            self.max_errors,
-            covered=self.covers <= place,
-            sizes=self.sizes[:, place],
-            scaled_sizes=self.scaled_sizes[:, place],
-            p_values=self.p_values,
-            confidence_level=self.levels[place],
-            given=self.given,
-            filled=None if self.filled is None else self.filled[:, place],
-            begins=self.begins,
-            guarantee=self.guarantee,
-            shared_calibration=self.shared_calibration,
-        )
 
 
 def judge_windows(
@@ -267,12 +183,6 @@ def roll_levels(
         if found_at_once is not None:
             return found_at_once if places is None or every else found_at_once.take(places)
 
-    def told(level: Any, one: AnySet) -> Any:
-        """Return a level as it was asked for: a set by the present state has that state's alone."""
-        asked_for = predictor.confidence_level if level is None else level
-        by_state = isinstance(asked_for, Mapping)
-        return read_levels(asked_for).written if by_state else one.confidence_level
-
     learner = copy.deepcopy(predictor)
     begins = list(range(0, len(states) - horizon + 1, horizon))
     if places is not None:
@@ -284,47 +194,50 @@ def roll_levels(
         what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged
         counted = show_progress(begins, len(begins), what, verbose)
     how = {"horizon": horizon, **({"lag": lag} if lag else {})}  # not all know of late labels
-    codes, found, p_values, given = [], [], [], []
+    judged = []
     for window in roll_windows(learner, observations, states, counted, horizon):
         seen, truth = window.observations, window.truth[lag:]
         if observed is not None and observed < horizon:
             seen = _cut(seen, 0, observed) if observed else None
+        sets: list[AnySet] = []
         if by_p_values:
             s = learner.predict_p(seen, **how)
             one = None if isinstance(s, PredictionSet) else levels[asked]
             sized = None if one is None else learner.predict_set(seen, one, **how)
-            reading = _read_p_values(s, truth, levels, asked, sized)
-            found.append(_fill(reading, s, levels) if filling else reading)
+            found = judge_p_values(s, truth, levels, sized, asked, filling)
         else:
             sets = [learner.predict_set(seen, level, **how) for level in levels]
             s = sets[-1]
-            found.append(_read_sets(sets, truth))
-        codes.append(places_of(truth, s.states))
-        present = s.given.startswith(PRESENT)
-        given.append(s.states.index(learner.present_) if present else int(codes[-1][-1]))
-        p_values.append(_p_value(learner, s, seen, truth, how))
-    first, covers, sizes, best, filled_steps = zip(*found, strict=True)
-    filled = [steps.any(axis=0) for steps in filled_steps]
-    n, never = len(s.states), len(levels)  # states may have come up on the way
-    numbers, shares = zip(*(zip(*each, strict=True) for each in sizes), strict=True)
-    return JudgedLevels(
-        list(levels) if by_p_values else list(map(told, levels, sets)),
-        s.states,
-        horizon - lag,
-        np.concatenate(codes),
-        np.concatenate([_widened(each, n, never) for each in first]),
-        np.array(covers),
-        np.array(p_values),
-        np.array(numbers),
-        np.array(shares),
-        np.array(given),
-        np.concatenate([_widened(each, n, 0) for each in best]) if by_p_values else None,
-        np.array(filled),
-        np.array(begins) + lag,
-        s.guarantee if isinstance(s, StepSets) else "all",
-        np.concatenate(filled_steps) if isinstance(s, StepSets) else None,
-        max_errors=s.max_errors if isinstance(s, StepSets) else 0,
-    )
+            found = judge_sets(sets, truth, _levels_asked(predictor, levels, sets))
+        given = found.given
+        if s.given.startswith(PRESENT):
+            given = np.array([s.states.index(learner.present_)])
+        p_values = np.array([_p_value(learner, s, seen, truth, how)])
+        begin = np.array([window.begin + lag])
+        judged.append(found._replace(given=given, p_values=p_values, begins=begin))
+    return join_judged(judged)
+
+
+def _p_value(
+    learner: Any, s: AnySet, seen: Any, truth: tuple[Hashable, ...], how: dict[str, Any]
+) -> float:
+    """Return the p-value of the truth, which most sets know; NaN where sets have none."""
+    if isinstance(s, StepSets):
+        return np.nan
+    try:
+        return s.p_value(truth)
+    except KeyError:  # a label that was never seen, or a set that notes its members alone
+        return float(learner.p_value(seen, truth, **how))
+
+
+def _levels_asked(predictor: Any, levels: Sequence[Any], sets: Sequence[AnySet]) -> list[Any]:
+    """Return levels as they were asked for: a set by the present state has that state's alone."""
+    found = []
+    for level, one in zip(levels, sets, strict=True):
+        asked_for = predictor.confidence_level if level is None else level
+        by_state = isinstance(asked_for, Mapping)
+        found.append(read_levels(asked_for).written if by_state else one.confidence_level)
+    return found
 
 
 def roll_segments(
@@ -348,12 +261,10 @@ def roll_segments(
     lengths : how many rows each segment has
     places, every, how : as for `roll_levels`; places count the windows of all segments
     """
-    symmetry = getattr(predictor, "symmetry", None)
-    shared = bool(getattr(symmetry, "shared_calibration", False))
     if len(lengths) == 1:
         return roll_levels(
             predictor, observations, states, horizon=horizon, places=places, every=every, **how
-        )._replace(shared_calibration=shared)
+        )
     learner, parts, chosen = copy.deepcopy(predictor), [], []
     begin, number = 0, 0  # of rows, and of windows, so far
     for segment, length in enumerate(lengths):
@@ -382,7 +293,7 @@ def roll_segments(
         # Of all segments the same share: some were predicted in one pass, and some were not.
         pairs = zip(parts, chosen, strict=True)
         parts = [part if len(part.covers) == len(own) else part.take(own) for part, own in pairs]
-    return join_judged(parts)._replace(shared_calibration=shared)
+    return join_judged(parts)
 
 
 def count_windows(lengths: Sequence[int], horizon: int) -> int:
@@ -392,116 +303,6 @@ def count_windows(lengths: Sequence[int], horizon: int) -> int:
     6
     """
     return sum(max(length - (place > 0), 0) // horizon for place, length in enumerate(lengths))
-
-
-def join_judged(parts: Sequence[JudgedLevels]) -> JudgedLevels:
-    """Put parts together, of which each knows all states of those before it."""
-    last, n = parts[-1], len(parts[-1].states)
-    if len(parts) == 1:
-        return last
-    never = len(last.levels)
-    widen = {"first": never, "step_p_values": 0}
-    joined: dict[str, Any] = {}
-    for name in last._fields:
-        values = [getattr(part, name) for part in parts]
-        if name in widen and values[0] is not None:
-            values = [_widened(each, n, widen[name]) for each in values]
-        if isinstance(values[0], np.ndarray):
-            joined[name] = np.concatenate(values)
-    return last._replace(**joined)
-
-
-Reading = tuple[IntArray, int, list[tuple[float, float]], Any, npt.NDArray[np.bool_]]
-
-
-def _read_sets(sets: Sequence[AnySet], truth: tuple[Hashable, ...]) -> Reading:
-    """Read a window off a set for each level: what is in from where on, and the sizes."""
-    covers = next((k for k, one in enumerate(sets) if one.covers_unfilled(truth)), len(sets))
-    filled = np.array([one.filled_steps for one in sets]).T
-    return entries_of_nodes(sets), covers, [_sizes(one) for one in sets], None, filled
-
-
-def _read_p_values(
-    s: PredictionSet | LatticeSet,
-    truth: tuple[Hashable, ...],
-    levels: Sequence[Any],
-    asked: int,
-    sized: LatticeSet | None,
-) -> Reading:
-    """Read a window off the p-values of all candidates, as `_read_sets` does off its sets."""
-    best = s.step_p_values
-    covers = int(entry(s.p_value(truth), levels)) if truth in s else len(levels)
-    sizes = [(np.nan, np.nan)] * len(levels)
-    if isinstance(s, PredictionSet):
-        entered = np.bincount(entry(s.p_values, levels), minlength=len(levels) + 1)
-        numbers, every = entered[:-1].cumsum().tolist(), len(s.states) ** s.horizon
-        sizes = [(number, float(number / every)) for number in numbers]
-    elif sized is not None:
-        sizes[asked] = _sizes(sized)
-    filled = np.zeros((s.horizon, len(levels)), dtype=np.bool_)
-    return entry(best, levels), covers, sizes, best, filled
-
-
-def _fill(
-    reading: Reading,
-    s: PredictionSet | LatticeSet,
-    levels: Sequence[Any],
-) -> Reading:
-    """Let the most plausible of all candidates in where a level has none; it stays in above."""
-    _, covers, sizes, p_values, _ = reading
-    number = int(entry(p_values.max(), levels))  # of levels at which nothing is plausible
-    alone = 1, float(Fraction(1, len(s.states) ** s.horizon))
-    sizes = [alone if k < number and one[0] == 0 else one for k, one in enumerate(sizes)]
-    filled = np.tile(np.arange(len(levels)) < number, (s.horizon, 1))
-    return fill_entries(reading[0], s), covers, sizes, p_values, filled
-
-
-def fill_entries(first: IntArray, s: PredictionSet | LatticeSet) -> IntArray:
-    """Return from which level on each state is in, the most plausible sequence from the first."""
-    found = first.copy()
-    found[np.arange(s.horizon), places_of(s.best or (), s.states)] = 0
-    return found
-
-
-def _p_value(
-    learner: Any, s: AnySet, seen: Any, truth: tuple[Hashable, ...], how: dict[str, Any]
-) -> float:
-    """Return the p-value of the truth, which most sets know; NaN where sets have none."""
-    if isinstance(s, StepSets):
-        return np.nan
-    try:
-        return s.p_value(truth)
-    except KeyError:  # a label that was never seen, or a set that notes its members alone
-        return float(learner.p_value(seen, truth, **how))
-
-
-def entries_of_nodes(sets: Sequence[AnySet]) -> IntArray:
-    """Return from which of several sets on, in rising order of level, each state is in."""
-    there = np.array([s.nodes for s in sets])
-    return np.asarray(np.where(there.any(axis=0), there.argmax(axis=0), len(sets)))
-
-
-def places_of(labels: Iterable[Hashable], states: tuple[Hashable, ...]) -> IntArray:
-    """Return the codes of labels, −1 for one that is not among the states.
-
-    >>> places_of(["rain", "snow"], ("sun", "rain"))
-    array([ 1, -1])
-    """
-    return np.array([states.index(label) if label in states else -1 for label in labels])
-
-
-def _sizes(s: AnySet) -> tuple[float, float]:
-    """Return the number of sequences in a set, as a number or an infinity, and their share."""
-    if isinstance(s, PredictionSet):
-        return len(s), s.scaled_size
-    every = len(s.states) ** s.horizon
-    number = s.size().high if isinstance(s, LatticeSet) else prod(s.widths.tolist())
-    return (float(number) if number < 2**1000 else np.inf), float(Fraction(number, every))
-
-
-def _widened(table: npt.NDArray[Any], n: int, value: float) -> npt.NDArray[Any]:
-    """Return a table with a row a step that has a column for each of n states."""
-    return np.pad(table, [(0, 0), (0, n - table.shape[1])], constant_values=value)
 
 
 def _cut(observations: Any, begin: int, end: int) -> Any:

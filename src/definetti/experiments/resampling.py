@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.baselines.base import Baseline, Past, Standing, all_scores
+from definetti.baselines.base import Baseline, Standing, all_scores
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Completion, History, Windows
 from definetti.data.sequences import training_length
@@ -22,6 +22,7 @@ from definetti.models.base import Model
 from definetti.models.hmm import Parameters
 from definetti.scores.rounding import round_scores
 from definetti.symmetry.base import Generator, Reference, Symmetry
+from definetti.symmetry.blocks import Past
 
 
 @dataclass(eq=False, repr=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
-from definetti.baselines.base import Baseline, Standing, strided_ends
+from definetti.baselines.base import Baseline, Standing
 from definetti.data.candidates import all_candidates
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Windows
@@ -27,6 +27,7 @@ from definetti.models.hmm import Parameters
 from definetti.scores import Path, Score, Smoother
 from definetti.scores.rounding import round_scores
 from definetti.sets import PredictionSet
+from definetti.symmetry.blocks import strided_ends
 
 
 class UnionBaseline(Baseline, ABC):

@@ -15,7 +15,7 @@ from definetti.data.labels import Alphabet, piece, readable
 from definetti.data.sequences import training_length
 from definetti.data.timing import read_rows
 from definetti.engine.pvalues import entry
-from definetti.evaluation.rolling import entries_of_nodes, fill_entries
+from definetti.evaluation.judged import entries_of_nodes, fill_entries
 from definetti.evaluation.summarize import names_of
 from definetti.exceptions import FewBlocksWarning
 from definetti.levels import ConfidenceLevel, read_levels

@@ -11,7 +11,7 @@ import numpy as np
 
 from definetti.check import Curve, Diagnosis, Finding
 from definetti.evaluation.backtest import OURS, run_backtest
-from definetti.evaluation.rolling import JudgedLevels
+from definetti.evaluation.judged import JudgedLevels
 from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
 from definetti.evaluation.summarize import share, summary
 from definetti.report.wording import round_for_page

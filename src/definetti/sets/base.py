@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.labels import hashable, listed
-from definetti.engine.promise import LAST, write_condition
+from definetti.engine.promise import write_condition
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
+from definetti.symmetry.base import LAST
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 BoolArray = npt.NDArray[np.bool_]

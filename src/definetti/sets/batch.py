@@ -13,18 +13,15 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import all_candidates, check_listing
-from definetti.data.history import Windows
 from definetti.data.labels import check_length, checked_states, plain
-from definetti.engine.promise import LAST
-from definetti.engine.pvalues import Ranked, count_ranks, membership, p_values_of
+from definetti.engine.past import rank_after
+from definetti.engine.pvalues import Ranked, membership, p_values_of
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.levels import ConfidenceLevel, Levels
-from definetti.models.base import Estimate
 from definetti.sets.base import Backend, installed, one_type, promise
 from definetti.sets.listed import PredictionSet
-from definetti.sets.making import past_by_state
-from definetti.symmetry.base import PRESENT
+from definetti.symmetry.base import LAST, PRESENT
 
 if TYPE_CHECKING:
     from definetti.conformal.estimator import ConformalHMM
@@ -151,7 +148,6 @@ class PredictionSets:
         )
 
 
-ROWS = 2**20  # candidates that are written out to be scored
 # Ranks, and what breaks their ties: None where they are not broken, NaN where some are not.
 Tied = tuple[Ranked, FloatArray | None]
 
@@ -182,29 +178,6 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
     if isinstance(each[0], np.ndarray):
         return each, np.concatenate(each)
     return each, [observation for one in each for observation in one]
-
-
-def rank_by_state(task: PredictionTask, codes: IntArray, candidates: IntArray) -> Tied:
-    """Rank candidates of many windows that a fixed model compares with the same past.
-
-    Parameters
-    ----------
-    task : that of the first window, with a table that has the observations of all
-    codes : (B, h) the observations of all windows
-    candidates : (C, steps)
-    """
-    estimate = task.estimate(task.complete_with(0))
-    scores = _score(task, estimate, codes, candidates)
-    greater, equal, total = (np.empty(scores.shape, dtype=np.int64) for _ in range(3))
-    past = past_by_state(task, estimate)
-    for last in np.unique(candidates[:, -1]).tolist():
-        own, shape = candidates[:, -1] == last, (len(codes), -1)
-        weights = np.ones(len(past[last]), dtype=np.int64)
-        above, tied, number = count_ranks(past[last], weights, scores[:, own].ravel(), True)
-        greater[:, own], equal[:, own] = above.reshape(shape), tied.reshape(shape)
-        total[:, own] = number
-    uniforms = np.full((1, 1), task.uniform()) if task.smoothing else None
-    return Ranked(greater, equal, total, scores), uniforms
 
 
 def rank_each(
@@ -261,24 +234,6 @@ def sets_of(
     )
 
 
-def _score(
-    task: PredictionTask, estimate: Estimate, codes: IntArray, candidates: IntArray
-) -> FloatArray:
-    number, steps = len(candidates), codes.shape[1]
-    states = np.pad(candidates, [(0, 0), (task.lag, 0)])
-    scores = np.empty((len(codes), number))
-    most = max(1, ROWS // (number * steps))
-    for begin in range(0, len(codes), most):
-        part = codes[begin : begin + most]
-        windows = Windows(
-            np.full(len(part) * number, task.history.last),
-            np.tile(states, (len(part), 1)),
-            part.repeat(number, axis=0),
-        )
-        scores[begin : begin + most] = task.score_windows(estimate, windows).reshape(-1, number)
-    return scores
-
-
 def rank_many(
     cp: ConformalHMM, windows: Any, candidates: Any, lag: int
 ) -> tuple[PredictionTask, Tied, IntArray]:
@@ -302,8 +257,8 @@ def rank_many(
         new = cp._data_of(task).read_new(every, None)
         seen = new.codes.reshape(len(each), -1)
     if task.by_last_state and seen is not None:
-        asked = replace(task, table=new.table)
-        return task, rank_by_state(asked, seen, codes), codes
+        uniforms = np.full((1, 1), task.uniform()) if task.smoothing else None
+        return task, (rank_after(replace(task, table=new.table), seen, codes), uniforms), codes
     if not (task.history.symbols and one_law):
         seen = None  # equal codes may mean different things
 

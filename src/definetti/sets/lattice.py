@@ -19,7 +19,6 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
-from definetti.engine.promise import LAST
 from definetti.engine.pvalues import Rank, ranks
 from definetti.levels import ConfidenceLevel
 from definetti.scores.rounding import round_scores
@@ -33,6 +32,7 @@ from definetti.sets.base import (
     promise,
     short,
 )
+from definetti.symmetry.base import LAST
 from definetti.trellis import (
     arrivals,
     completions,

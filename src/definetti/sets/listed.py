@@ -15,7 +15,6 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
-from definetti.engine.promise import LAST
 from definetti.levels import ConfidenceLevel
 from definetti.sets.base import (
     FILLED,
@@ -29,6 +28,7 @@ from definetti.sets.base import (
     promise,
     short,
 )
+from definetti.symmetry.base import LAST
 
 Sequence = tuple[Hashable, ...]
 

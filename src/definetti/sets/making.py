@@ -13,7 +13,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import warn_caller
 from definetti.data.candidates import all_candidates, check_listing
-from definetti.engine.promise import LAST
+from definetti.engine.past import past_by_state
 from definetti.engine.pvalues import Ranked, membership, p_values_of
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
@@ -27,6 +27,7 @@ from definetti.sets.lattice import LatticeSet
 from definetti.sets.listed import PredictionSet
 from definetti.sets.steps import StepSets
 from definetti.symmetry import Symmetry
+from definetti.symmetry.base import LAST
 
 NAMED = 3  # states that are spoken of by name
 ENOUGH = 20  # windows that a level may leave out, of those that are recommended
@@ -410,16 +411,6 @@ def step_sets(
     note = few.note(bool(found.nodes.all()), task.steps)
     bounded = note_recent(task.symmetry, alphas, max(numbers))
     return replace(found, note=join_notes(note, bounded))
-
-
-def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
-    """Return the scores of the past for each last state, in rising order."""
-    found: dict[tuple[int, ...], FloatArray] = {}
-    orbits = [task.orbit_of(last) for last in range(len(task.labels))]
-    for last, orbit in enumerate(orbits):
-        if orbit not in found:
-            found[orbit] = np.sort(task.past_scores(estimate, task.past_ends(last)))
-    return [found[orbit] for orbit in orbits]
 
 
 def _past_steps(task: PredictionTask, estimate: Estimate, last: int) -> FloatArray:

@@ -11,9 +11,10 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_guarantee
-from definetti.engine.promise import LAST, write_condition
+from definetti.engine.promise import write_condition
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
 from definetti.sets.base import BaseStepwiseSet, BoolArray, coded, short
+from definetti.symmetry.base import LAST
 
 
 @dataclass(frozen=True, eq=False, repr=False)

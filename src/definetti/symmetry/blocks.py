@@ -14,11 +14,9 @@ from definetti._system.compiled import kernel
 from definetti.data.history import Completion, Windows, windows_at
 from definetti.symmetry.base import (
     MOST_WINDOWS,
-    Chains,
     Generator,
     Reference,
     Symmetry,
-    check_tokens,
     checked_recent,
 )
 from definetti.symmetry.block_windows import (
@@ -66,12 +64,6 @@ class Spaced(Symmetry, name="spaced"):
         visits = history.visits(completion.last)
         return Reference.past(spaced_ends(visits, len(history), completion.horizon, most))
 
-    def chains(self, tokens: IntArray, horizon: int) -> Chains:
-        check_tokens(tokens, horizon)
-        parents = _spaced_parents(tokens, horizon)
-        # The earliest cut only ends the prefix.
-        return Chains(tokens, parents, parents >= 0, recent=self.recent)
-
 
 @kernel
 def spaced_ends(visits: IntArray, length: int, horizon: int, most: int = MOST_WINDOWS) -> IntArray:
@@ -100,7 +92,7 @@ def spaced_ends(visits: IntArray, length: int, horizon: int, most: int = MOST_WI
 
 
 @kernel
-def _spaced_parents(tokens: IntArray, horizon: int) -> IntArray:
+def spaced_parents(tokens: IntArray, horizon: int) -> IntArray:
     """Return for each time the latest visit to the same token at least a horizon before."""
     number = tokens.max() + 1 if len(tokens) else 0
     latest = np.full(number, -1, dtype=np.int64)  # up to a horizon before the present
@@ -175,6 +167,49 @@ class Pairs(Arrangements, name="pairs"):
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
         return self.all_orders(cut_at_pair(completion), generator)
+
+
+@dataclass(frozen=True)
+class Past(Symmetry):
+    """Compare with every window of the past, or every so many-th, whatever states it has.
+
+    Not valid for a Markov chain: these windows are neither independent nor exchangeable.
+
+    Parameters
+    ----------
+    stride : int, default 1
+        How many steps lie between the ends of two windows, counted back from the new one.
+    """
+
+    stride: int = 1
+
+    exact = False
+    reads_observations = False
+
+    def orbit(self, completion: Completion) -> tuple[int, ...]:
+        return ()
+
+    def reference(self, completion: Completion, generator: Generator) -> Reference:
+        return Reference.past(
+            strided_ends(len(completion.history), completion.horizon, self.stride)
+        )
+
+
+def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
+    """Return where windows of the past end, latest first.
+
+    Parameters
+    ----------
+    length : T, the length of the history; the new window ends at ``T + horizon − 1``
+
+    Examples
+    --------
+    >>> strided_ends(6, 2, 1), strided_ends(9, 2, 3)
+    (array([5, 4, 3, 2]), array([7, 4]))
+    """
+    last = length + horizon - 1 - stride
+    beyond = max(last - length + 1, 0)  # by how much it ends too late
+    return np.arange(last - -(-beyond // stride) * stride, horizon - 1, -stride)
 
 
 @dataclass(frozen=True)

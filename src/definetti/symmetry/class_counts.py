@@ -14,14 +14,47 @@ import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
-from definetti.data.history import History, padded
-from definetti.symmetry.base import Classes
+from definetti.data.history import History, Windows, padded
 from definetti.symmetry.full import with_symbols
 
 BITS = 32  # of a digit
 LOWEST = 2**BITS - 1
 FACTOR = 31  # bits of a factor, so that a digit times it is still a machine number
 ROOM = 2**24  # digits that there may be in all
+
+
+class Classes(NamedTuple):
+    """Candidates by what they are compared with, and what that is, for all of them at once.
+
+    Attributes
+    ----------
+    classes : (C,) the class of each candidate; those of one class have the same counts
+    own : (C,) which window is the candidate's own
+    moves, pairs : (G, n, n) and (G, n, m + 1) counts of transitions, and of states and symbols,
+        the candidate included, missing symbols first
+    begins : (G + 1,) where the windows of each class begin
+    start, states, codes : (R,) and (R, h) the windows, class after class
+    weights : (R, L) how often each occurs, in digits of 32 bits, lowest first
+    """
+
+    classes: IntArray
+    own: IntArray
+    moves: IntArray
+    pairs: IntArray
+    begins: IntArray
+    start: IntArray
+    states: IntArray
+    codes: IntArray
+    weights: IntArray
+
+    @property
+    def windows(self) -> Windows:
+        return Windows(self.start, self.states, self.codes)
+
+    @property
+    def each(self) -> IntArray:
+        """The class of each window."""
+        return np.repeat(np.arange(len(self.moves)), np.diff(self.begins))
 
 
 class Pasts(NamedTuple):

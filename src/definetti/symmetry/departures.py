@@ -16,11 +16,9 @@ from definetti.data.history import Completion, History
 from definetti.data.labels import ANY
 from definetti.symmetry.base import (
     PRESENT,
-    Chains,
     Generator,
     Reference,
     Symmetry,
-    check_tokens,
     checked_recent,
 )
 
@@ -70,8 +68,8 @@ class Departures(Symmetry, name="departures"):
         checked_recent(self.recent)
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
-        # The same for all candidates; but what the past is kept under changes with the present.
-        return (completion.history.last,)
+        # One reference for all candidates; what a refitted model learns goes by the last state.
+        return completion.history.last, completion.last
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
         return Reference.past(self._ends(completion.history, completion.horizon))
@@ -89,15 +87,11 @@ class Departures(Symmetry, name="departures"):
         """How the history is cut into series, as `ForwardChain` takes it."""
         return ()
 
-    def chains(self, tokens: IntArray, horizon: int) -> Chains:
-        check_tokens(tokens, horizon)
+    def forward_chain(self, tokens: IntArray, horizon: int) -> ForwardChain:
+        """Return the windows that departed from each token of a whole sequence."""
         chain = ForwardChain(horizon, *self._cuts)
         chain.follow(tokens)
-        groups, parents = (_grown(one, len(tokens)) for one in (chain.groups, chain.parents))
-        return Chains(groups, parents, groups >= 0, recent=self.recent)
-
-    def training_key(self, completion: Completion) -> tuple[int, ...]:
-        return (completion.last,)
+        return chain
 
     def training_subset(self, completion: Completion) -> IntArray:
         past, horizon = completion.history, completion.horizon
@@ -120,7 +114,8 @@ class ForwardChain:
 
     Attributes
     ----------
-    groups, parents : (T,) at least, as in `Chains`
+    groups : (T,) at least, from which token the window departed that ends at each time; −1 for none
+    parents : (T,) at least, the end of the window before it of the same token; −1 for none
 
     Examples
     --------
@@ -166,8 +161,8 @@ class ForwardChain:
         if length - self.horizon <= done:
             return
         number = int(tokens[done:].max()) + 1
-        self._latest, self._met = (_grown(one, number) for one in (self._latest, self._met))
-        self.groups, self.parents = (_grown(one, length) for one in (self.groups, self.parents))
+        self._latest, self._met = (grown(one, number) for one in (self._latest, self._met))
+        self.groups, self.parents = (grown(one, length) for one in (self.groups, self.parents))
         _depart(
             tokens, self.horizon, self._begins, self._owners, self.first, done, self._latest,
             self._met, self.groups, self.parents,
@@ -175,7 +170,7 @@ class ForwardChain:
         self._done = length - self.horizon
 
 
-def _grown(values: IntArray, size: int) -> IntArray:
+def grown(values: IntArray, size: int) -> IntArray:
     """Return values with room for so many, −1 where there was none; doubling, if any."""
     if size <= len(values):
         return values
@@ -314,12 +309,11 @@ class TogetherDepartures(Departures):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        words = "over all series, exact where these have one law"
+
+    def within(self, history: History) -> str:
         if self.first:
-            words = "of the first window of each other series, at any time where all have one law"
-        object.__setattr__(self, "spans", words)
-        object.__setattr__(self, "by_clock", self.first)
-        object.__setattr__(self, "shared_calibration", self.first)
+            return " of the first window of each other series, at any time where all have one law"
+        return " over all series, exact where these have one law"
 
     def check(self, history: History) -> None:
         self._check_cuts(len(history))
@@ -348,9 +342,9 @@ class TogetherDepartures(Departures):
             return self
         return replace(self, begins=(*self.begins, length), owners=(*self.owners, self.owners[-1]))
 
-    def chains(self, tokens: IntArray, horizon: int) -> Chains:
+    def forward_chain(self, tokens: IntArray, horizon: int) -> ForwardChain:
         self._check_cuts(len(tokens))
-        return super().chains(tokens, horizon)
+        return super().forward_chain(tokens, horizon)
 
     def _ends(self, history: History, horizon: int) -> IntArray:
         self._check_cuts(len(history))  # it may be another than the one that was checked

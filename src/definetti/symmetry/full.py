@@ -14,7 +14,7 @@ from definetti._system.arrays import IntArray
 from definetti._system.checks import RESAMPLES, checked_limit, checked_resamples
 from definetti._system.compiled import cut_pieces, kernel
 from definetti._system.random import FEW, draw_below
-from definetti.data.history import Completion, Windows, stacked
+from definetti.data.history import Completion, History, Windows, stacked
 from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_key
 
 
@@ -422,7 +422,6 @@ class Full(Symmetry, name="full"):
     n_resamples: int = RESAMPLES
 
     exact = True
-    pools = True  # observations of earlier segments are dealt out, too
     reads_observations = False
 
     def __post_init__(self) -> None:
@@ -431,6 +430,10 @@ class Full(Symmetry, name="full"):
 
     def orbit(self, completion: Completion) -> tuple[int, ...]:
         return candidate_key(completion) if _once(completion) else completion.counts_key
+
+    def within(self, history: History) -> str:
+        pooled = history.pool is not history and history.segments > 1
+        return super().within(history) + ", observations from all" * pooled
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
         history, states = completion.history, completion.states

@@ -9,7 +9,8 @@ from definetti._system.arrays import IntArray
 from definetti.data.history import Completion, History
 from definetti.memory import Memory, Order, resolve_memory
 from definetti.memory.base import Coded, Tokens
-from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry
+from definetti.symmetry.base import LAST, PRESENT, Generator, Reference, Symmetry
+from definetti.symmetry.departures import TogetherDepartures
 
 
 @dataclass(frozen=True)
@@ -29,19 +30,13 @@ class Remembering(Symmetry):
     memory: Memory
 
     def __post_init__(self) -> None:
-        inner, given_last = self.symmetry, self.symmetry.given != PRESENT
-        ahead = self.memory.reads_observations and given_last
+        inner = self.symmetry
         for name, value in {
             "known_as": inner.known_as,
             "given": inner.given,
             # The last token depends on more than the last state, and the present one is known.
-            "by_last_state": inner.by_last_state and not given_last,
-            "learns_all": inner.learns_all,
-            "pools": False,  # earlier segments have tokens of their own
-            "reads_observations": inner.reads_observations or ahead,
-            "needs_observations": ahead,
-            "teaches_observed": self.memory.reads_observations and not inner.learns_all,
-            "recalls": self.memory.assumption,
+            "by_last_state": inner.by_last_state and inner.given == PRESENT,
+            "reads_observations": inner.reads_observations or self.needs_observations,
             "recent": inner.recent,
         }.items():
             object.__setattr__(self, name, value)
@@ -65,20 +60,22 @@ class Remembering(Symmetry):
         windows = found.windows._replace(start=states[start], states=states[tokens])
         return found._replace(windows=windows)
 
-    def training_key(self, completion: Completion) -> tuple[int, ...]:
-        if self.learns_all:
-            return ()
-        # Candidates of the same counts of states may end in different tokens.
-        coded = self._code(completion)
-        return tuple(coded.rows[coded.completion.last].tolist())
-
     def training_subset(self, completion: Completion) -> IntArray | None:
         return self.symmetry.training_subset(self._code(completion).completion)
+
+    @property
+    def learns_all(self) -> bool:
+        return self.symmetry.learns_all
+
+    @property
+    def needs_observations(self) -> bool:
+        """Whether a step that is not observed yet cannot be rearranged: its token is not known."""
+        return self.memory.reads_observations and self.symmetry.given == LAST
 
     def check(self, history: History) -> None:
         """Refuse a history of which the tokens are not known, or are too many."""
         self.symmetry.check(history)
-        if self.symmetry.spans:  # tokens would lead from one series into the next
+        if isinstance(self.symmetry, TogetherDepartures):  # tokens would lead from one to the next
             raise ValueError(
                 f"{type(self.symmetry).__name__} takes the future to depend on the present state "
                 "alone; use memory=1, or series='own' or 'others'"

@@ -1,0 +1,392 @@
+"""Rank many windows under a fixed model, each among windows of the past.
+
+What a window is compared with is a chain of earlier windows, each the parent of the next: one walk
+ranks it, and no reference is made anew as the history grows. The windows of the past, and the
+candidates of all windows, are scored together; where a new state comes up, all begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
+from definetti._system.compiled import cut_pieces, kernel
+from definetti.data.candidates import all_candidates
+from definetti.data.history import Completion, Windows, windows_at
+from definetti.data.labels import MISSING
+from definetti.engine.pvalues import Ranked, count_ranks
+from definetti.engine.segment import Segment
+from definetti.engine.task import PredictionTask
+from definetti.memory.base import MOST, trace_tokens
+from definetti.models.base import Estimate
+from definetti.symmetry import Departures, Remembering, Spaced, Symmetry, TogetherDepartures
+from definetti.symmetry.base import PRESENT, checked_recent
+from definetti.symmetry.blocks import Past, spaced_parents
+from definetti.symmetry.departures import grown
+
+Counts = npt.NDArray[np.int32]
+ROWS = 2**16  # steps of windows that are scored in one go
+CANDIDATES = 2**23  # of all windows that are ranked at once: about 220 MB
+FEW = 32  # scores that are put into a sorted list one by one
+READ = 2**17  # candidates whose ranks are handed on in one go, which a cache holds
+
+
+def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
+    """Return the scores of the past for each last state, in rising order."""
+    found: dict[tuple[int, ...], FloatArray] = {}
+    orbits = [task.orbit_of(last) for last in range(len(task.labels))]
+    for last, orbit in enumerate(orbits):
+        if orbit not in found:
+            found[orbit] = np.sort(task.past_scores(estimate, task.past_ends(last)))
+    return [found[orbit] for orbit in orbits]
+
+
+def rank_after(task: PredictionTask, codes: IntArray, candidates: IntArray) -> Ranked:
+    """Rank candidates of many windows that may follow one history.
+
+    Parameters
+    ----------
+    task : that of the first window, with a table that has the observations of all
+    codes : (B, h) the observations of all windows
+    candidates : (C, steps)
+    """
+    estimate = task.estimate(task.complete_with(0))
+    start = np.full(len(codes), task.history.last)
+    scores = score_candidates(task, estimate, start, codes, candidates)
+    greater, equal, total = (np.empty(scores.shape, dtype=np.int64) for _ in range(3))
+    past = past_by_state(task, estimate)
+    for last in np.unique(candidates[:, -1]).tolist():
+        own, shape = candidates[:, -1] == last, (len(codes), -1)
+        weights = np.ones(len(past[last]), dtype=np.int64)
+        above, tied, number = count_ranks(past[last], weights, scores[:, own].ravel(), True)
+        greater[:, own], equal[:, own] = above.reshape(shape), tied.reshape(shape)
+        total[:, own] = number
+    return Ranked(greater, equal, total, scores)
+
+
+def score_candidates(
+    task: PredictionTask, estimate: Estimate, start: IntArray, new: IntArray, candidates: IntArray
+) -> FloatArray:
+    """Score all candidates of windows, ``(B, C)``; of symbols, equal windows once.
+
+    Parameters
+    ----------
+    start, new : (B,) the state before each window, and (B, h) what is observed in it
+    """
+    number, horizon = len(candidates), new.shape[1]
+    # Steps that are not asked about have some state, which no score looks at.
+    states = np.pad(candidates, [(0, 0), (task.lag, 0)])
+    if task.history.symbols:
+        own, again, _ = distinct_rows(np.column_stack([start, new]))
+        start, new = start[own], new[own]
+    scores = np.empty((len(start), number))
+    most = max(1, ROWS // (number * horizon))
+    for begin in range(0, len(start), most):
+        part = slice(begin, begin + most)
+        windows = Windows(
+            start[part].repeat(number),
+            np.tile(states, (len(start[part]), 1)),
+            new[part].repeat(number, axis=0),
+        )
+        scores[part] = task.score_windows(estimate, windows).reshape(-1, number)
+    return scores[again] if task.history.symbols else scores
+
+
+class Chains(NamedTuple):
+    """How the windows hang together that a sequence is compared with as it grows.
+
+    Attributes
+    ----------
+    groups : (T,) the token whose reference has the window that ends at each time; −1 for none
+    parents : (T,) the end of the next older window of the same reference; −1 where there is none
+    counted : (T,) whether the window that ends there is in the reference, or only begins it
+    most : at most how many windows, the latest, are in a reference
+
+    A sequence of ``T`` steps compares what has a token with the latest window of the token's group
+    that ends before ``T``, with its parent, with the parent of that, and so on.
+    """
+
+    groups: IntArray
+    parents: IntArray
+    counted: npt.NDArray[np.bool_]
+    most: int
+
+
+def find_chains(symmetry: Symmetry, tokens: IntArray, horizon: int) -> Chains | None:
+    """Return how the references of a growing sequence hang together; None where it is not known.
+
+    Only these very classes are known: what a derived one compares with is its own affair.
+    """
+    most = checked_recent(symmetry.recent)
+    if type(symmetry) is Spaced:
+        parents = spaced_parents(tokens, horizon)
+        return Chains(tokens, parents, parents >= 0, most)  # the earliest cut ends the prefix
+    if isinstance(symmetry, Departures) and type(symmetry) in (Departures, TogetherDepartures):
+        chain = symmetry.forward_chain(tokens, horizon)
+        groups, parents = (grown(one, len(tokens)) for one in (chain.groups, chain.parents))
+        return Chains(groups, parents, groups >= 0, most)
+    if type(symmetry) is Past and symmetry.stride == 1:
+        ends = np.arange(len(tokens))
+        counted, parents = ends >= horizon, np.where(ends > horizon, ends - 1, -1)
+        return Chains(np.where(counted, 0, -1), parents, counted, most)
+    return None
+
+
+@kernel
+def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> Counts:
+    """Return the latest window of a group that ends before each of some times; −1 for none.
+
+    Parameters
+    ----------
+    groups : (T,) the group of the window that ends at each time, −1 for none
+    asked : (W, G) groups, or (1, G) where they are the same at all times; any that is not there
+        has no window
+    lengths : (W,) times, in rising order
+
+    Examples
+    --------
+    >>> groups, asked = np.array([0, 1, 0, -1]), np.array([[0, 1], [0, 1]])
+    >>> latest_ends(groups, asked, np.array([1, 4]))
+    array([[ 0, -1],
+           [ 2,  1]], dtype=int32)
+    """
+    number = max(groups.max() if len(groups) else -1, asked.max() if asked.size else -1) + 1
+    latest = np.full(number, -1, dtype=np.int32)
+    found = np.full((len(lengths), asked.shape[1]), -1, dtype=np.int32)
+    t = 0
+    for w in range(len(lengths)):
+        while t < lengths[w]:
+            if groups[t] >= 0:
+                latest[groups[t]] = t
+            t += 1
+        row = min(w, len(asked) - 1)
+        for g in range(asked.shape[1]):
+            if asked[row, g] >= 0:
+                found[w, g] = latest[asked[row, g]]
+    return found
+
+
+def rank_along_chains(
+    chains: Chains, past: FloatArray, latest: Counts, scores: FloatArray
+) -> tuple[Counts, Counts, Counts]:
+    """Rank the candidates of many windows among the chains that each is compared with.
+
+    Parameters
+    ----------
+    past : (T,) the score of the window that ends at each time, where it is counted
+    latest : (W, G) where the chain of each window and group begins, −1 where it is empty
+    scores : (W, C) of the candidates; candidate ``c`` is in group ``c % G``
+
+    Returns
+    -------
+    greater, equal : (W, C) how many scores are greater, and equal, the candidate included
+    total : (W, G) how many there are, the candidate included
+
+    Examples
+    --------
+    >>> chains = Chains(np.zeros(3, dtype=int), np.array([-1, 0, 1]), np.ones(3, dtype=bool), 2)
+    >>> past, latest = np.array([0.2, 0.1, 0.2]), np.array([[1], [2]], dtype=np.int32)
+    >>> rank_along_chains(chains, past, latest, np.array([[0.2], [0.1]]))
+    (array([[0],
+           [1]], dtype=int32), array([[2],
+           [2]], dtype=int32), array([[3],
+           [3]], dtype=int32))
+    """
+    found = np.empty((2, *scores.shape), dtype=np.int32)
+    total = np.empty(latest.shape, dtype=np.int32)
+    most = min(chains.most, len(chains.parents))
+    rank = _rank if most < len(chains.parents) else _rank_growing
+    for part in cut_pieces(len(scores), most * max(1, scores.shape[1])):
+        rank(*chains[1:3], past, latest[part], scores[part], most, found[:, part], total[part])
+    return found[0], found[1], total
+
+
+@kernel
+def _rank(
+    parents: IntArray,
+    counted: npt.NDArray[np.bool_],
+    past: FloatArray,
+    latest: Counts,
+    scores: FloatArray,
+    most: int,
+    found: Counts,
+    total: Counts,
+) -> None:
+    """Walk along each chain, at most so far, and compare the candidates with all on the way."""
+    windows, members = scores.shape
+    width = latest.shape[1]
+    chain = np.empty(most)
+    for g in range(width):
+        end, size = np.int64(-1), 0  # of the chain that was walked along last
+        for w in range(windows):
+            if latest[w, g] != end:
+                end = np.int64(latest[w, g])
+                node, size = end, 0
+                while node >= 0 and size < most:
+                    if counted[node]:
+                        chain[size] = past[node]
+                        size += 1
+                    node = parents[node]
+            total[w, g] = size + 1
+            for c in range(g, members, width):
+                own, above, same = scores[w, c], 0, 1
+                for k in range(size):
+                    above += chain[k] > own
+                    same += chain[k] == own
+                found[0, w, c], found[1, w, c] = above, same
+
+
+@kernel
+def _rank_growing(
+    parents: IntArray,
+    counted: npt.NDArray[np.bool_],
+    past: FloatArray,
+    latest: Counts,
+    scores: FloatArray,
+    most: int,
+    found: Counts,
+    total: Counts,
+) -> None:
+    """Keep the scores of a whole chain sorted, put those into it by which it grows, and look up."""
+    windows, members = scores.shape
+    width = latest.shape[1]
+    chain, new = np.empty(most), np.empty(most)
+    for g in range(width):
+        end, size = np.int64(-1), 0
+        for w in range(windows):
+            if latest[w, g] != end:
+                node, more = np.int64(latest[w, g]), 0
+                while node >= 0 and node != end:
+                    if counted[node]:
+                        new[more] = past[node]
+                        more += 1
+                    node = parents[node]
+                size = size if node >= 0 else 0  # it is the chain of before, or another
+                end = np.int64(latest[w, g])
+                if more < FEW:
+                    for value in new[:more]:
+                        place = np.searchsorted(chain[:size], value)
+                        chain[place + 1 : size + 1] = chain[place:size].copy()
+                        chain[place] = value
+                        size += 1
+                else:
+                    chain[size : size + more] = new[:more]
+                    size += more
+                    chain[:size].sort()
+            total[w, g] = size + 1
+            for c in range(g, members, width):
+                high = np.searchsorted(chain[:size], scores[w, c], side="right")
+                low = np.searchsorted(chain[:size], scores[w, c])
+                found[0, w, c], found[1, w, c] = size - high, high - low + 1
+
+
+class Ways(NamedTuple):
+    """What each candidate of each window of a segment is compared with.
+
+    Attributes
+    ----------
+    chains : the windows of the past, and how they hang together
+    rows : (T, w) the tokens of the sequence; None where they are its states
+    tokens : (T,) their codes
+    """
+
+    chains: Chains
+    rows: IntArray | None
+    tokens: IntArray
+
+
+def find_ways(segment: Segment) -> Ways | None:
+    """Return what windows are compared with; None where each must be ranked by itself."""
+    symmetry, rows, tokens = segment.task.symmetry, None, segment.states
+    if not segment.task.model.fixed:
+        return None
+    if isinstance(symmetry, Remembering):
+        rows = trace_tokens(symmetry.memory, segment.states, segment.codes)
+        _, tokens, number = distinct_rows(rows)
+        if len(number) > MOST:
+            return None  # it is refused, at its window
+        symmetry = symmetry.symmetry
+    chains = find_chains(symmetry, tokens, segment.horizon)
+    return None if chains is None else Ways(chains, rows, tokens)
+
+
+def rank_past_windows(segment: Segment, ways: Ways) -> Iterator[tuple[slice, Ranked]]:
+    """Yield the ranks of all candidates of all windows, some windows at a time."""
+    task = segment.task
+    for first, last, size in segment.epochs():
+        length = int(segment.lengths[last - 1])
+        candidates = all_candidates(size, task.steps)
+        steps = np.zeros(segment.horizon, dtype=np.int64)
+        completion = Completion(task.history, steps, steps + MISSING, size)
+        statistics, labels = np.zeros((size, 0)), segment.names[:size]
+        estimate = task.model.estimate(completion, segment.table, statistics, labels)
+        chains = ways.chains._replace(
+            groups=ways.chains.groups[:length],
+            parents=ways.chains.parents[:length],
+            counted=ways.chains.counted[:length],
+        )
+        past = _score_past(segment, estimate, chains.counted)
+        number = max(1, CANDIDATES // len(candidates))
+        for begin in range(first, last, number):
+            part = slice(begin, min(begin + number, last))
+            start = segment.states[segment.lengths[part] - 1]
+            scores = score_candidates(task, estimate, start, segment.new[part], candidates)
+            asked = _groups(segment, ways, candidates, part)
+            latest = latest_ends(chains.groups, asked, segment.lengths[part])
+            ranks = rank_along_chains(chains, past, latest, scores)
+            yield from _cut(part, *ranks, scores)
+
+
+def _score_past(segment: Segment, estimate: Estimate, counted: npt.NDArray[np.bool_]) -> FloatArray:
+    """Score the windows of the sequence that are compared with, by the time at which each ends."""
+    scores, ends = np.full(len(counted), np.nan), np.flatnonzero(counted)
+    most = max(1, ROWS // segment.horizon)
+    for begin in range(0, len(ends), most):
+        some = ends[begin : begin + most]
+        windows = windows_at(some, segment.states, segment.codes, segment.horizon)
+        again: Any = slice(None)
+        if segment.task.history.symbols:
+            own, again, _ = distinct_rows(np.column_stack(windows))
+            windows = Windows(*(one[own] for one in windows))
+        scores[some] = segment.task.score_windows(estimate, windows)[again]
+    return scores
+
+
+def _cut(
+    windows: slice, greater: Counts, equal: Counts, total: Counts, scores: FloatArray
+) -> Iterator[tuple[slice, Ranked]]:
+    """Yield the ranks of some windows, a piece after the other."""
+    members, width = scores.shape[1], total.shape[1]
+    most = max(1, READ // members)
+    for begin in range(0, len(scores), most):
+        part = slice(begin, begin + most)
+        each = np.tile(total[part], (1, members // width))
+        where = slice(windows.start + begin, min(windows.start + begin + most, windows.stop))
+        yield where, Ranked(greater[part], equal[part], each, scores[part])
+
+
+def _groups(segment: Segment, ways: Ways, candidates: IntArray, windows: slice) -> IntArray:
+    """Return the tokens by which the candidates of some windows are compared: (W, G) or (1, G)."""
+    symmetry, lengths = segment.task.symmetry, segment.lengths[windows]
+    if isinstance(symmetry, Past):
+        return np.zeros((1, 1), dtype=np.int64)
+    if symmetry.given == PRESENT:
+        return np.asarray(ways.tokens[lengths - 1][:, None])
+    if ways.rows is None:
+        return np.arange(candidates.max() + 1)[None]
+    assert isinstance(symmetry, Remembering)
+    # The tokens that candidates end in; −1 for one that is nowhere in the sequence.
+    number, rows = len(candidates), ways.rows
+    tokens = rows[lengths - 1].repeat(number, axis=0)
+    observed = segment.new[windows].repeat(number, axis=0)
+    for step in range(segment.horizon):
+        states = np.tile(candidates[:, step], len(lengths))
+        tokens = symmetry.memory.follow(tokens, states, observed[:, step])
+    _, codes, _ = distinct_rows(np.concatenate([rows, tokens]))
+    known = np.full(codes.max() + 1, -1)
+    known[codes[: len(rows)]] = ways.tokens
+    return np.asarray(known[codes[len(rows) :]].reshape(-1, number))
