@@ -1,4 +1,4 @@
-"""The front door: how labelled data are taken in, asked and judged, the same for all."""
+"""Base classes of the estimators: reading labelled data, predicting, evaluating."""
 
 from __future__ import annotations
 

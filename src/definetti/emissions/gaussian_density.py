@@ -22,7 +22,7 @@ class Laws(NamedTuple):
 
     Attributes
     ----------
-    alive : (d,) which columns vary at all; the others tell nothing and are left out
+    alive : (d,) which columns vary at all; constant columns are left out
     unit : (a,) the spread over all states of the columns that do
     means : (n, a)
     covariances : (n, a, a), or their diagonals (n, a) where columns are independent

@@ -125,7 +125,7 @@ class Trees:
 
 
 PARTS = ("transitions", "observations", "whole window")
-ALONE = Rank(0, 1, 1)  # of a state met nowhere else in its segment: nothing speaks against it
+ALONE = Rank(0, 1, 1)  # of a state met nowhere else in its segment: no evidence against it
 
 
 class Stream:

@@ -1,6 +1,6 @@
 """Each window of a history predicted from all before it, and judged by the truth.
 
-There is one loop, `roll_windows`: `evaluate`, the backtest, the contest and the studies go by it.
+There is one loop, `roll_windows`, for `evaluate`, the backtest, `definetti compare` and the studies.
 There is one judge, `roll_levels`: at one level for `evaluate`, at all levels for a report.
 """
 

@@ -581,12 +581,12 @@ def _each(
     """Judge all series, in threads; no number depends on how many."""
     n_jobs = checked_jobs(n_jobs, number)
     if n_jobs in (None, 1):
-        return list(show_progress(map(judge, range(number)), number, "judging series", verbose))
+        return list(show_progress(map(judge, range(number)), number, "evaluating series", verbose))
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     results: Iterator[Judged] = parallel(delayed(judge)(k) for k in range(number))
-    return list(show_progress(results, number, "judging series", verbose))
+    return list(show_progress(results, number, "evaluating series", verbose))
 
 
 def _joined(

@@ -115,7 +115,7 @@ def _aged(states: IntArray, before: IntArray, first: bool, most: int) -> IntArra
 class Observation(Memory, name="observation"):
     """The state and the observation: exact where both together are a Markov chain.
 
-    Where what is observed has a say in what comes next, or lingers: switching autoregressions,
+    Where the next state depends on the observation: switching autoregressions,
     feedback. Observations must be symbols.
 
     Examples

@@ -1,4 +1,4 @@
-"""Living with a stream: sets for the present, labels that come later, alarms."""
+"""Follow a stream: sets for the present, late labels, alarms."""
 
 from definetti.monitor.monitor import Monitor as Monitor
 from definetti.monitor.records import Alert as Alert

@@ -70,7 +70,7 @@ RECENT = 300  # steps of which the members of the set are remembered, to be draw
 
 
 class Monitor(Locked, Saved):
-    """Lives with a stream: sets for the present, coverage so far, an alarm when the law changes.
+    """Follow a stream: sets for the present, coverage so far, an alarm when the law changes.
 
     `observe` gives the set for the present; `label` learns the label of a step, judges the set that
     was given for it *then*, and bets on its p-value. The p-values are those of ``symmetry="full"``

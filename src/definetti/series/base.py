@@ -79,7 +79,7 @@ class SeriesTable:
 
         Those that are declared or named by a level, those of the other series, and those of
         the rows themselves: a state that only comes up in the later rows of this series is not.
-        By visits to a state, the rows themselves tell nothing: how many there are up to some
+        By visits to a state, the rows themselves are uninformative: how many there are up to some
         visit depends on the windows that calibrate.
         """
         if self.predictor.states is not None:

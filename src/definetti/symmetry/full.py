@@ -407,7 +407,7 @@ class Full(Symmetry, name="full"):
     A sequence's likelihood depends on its first state, its transition counts and, state by state,
     its observations, in whatever order they come. All sequences that agree in these are equally
     probable, whatever the model (de Finetti's theorem for Markov chains, in its finite form). A
-    last state that occurs nowhere else has the p-value one: nothing speaks against it.
+    last state that occurs nowhere else has the p-value one: there is no evidence against it.
 
     Parameters
     ----------

@@ -126,8 +126,8 @@
       if (found.counts) lines.push(`${whole(size)} of ${many(states.length ** found.steps, "sequence")} ${size === 1 ? "is" : "are"} possible.`);
       lines.push(`${number(width, 2)} of ${many(states.length, "state")} per step on average.`);
     }
-    if (!width) lines.push("None is plausible enough at this level: these observations are strange, or the level is low.");
-    if (found.filled[place]) lines.push(`${data.guarantee === "all" ? "Nothing is plausible enough" : "At some steps nothing is plausible enough"} at this level: these observations are strange, or the level is low. The most plausible is shown.`);
+    if (!width) lines.push("None is plausible enough at this level: the observations are unusual, or the level is low.");
+    if (found.filled[place]) lines.push(`${data.guarantee === "all" ? "Nothing is plausible enough" : "At some steps nothing is plausible enough"} at this level: the observations are unusual, or the level is low. The most plausible is shown.`);
     if (found.observed < found.steps) lines.push(found.observed ? `Only the first ${many(found.observed, "step")} ${found.observed === 1 ? "is" : "are"} observed so far.` : "A forecast: none of the steps is observed yet.");
     byId("new-summary").textContent = `At ${data.percent[place]}: ${lines.join(" ")}`;
     draw("new-picture", [newCells(place)], {
