@@ -18,7 +18,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 # Loaded by commands when they are needed. To load polars starts none of its threads.
-LATER = ["definetti.baselines", "definetti.evaluation", "definetti.report", "definetti.verify",
+LATER = ["definetti.experiments", "definetti.evaluation", "definetti.report", "definetti.verify",
          "narwhals._polars.namespace", "plotly.offline", "polars"]  # fmt: skip
 
 

@@ -78,7 +78,7 @@ def test_a_stopped_run_goes_on(table, tmp_path, monkeypatch):
     kept = sorted((tmp_path / "kept" / "cells").iterdir())
     assert len(kept) == 3
     kept[1].unlink()
-    monkeypatch.setattr("definetti.cells._run_parts", counted := Counted())
+    monkeypatch.setattr("definetti._system.cells._run_parts", counted := Counted())
     assert judged(table, cells=tmp_path / "kept")[0].to_dict() == wanted
     assert counted.number == 1
     assert judged(table, "others", cells=tmp_path / "kept")[0].to_dict() != wanted  # other cells

@@ -135,8 +135,8 @@ def test_ignored_sigint_stays_ignored(monkeypatch):
 POOL = """
 import sys, time
 from pathlib import Path
-from definetti.cells import Cell
-from definetti.cells import run_cells
+from definetti._system.cells import Cell
+from definetti._system.cells import run_cells
 def work(cell, part):
     if cell.experiment == "waiting":
         Path("begun").touch()

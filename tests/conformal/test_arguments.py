@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from definetti import HMM, ConformalHMM, ConformalSequences, Monitor
-from definetti.baselines import Classical
 from definetti.check import check
 from definetti.evaluation import SeriesWork, backtest_series, compare_predictors, run_backtest
+from definetti.experiments import Classical
 from definetti.levels import budget
 from definetti.report import make_report, report_series
 from definetti.simulate import sample, weather, weather_series

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM, ConformalSequences, experiments
-from definetti.baselines import Classical
+from definetti.experiments import Classical
 from definetti.sets import StepSets
 from definetti.simulate import weather
 

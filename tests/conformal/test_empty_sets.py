@@ -14,10 +14,10 @@ import pytest
 from tests.products import covering
 
 from definetti import ConformalHMM, ConformalSequences, LatticeSet, PredictionSet, given_hmm
-from definetti.baselines import Classical
 from definetti.engine.filling import filling_chances
 from definetti.engine.pvalues import Rank, miscoverage
 from definetti.engine.task import PredictionTask
+from definetti.experiments import Classical
 from definetti.report import make_report
 from definetti.scores import Score
 from definetti.simulate import weather

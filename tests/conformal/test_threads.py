@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, ConformalSequences, Monitor, load
-from definetti.baselines import Classical
 from definetti.emissions import Gaussian
+from definetti.experiments import Classical
 from definetti.simulate import weather
 
 Y, X = weather(160, random_state=3)

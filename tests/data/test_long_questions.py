@@ -2,7 +2,7 @@
 
 import pytest
 
-from definetti import ConformalHMM, baselines
+from definetti import ConformalHMM, experiments
 from definetti.data.candidates import is_long
 from definetti.data.encoded import EncodedHistory
 from definetti.simulate import weather
@@ -26,7 +26,7 @@ ESTIMATORS = {
     "refitted": ConformalHMM(),
     "fixed": ConformalHMM(train_size=0.5),
     "fixed, returns": ConformalHMM(train_size=0.5, symmetry="returns"),
-    "baseline": baselines.Classical(),
+    "baseline": experiments.Classical(),
 }
 
 

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM, ConformalSequences
-from definetti.baselines import Classical
 from definetti.check import check
 from definetti.data.timing import find_holes, read_index, read_times
 from definetti.evaluation import backtest_series, run_backtest
 from definetti.exceptions import HoleWarning
+from definetti.experiments import Classical
 from definetti.report import make_report
 from definetti.saving import load
 from definetti.simulate import weather

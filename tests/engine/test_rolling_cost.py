@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
-from definetti.baselines import Classical
 from definetti.engine.task import PredictionTask
+from definetti.experiments import Classical
 from definetti.simulate import weather
 
 Y, X = weather(400, random_state=5)

@@ -12,13 +12,13 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from definetti import HMM, ConformalHMM
-from definetti.baselines import Classical
 from definetti.emissions import Classifier, Emission
 from definetti.engine.rank import find_step_score
 from definetti.evaluation.at_once import roll_at_once
 from definetti.evaluation.backtest import run_backtest
 from definetti.evaluation.rolling import roll_levels
 from definetti.exceptions import FewBlocksWarning, GapWarning
+from definetti.experiments import Classical
 from definetti.memory import Memory
 from definetti.scores import Path, Score
 from definetti.simulate import weather

@@ -14,10 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from definetti import HMM, ConformalHMM
-from definetti.baselines import Classical
 from definetti.cli import app
 from definetti.evaluation import run_backtest
 from definetti.evaluation.backtest import CLASSICAL, PREVIOUS, REPEAT
+from definetti.experiments import Classical
 from definetti.report import make_report
 
 LEVEL = 0.8

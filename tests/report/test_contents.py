@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
-from definetti.baselines import Classical
 from definetti.check import check
 from definetti.engine.pvalues import entry
 from definetti.evaluation.backtest import REPEAT, fit_rivals
 from definetti.evaluation.summarize import summary
 from definetti.evaluation.verdict import mean_interval
+from definetti.experiments import Classical
 from definetti.report import make_report
 from definetti.report.report import embedded
 from definetti.simulate import weather

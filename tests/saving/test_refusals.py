@@ -141,8 +141,8 @@ def test_a_torch_module(tmp_path):
 
 def test_all_that_is_ours_and_has_a_name_is_in_the_table():
     """A contract whose fulfilments may be part of an estimator, and is not listed, is a mistake."""
-    from definetti.baselines import Baseline
     from definetti.check import Statistic
+    from definetti.experiments import Baseline
     from definetti.saving.allowed_classes import BY_TYPE, CONTRACTS
     from definetti.series import Promise
 

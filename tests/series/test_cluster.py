@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from definetti import ConformalHMM
-from definetti.cells import Store
+from definetti._system.cells import Store
 from definetti.cli import experiments, series_tables
 from definetti.cli.backtest import backtest
 from definetti.cli.options import Columns, Grouping, Settings, Spreading

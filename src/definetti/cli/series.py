@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import IntArray
-from definetti.cells import Cell, iterate_cells
+from definetti._system.cells import Cell, iterate_cells
 from definetti.cli.columns import LabelledTable, as_frame, read_states, take_columns
 from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (

@@ -52,9 +52,8 @@ def fit_rivals(
     -------
     the rivals by their names; and notes on those that cannot be had
     """
-    from definetti.baselines import Classical
-    from definetti.baselines.classical import Memoryless, PreviousState
     from definetti.emissions.classifier import TrainedClassifier
+    from definetti.experiments.classical import Classical, Memoryless, PreviousState
 
     def classical(model: Any, **more: Any) -> Any:
         made = Classical(model, states=ours.states, random_state=0, **more)

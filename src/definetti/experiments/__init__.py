@@ -11,7 +11,9 @@ whether the guarantee holds.
 from definetti.experiments.adapting import AdaptiveInference as AdaptiveInference
 from definetti.experiments.adapting import ControlledLevel as ControlledLevel
 from definetti.experiments.adapting import TunedLevel as TunedLevel
+from definetti.experiments.baseline import Baseline as Baseline
 from definetti.experiments.benchmark import compare as compare
+from definetti.experiments.classical import Classical as Classical
 from definetti.experiments.grids import figure1 as figure1
 from definetti.experiments.grids import figure2 as figure2
 from definetti.experiments.methods import METHODS as METHODS

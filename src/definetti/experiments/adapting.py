@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from definetti import adaptive
 from definetti.adaptive import ACI, DtACI, QuantilePID
-from definetti.baselines.base import Baseline
+from definetti.experiments.baseline import Baseline
 from definetti.models.base import Model
 
 Self = TypeVar("Self", bound="Adapting")
@@ -78,7 +78,7 @@ class AdaptiveInference(Adapting, name="adaptivelevel"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`.
+    The other parameters are those of `definetti.experiments.Baseline`.
 
     Each `partial_fit` is a round: the window that it brings, as long as it is, is judged by the
     set that it would have been given just before, and ``alpha += gamma · (1 − level − miss)``.
@@ -116,7 +116,7 @@ class TunedLevel(Adapting, name="dtaci"):
 
     Notes
     -----
-    The parameters are those of `definetti.baselines.Baseline`, and attributes and rounds those
+    The parameters are those of `definetti.experiments.Baseline`, and attributes and rounds those
     of `AdaptiveInference`; the rule is `definetti.adaptive.DtACI`.
     """
 
@@ -134,7 +134,7 @@ class ControlledLevel(Adapting, name="quantile_pid"):
 
     Notes
     -----
-    The parameters are those of `definetti.baselines.Baseline`, and attributes and rounds those
+    The parameters are those of `definetti.experiments.Baseline`, and attributes and rounds those
     of `AdaptiveInference`; the rule is `definetti.adaptive.QuantilePID`.
     """
 

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from definetti._system.cells import Cell, run_cells
 from definetti._system.files import replace_file
-from definetti.cells import Cell, run_cells
 from definetti.evaluation.rolling import roll_windows
 from definetti.experiments.contestants import CONTESTANTS, Contestant, chosen
 from definetti.experiments.reproduction import check_experiment, write_csv

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
-from sklearn.base import clone
-
-from definetti import ConformalHMM
-from definetti.baselines import Baseline
-from definetti.cells import Settings
+from definetti import HMM, ConformalHMM
+from definetti._system.cells import Settings
 from definetti.data.labels import piece
-from definetti.experiments import adapting, resampling, unions, weighted  # noqa: F401 (their names)
+from definetti.emissions import Gaussian, Words
+from definetti.experiments import (  # noqa: F401 (their names)
+    adapting,
+    classical,
+    resampling,
+    unions,
+    weighted,
+)
+from definetti.experiments.baseline import Baseline
 from definetti.experiments.methods import PROMISED
-from definetti.monitor import Monitor
-from definetti.monitor.sets import cut_set
 from definetti.sets import PredictionSet
 
 AFFORDABLE = 2_000  # candidates, for methods that work on every one of them by itself
@@ -90,8 +93,6 @@ class Contestant:
         states : the state space
         train_size : how many steps fix the model, for a method that splits
         """
-        from definetti import ConformalHMM
-
         shared: dict[str, Any] = {
             "model": model(kind),
             "confidence_level": PROMISED,
@@ -102,10 +103,9 @@ class Contestant:
             shared["train_size"] = train_size
         if self.by == "others":
             return Baseline.named[self.name](**shared)
-        if self.restart:
-            return MONITORED[self.restart](**shared, allow_empty=True, **dict(self.settings))
         # Like with like: nobody's sets have a best guess where nothing is plausible.
-        return ConformalHMM(**shared, allow_empty=True, **dict(self.settings))
+        ours = ConformalHMM(**shared, allow_empty=True, **dict(self.settings))
+        return Monitored(ours, REACTIONS[self.restart]) if self.restart else ours
 
 
 def model(kind: str) -> Any:
@@ -114,9 +114,6 @@ def model(kind: str) -> Any:
     >>> model("symbols")
     HMM()
     """
-    from definetti import HMM
-    from definetti.emissions import Gaussian, Words
-
     return {"vectors": HMM(emission=Gaussian("full")), "words": HMM(emission=Words())}.get(
         kind, HMM()
     )
@@ -138,77 +135,56 @@ def chosen(names: Iterable[str] | None) -> list[Contestant]:
 
 
 FIRST = 20  # labels that a monitor starts with
+REACTIONS: dict[str, dict[str, Any]] = {
+    "alarm": {"on_alarm": "restart"},
+    "change": {"on_alarm": "restart", "restart_from": "change"},  # only approximately valid
+    "adapt": {"on_alarm": "adapt"},
+    "both": {"on_alarm": "restart", "adapt_from": "beginning"},
+}
 
 
-class Restarting(ConformalHMM):
-    """`ConformalHMM` behind a `Monitor` with ``on_alarm="restart"``: it knows what that one kept.
+class Monitored:
+    """`ConformalHMM` behind a `Monitor`: its sets are those of what the monitor has kept.
 
-    What it does is an attribute, so that the parameters are those of `ConformalHMM`.
+    Parameters
+    ----------
+    estimator : ConformalHMM
+    reaction : how the monitor reacts to an alarm, as its parameters
     """
 
-    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart"}
+    def __init__(self, estimator: Any, reaction: dict[str, Any]) -> None:
+        self.estimator, self.reaction = estimator, reaction
 
-    def fit(
-        self,
-        observations: Any,
-        states: Any,
-        lengths: Any = None,
-        groups: Any = None,
-        order: Any = None,
-    ) -> Restarting:
-        if groups is not None or order is not None:
-            raise ValueError("groups is for ConformalHMM; a contestant follows one stream")
-        first = min(FIRST, len(states))
+    def fit(self, observations: Any, states: Any) -> Monitored:
+        from definetti.monitor import Monitor  # slow to import
+
+        first, end = min(FIRST, len(states)), len(states)
         known = None if observations is None else piece(observations, 0, first)
-        cp = ConformalHMM(**clone(self).get_params(deep=False)).fit(known, states[:first], lengths)
-        self._monitor = Monitor(cp, **self.reaction, random_state=self.random_state)
-        rest = None if observations is None else piece(observations, first, len(states))
-        return self._follow(rest, states[first:])
+        cp = self.estimator.fit(known, states[:first])
+        self.monitor = Monitor(cp, **self.reaction, random_state=cp.random_state)
+        rest = None if observations is None else piece(observations, first, end)
+        return self.partial_fit(rest, states[first:])
 
-    def partial_fit(self, observations: Any, states: Any) -> Restarting:
-        return self._follow(observations, states)
+    @property
+    def estimator_(self) -> ConformalHMM:
+        """The estimator with the labels that the monitor has kept."""
+        kept: ConformalHMM = self.monitor._follower.cp
+        return kept
 
-    def _follow(self, observations: Any, states: Any) -> Restarting:
-        for _ in self._monitor.run(observations, states):
+    def partial_fit(self, observations: Any, states: Any) -> Monitored:
+        for _ in self.monitor.run(observations, states):
             pass
-        self.__dict__.update(
-            {name: value for name, value in vars(self._monitor._follower.cp).items()
-             if name.endswith("_") or name.startswith("_")}
-        )  # fmt: skip
         return self
 
-    def predict_set(self, new_observations: Any = None, *level: Any, **how: Any) -> Any:
-        if level or not self._monitor._adapting:
-            return super().predict_set(new_observations, *level, **how)
-        every = self.predict_p(new_observations, **how)
+    def predict_set(self, new_observations: Any = None, *, horizon: int | None = None) -> Any:
+        from definetti.monitor.sets import cut_set
+
+        cp = self.estimator_
+        if not self.monitor._adapting:
+            return cp.predict_set(new_observations, horizon=horizon)
+        every = cp.predict_p(new_observations, horizon=horizon)
         assert isinstance(every, PredictionSet)  # contestants with work for each list them
-        return cut_set(every, Fraction(self._monitor.adaptive.alpha), bool(self.allow_empty))
-
-
-class RestartingAtChange(Restarting):
-    """The same, beginning with the change as it is estimated: only approximately valid."""
-
-    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart", "restart_from": "change"}
-
-
-class AdaptingAfterAlarm(Restarting):
-    """The same, which forgets nothing: after the alarm its level follows the misses."""
-
-    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "adapt"}
-
-
-class RestartingAndAdapting(Restarting):
-    """It begins anew at the alarm, and its level follows the misses all the time."""
-
-    reaction: ClassVar[dict[str, Any]] = {"on_alarm": "restart", "adapt_from": "beginning"}
-
-
-MONITORED = {
-    "alarm": Restarting,
-    "change": RestartingAtChange,
-    "adapt": AdaptingAfterAlarm,
-    "both": RestartingAndAdapting,
-}
+        return cut_set(every, Fraction(self.monitor.adaptive.alpha), bool(cp.allow_empty))
 
 
 def _full(**more: Any) -> dict[str, Any]:

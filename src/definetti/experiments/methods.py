@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from definetti.cells import Settings
+from definetti._system.cells import Settings
 
 if TYPE_CHECKING:
     from definetti.engine import Rank

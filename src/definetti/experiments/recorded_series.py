@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.cells import Cell, run_cells
+from definetti._system.cells import Cell, run_cells
 from definetti.experiments import reproduction
 from definetti.experiments.methods import (
     OURS,

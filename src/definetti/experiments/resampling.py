@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.baselines.base import Baseline, Standing, all_scores
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Completion, History, Windows
 from definetti.data.sequences import training_length
 from definetti.engine.pvalues import ranks
 from definetti.engine.task import PredictionTask
+from definetti.experiments.baseline import Baseline, Standing, all_scores
 from definetti.models.base import Model
 from definetti.models.hmm import Parameters
 from definetti.scores.rounding import round_scores
@@ -36,7 +36,7 @@ class ClassConditional(Baseline, name="classconditional"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`.
+    The other parameters are those of `definetti.experiments.Baseline`.
 
     Guaranteed: coverage of at least the level given each class, if the windows of that class and
     the new one are exchangeable. At one step those of a Markov chain nearly are: the windows that
@@ -102,7 +102,7 @@ class ShiftPermutations(Baseline, name="shiftpermutations"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`.
+    The other parameters are those of `definetti.experiments.Baseline`.
 
     The history and the candidate make a ring, whose every rotation, by a multiple of `block`, is
     compared with the sequence itself; the last ``h`` steps of a rotation are its window. The
@@ -179,7 +179,7 @@ class Thinned(Baseline, name="thinned"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`. The authors estimate
+    The other parameters are those of `definetti.experiments.Baseline`. The authors estimate
     how fast the chain mixes from the data; "auto" is a plain version of it.
 
     Guaranteed: for a stationary Markov chain whose dependence dies out geometrically, with the
@@ -254,7 +254,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`.
+    The other parameters are those of `definetti.experiments.Baseline`.
 
     The score of the ensemble is the mean of its models' scores. A window of the segment is judged
     by those models alone that no step of it was drawn for; one that is in all samples is left

@@ -14,7 +14,6 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag
-from definetti.baselines.base import Baseline, Standing
 from definetti.data.candidates import all_candidates
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Windows
@@ -22,6 +21,7 @@ from definetti.data.labels import checked_states
 from definetti.data.sequences import read_lengths, training_length
 from definetti.engine.pvalues import Rank, ranks
 from definetti.engine.task import PredictionTask
+from definetti.experiments.baseline import Baseline, Standing
 from definetti.models.base import Estimate, Model, at_states
 from definetti.models.hmm import Parameters
 from definetti.scores import Path, Score, Smoother
@@ -150,7 +150,7 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`. How `lengths` is
+    The other parameters are those of `definetti.experiments.Baseline`. How `lengths` is
     read, and the level of each step, ``1 − α/h``, are described in
     `UnionBaseline`. A step is compared with the same step of the other
     sequences, so that each gives one score to each step.
@@ -208,7 +208,7 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`. How `lengths` is
+    The other parameters are those of `definetti.experiments.Baseline`. How `lengths` is
     read, and the level of each step, ``1 − α/h``, are described in
     `UnionBaseline`.
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray, as_float
-from definetti.baselines.base import Baseline, Standing, all_scores, weighed_ranks
 from definetti.data.history import Windows
 from definetti.data.labels import MISSING
 from definetti.engine.pvalues import Rank
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
+from definetti.experiments.baseline import Baseline, Standing, all_scores, weighed_ranks
 from definetti.models.base import Estimate
 
 
@@ -34,7 +34,7 @@ class LikelihoodRatio(Baseline, name="likelihoodratio"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`.
+    The other parameters are those of `definetti.experiments.Baseline`.
 
     Guaranteed: coverage of at least the level, if windows are independent, those of the past have
     one law, the new one another law of the observations, but the same law of the states given
@@ -147,7 +147,7 @@ class NonExchangeable(Baseline, name="nonexchangeable"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`.
+    The other parameters are those of `definetti.experiments.Baseline`.
 
     Guaranteed: coverage of at least the level less ``Σ w_i d_TV(Z, Z^i)``, where ``w_i`` are the
     weights, normalised with that of the new window, and ``Z^i`` is the data ``Z`` with window
@@ -200,7 +200,7 @@ class Robust(Baseline, name="robust"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`.
+    The other parameters are those of `definetti.experiments.Baseline`.
 
     An event of probability ``a`` by the old law has at most the probability ``g(a)`` by a new law
     within the radius; the p-value is ``g`` of the classical one.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.cells import Settings
+from definetti._system.cells import Settings
 from definetti.experiments.grids import (
     FIGURE1_POINTS,
     FIGURE2_POINTS,

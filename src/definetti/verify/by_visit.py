@@ -14,13 +14,12 @@ from math import factorial, fsum, prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
 from definetti.symmetry.base import checked_recent, find_symmetry
-from definetti.verify.enumeration import rank_sequences
+from definetti.verify.enumeration import copy_with, rank_sequences
 
 
 class VisitEnumeration(NamedTuple):
@@ -132,7 +131,7 @@ def enumerate_departures(
     )
     pasts = list(product(range(n_states), earlier))
     histories = [connect_windows(state, past) for state, past in pasts]
-    predictor = clone(predictor).set_params(states=list(range(n_states)))
+    predictor = copy_with(predictor, states=list(range(n_states)))
     if not predictor.fit(*histories[0]).model_.fixed:
         raise ValueError(
             "the predictor refits its model, which looks at more than the windows; give it a "

@@ -13,7 +13,6 @@ from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_limit, checked_model, checked_number
@@ -45,6 +44,13 @@ class RankedSequences(NamedTuple):
     fitted: Any
 
 
+def copy_with(predictor: Any, **parameters: Any) -> Any:
+    """Return an unfitted copy with other parameters."""
+    from sklearn.base import clone  # slow to import
+
+    return clone(predictor).set_params(**parameters)
+
+
 def rank_sequences(
     predictor: Any,
     n_states: int,
@@ -56,7 +62,7 @@ def rank_sequences(
     title: str = "enumerating sequences",
 ) -> RankedSequences:
     """Rank the true states after each past (observations, states), for all new steps there are."""
-    predictor = clone(predictor).set_params(states=list(range(n_states)))
+    predictor = copy_with(predictor, states=list(range(n_states)))
     new_steps = horizon if observed is None else observed
     new_symbols = list(product(range(n_symbols), repeat=new_steps))
     rows: list[RankedSequence] = []

@@ -7,14 +7,13 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import History
 from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import chances_by_state
 from definetti.memory import Age, Memory, Observation, Order, resolve_memory
-from definetti.verify.enumeration import average_by_state, rank_sequences
+from definetti.verify.enumeration import average_by_state, copy_with, rank_sequences
 
 EMISSION = np.array([[0.8, 0.2], [0.3, 0.7]])  # of two symbols in each of two states
 
@@ -105,7 +104,7 @@ def enumerate_sequences(
             f"memory={predictor.memory!r} refuses every history of {length} steps; take a longer "
             "length, or a shorter memory"
         )
-    predictor = clone(predictor).set_params(allow_empty=True)  # the ranks are the same
+    predictor = copy_with(predictor, allow_empty=True)  # the ranks are the same
     ranked = rank_sequences(predictor, 2, 2, pasts, horizon, verbose=verbose)
     return HigherOrderEnumeration(
         np.array([pasts[row.past][1] + row.states for row in ranked.rows]),

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from definetti import HMM, given_hmm
-from definetti.baselines import Classical
 from definetti.experiments import (
     AdaptiveInference,
     ClassConditional,
+    Classical,
     EnsembleSliding,
     LikelihoodRatio,
     NonExchangeable,

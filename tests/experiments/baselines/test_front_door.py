@@ -10,12 +10,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.products import some_slow
 
-from definetti import ConformalHMM, baselines, experiments, given_hmm
-from definetti.baselines import Baseline, Classical
+from definetti import ConformalHMM, experiments, given_hmm
 from definetti.evaluation.results import Evaluation
 from definetti.experiments import (
     AdaptiveInference,
+    Baseline,
     ClassConditional,
+    Classical,
     EnsembleSliding,
     LikelihoodRatio,
     NonExchangeable,
@@ -51,8 +52,11 @@ ALONE = ("lag", "group", "groups", "order", "n_jobs")
 
 
 def test_every_baseline_has_a_name():
-    public = [one for room in (baselines, experiments) for one in vars(room).values()]
-    classes = {one for one in public if isinstance(one, type) and issubclass(one, Baseline)}
+    classes = {
+        one
+        for one in vars(experiments).values()
+        if isinstance(one, type) and issubclass(one, Baseline)
+    }
     assert set(NAMED.values()) == classes - {Baseline}
 
 

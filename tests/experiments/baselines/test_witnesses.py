@@ -9,8 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from definetti import given_hmm
-from definetti.baselines import Classical
-from definetti.experiments import ClassConditional
+from definetti.experiments import ClassConditional, Classical
 
 crepes = pytest.importorskip("crepes")
 

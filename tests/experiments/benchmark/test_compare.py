@@ -12,9 +12,9 @@ import typer
 from tests.products import some_slow
 from typer.testing import CliRunner
 
-from definetti.baselines import Baseline
-from definetti.cells import Cell
+from definetti._system.cells import Cell
 from definetti.cli.experiments import compare as command
+from definetti.experiments import Baseline
 from definetti.experiments.benchmark import compare, work
 from definetti.experiments.contestants import CONTESTANTS
 from definetti.experiments.standings import say_verdict, verdicts
@@ -67,10 +67,10 @@ def test_a_monitored_contestant_begins_anew_after_a_change(restart):
     history = worlds[0].history(np.random.default_rng(0))
     cp = CONTESTANTS[name].make("symbols", [0, 1, 2], 100, 0)
     cp.fit(history.observations[:200], history.states[:200])
-    assert 80 < 200 - cp.n_steps_ < 200
-    before = cp.n_steps_
+    assert 80 < 200 - cp.estimator_.n_steps_ < 200
+    before = cp.estimator_.n_steps_
     cp.partial_fit(history.observations[200:], history.states[200:])
-    assert cp.n_steps_ <= before + 1
+    assert cp.estimator_.n_steps_ <= before + 1
     assert len(cp.predict_set([1]).states) == 3
 
 
@@ -81,9 +81,9 @@ def test_a_monitored_contestant_adapts_its_level_after_a_change():
     cp.fit(history.observations[:90], history.states[:90])
     assert cp.predict_set([1]).confidence_level == 0.8
     cp.partial_fit(history.observations[90:200], history.states[90:200])
-    assert cp.n_steps_ == 200
+    assert cp.estimator_.n_steps_ == 200
     level = cp.predict_set([1]).confidence_level
-    assert level == float(1 - cp._monitor.adaptive.alpha)
+    assert level == float(1 - cp.monitor.adaptive.alpha)
     assert level != 0.8
 
 

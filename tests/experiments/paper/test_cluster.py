@@ -8,7 +8,7 @@ import signal
 import pytest
 from joblib import parallel_config
 
-from definetti.cells import Store
+from definetti._system.cells import Store
 from definetti.cli import experiments
 from definetti.cli.experiments import use_cluster
 from definetti.experiments import OURS, PAIRS, figure1

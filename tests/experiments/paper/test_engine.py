@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.products import some_slow
 
-from definetti.cells import Cell, Store, run_cells
+from definetti._system.cells import Cell, Store, run_cells
 from definetti.experiments import OURS, PAIRS, PUBLISHED, figure1
 from definetti.experiments.grids import FIGURE1_POINTS as POINTS
 from definetti.experiments.grids import figure1_matrices, repeat_cell

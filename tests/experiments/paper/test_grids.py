@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from definetti.cells import Cell
-from definetti.experiments import figure1, figure2, grids
+from definetti.experiments import figure1, figure2
 from definetti.experiments.grids import FIGURE1_POINTS as FIRST
 from definetti.experiments.grids import FIGURE2_POINTS as SECOND
-from definetti.experiments.grids import figure1_matrices, figure2_matrices, repeat_cell
-from definetti.experiments.methods import OURS
-from definetti.simulate import sample
+from definetti.experiments.grids import figure2_matrices
 
 # A comparison fails by chance less than once in 100,000; the whole grids make 1,000 of them.
 ERRORS = 4.5
@@ -92,29 +87,6 @@ def test_a_few_cells_of_figure_1(reference, tmp_path):
 def test_a_few_cells_of_figure_2(reference, tmp_path):
     points = [*at(SECOND, chain="markov", T=60, b=0.6), *at(SECOND, chain="iid", T=120, b=0.9)]
     compare_second(figure2(tmp_path, repetitions=30, points=points), reference)
-
-
-def test_histories_at_once_are_histories_one_by_one(monkeypatch):
-    """The same records, with a prior that is no binary fraction, and where a symbol is not met."""
-    ours = replace(OURS, prior=0.1)
-    points = [{"T": T, "horizon": h, "b": 0.75, "p": 0.3} for T, h in [(60, 1), (3, 2), (20, 3)]]
-    cells = [Cell("figure1", tuple(p.items()), ours.settings, 40, 7) for p in points]
-    once = [repeat_cell(figure1_matrices, cell, range(40)) for cell in cells]
-    known = [grids.rank_histories(ours, *histories(cell), 2) is not None for cell in cells]
-    assert known == [True, False, True]
-    monkeypatch.setattr(grids, "rank_histories", lambda *_: None)
-    assert once == [repeat_cell(figure1_matrices, cell, range(40)) for cell in cells]
-
-
-def histories(cell):
-    point, half = dict(cell.point), np.full(2, 0.5)
-    length, horizon = point["T"], point["horizon"]
-    drawn = [
-        sample(half, *figure1_matrices(**point), length + horizon, cell.generator(k))
-        for k in range(40)
-    ]
-    y, x = (np.array(each) for each in zip(*drawn, strict=True))
-    return y, x[:, :length], horizon
 
 
 def test_the_grids_are_the_papers():

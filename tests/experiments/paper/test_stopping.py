@@ -14,7 +14,7 @@ HANG = 1200  # seconds after which something is wrong, on whatever machine
 # Stops itself, with all its processes as a terminal does, once a few cells are kept.
 STOPS = """
 import os, sys
-from definetti.cells import Store
+from definetti._system.cells import Store
 how, number, kept, keep = int(sys.argv.pop(1)), int(sys.argv.pop(1)), [], Store.keep
 def kept_and_stopped(self, cell, records):
     keep(self, cell, records)

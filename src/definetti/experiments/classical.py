@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
-from definetti.baselines.base import Baseline
 from definetti.data.encoded import Trained
 from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
 from definetti.emissions.base import Emission
 from definetti.emissions.classifier import TrainedClassifier
 from definetti.engine.task import PredictionTask
+from definetti.experiments.baseline import Baseline
 from definetti.models.base import Estimate, Model
 from definetti.models.hmm import Parameters
 from definetti.models.predictors import estimated, stationary
@@ -36,7 +36,7 @@ class Classical(Baseline, name="classical"):
 
     Notes
     -----
-    The other parameters are those of `definetti.baselines.Baseline`.
+    The other parameters are those of `definetti.experiments.Baseline`.
 
     Guaranteed: coverage of at least the level, if the calibration windows and the new one are
     exchangeable. That is so for independent and identically distributed steps if no two windows
