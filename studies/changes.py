@@ -70,7 +70,7 @@ def follow(cp: ConformalHMM, observations: Any, states: Any, seed: int) -> dict[
             adapts = "adapt_from" in settings
             found[way] = adapt(QuantilePID(LEVEL), told, 0) if adapts else found["no monitor"]
             continue
-        monitor = Monitor(cp, **settings, random_state=seed)  # type: ignore[arg-type]
+        monitor = Monitor(cp, **settings, listen_to="law", random_state=seed)  # type: ignore[arg-type]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ChangeWarning)
             steps = list(monitor.run(observations, states))

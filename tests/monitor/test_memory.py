@@ -14,7 +14,12 @@ SETTINGS = [{"memory": 3}, {"memory": "age"}]
 @pytest.mark.parametrize("how", SETTINGS, ids=str)
 def test_it_lives_on_after_a_gap_and_a_restart(how, tmp_path):
     cp = ConformalHMM(random_state=0, **how).fit(Y[:70], X[:70])
-    how = {"on_alarm": "restart", "alarm": Ville(0.99), "martingale": "simple_jumper"}
+    how = {
+        "listen_to": "law",
+        "on_alarm": "restart",
+        "alarm": Ville(0.99),
+        "martingale": "simple_jumper",
+    }
     monitor = Monitor(cp, parts=["whole window"], random_state=1, **how)
     again = None
     for k, (y, x) in enumerate(zip(Y[70:], X[70:], strict=True)):

@@ -41,7 +41,7 @@ def test_sets_from_counts_are_those_of_a_prediction(
         symmetry=symmetry, conformity_score=score, confidence_level=level, allow_empty=allow_empty
     )
     monitor = Monitor(cp, random_state=0)
-    assert isinstance(monitor._way, CountsSource)
+    assert isinstance(monitor._past.source, CountsSource)
     for t in range(60, 100):
         mine, theirs = monitor.observe(Y[t]), cp.predict_set(Y[t : t + 1])
         assert mine == theirs
@@ -49,7 +49,7 @@ def test_sets_from_counts_are_those_of_a_prediction(
         assert np.array_equal(mine.all_p_values, theirs.all_p_values)
         monitor.label(X[t])
         cp.partial_fit(Y[t : t + 1], X[t : t + 1])
-    assert monitor._follower.cp.predict_p(["hat"]) == cp.predict_p(["hat"])
+    assert monitor._past.follower.cp.predict_p(["hat"]) == cp.predict_p(["hat"])
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_the_general_way_ranks_as_counts_do() -> None:
     """Under a score that counts are not known to tell, the estimator ranks: the same numbers."""
     cp = fitted(model=HMM(), conformity_score="path")
     monitor = Monitor(cp, parts=[*PARTS, "visits"], random_state=0)
-    counted = monitor._way
-    asked = GeneralSource(monitor._follower, np.random.default_rng(0), monitor._parts)
+    counted = monitor._past.source
+    asked = GeneralSource(monitor._past.follower, np.random.default_rng(0), monitor._parts)
     assert len(monitor.parts) == 5
     for state in ("sun", "rain"):
         mine = counted.ranks("hat", counted.code("hat"), state)
@@ -110,7 +110,7 @@ def test_observations_of_any_kind(observations: list[Any], settings: dict[str, A
     cp = ConformalHMM(**settings, random_state=0).fit(observations[:40], states[:40])
     monitor = Monitor(cp, random_state=0)
     steps = list(monitor.run(observations[40:], states[40:]))
-    assert isinstance(monitor._way, GeneralSource)
+    assert isinstance(monitor._past.source, GeneralSource)
     assert all(len(step.p_values) == 3 for step in steps)
     again = Monitor(cp, random_state=0)
     assert [s.p_values for s in again.run(observations[40:], states[40:])] == [
@@ -268,11 +268,11 @@ def test_symbols_that_turn_out_to_be_numbers() -> None:
     counts = [k % 3 for k in range(30)]
     cp = ConformalHMM(symmetry="full", random_state=0).fit(counts, X[:30])
     monitor = Monitor(cp, random_state=0)
-    assert isinstance(monitor._way, CountsSource)
+    assert isinstance(monitor._past.source, CountsSource)
     monitor.observe(1)
     monitor.label(X[30])
     found = monitor.observe(1.5)
-    assert isinstance(monitor._way, GeneralSource)
+    assert isinstance(monitor._past.source, GeneralSource)
     assert found.sequences == cp.partial_fit([1], X[30:31]).predict_set([1.5]).sequences
     assert len(monitor.label(X[31])[0].p_values) == 3
 
@@ -283,7 +283,7 @@ def test_memory_is_bounded_where_asked() -> None:
     assert [(s.p_values, s.covered) for s in found] == [(s.p_values, s.covered) for s in expected]
     assert len(brief.p_values["transitions"]) == 10
     assert np.array_equal(brief.history, whole.history[-10:])
-    assert (len(brief._log._room) <= 40, len(brief._follower._rows)) == (True, 0)
+    assert (len(brief._log._room) <= 40, len(brief._past.follower._rows)) == (True, 0)
     brief.observe("hat")
     with pytest.raises(ValueError, match="leave keep out"):
         brief.observe("hat")
@@ -302,6 +302,12 @@ def changed(seed: int = 0, length: int = 300) -> tuple[list[int], list[int]]:
     return seen, states[1:]
 
 
+def restarting(cp: ConformalHMM, begin: str) -> Monitor:
+    """Return a monitor that restarts when the law changes."""
+    how = {"listen_to": "law", "on_alarm": "restart", "restart_from": begin}
+    return Monitor(cp, **how, random_state=1)
+
+
 def changing(**settings: Any) -> Monitor:
     seen, states = changed()
     cp = ConformalHMM(HMM(), symmetry="full", confidence_level=0.8, random_state=0)
@@ -318,7 +324,7 @@ def test_a_state_that_comes_no_more() -> None:
     cp = ConformalHMM(HMM(), symmetry="full", random_state=0).fit(seen[:50], states[:50])
     found = {}
     for parts in (None, ["visits"]):
-        monitor = Monitor(cp, parts=parts, random_state=1)
+        monitor = Monitor(cp, parts=parts, listen_to="law", random_state=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ChangeWarning)
             list(monitor.run(seen[50:], states[50:]))
@@ -358,7 +364,7 @@ def test_levels_adapt_from_the_beginning_and_through_restarts() -> None:
 
 def test_an_alarm_warns() -> None:
     with pytest.warns(ChangeWarning, match="at most 0.05"):
-        monitor = changing()
+        monitor = changing(listen_to="law")
     first = monitor.alarms[0]
     assert first.time > 100
     assert first.log_statistic >= first.log_threshold == pytest.approx(np.log(60))
@@ -386,7 +392,7 @@ def test_a_restart_at_the_change_says_that_it_is_approximate() -> None:
     monitor = changing(on_alarm="restart", restart_from="change", alarm=CUSUM(run_length=1000))
     assert "approximately" in monitor.promise
     assert "restarted" in monitor.alarms[0].done
-    assert 60 < monitor._since <= monitor.alarms[0].time
+    assert 60 < monitor._past.since <= monitor.alarms[0].time
 
 
 def test_levels_adapt_after_an_alarm() -> None:
@@ -544,12 +550,12 @@ def test_a_second_restart_looks_for_the_change_since_the_first():
         stays = 0.5 if 2100 <= t < 3100 else 0.95
         x.append(x[-1] if rng.random() < stays else 1 - x[-1])
     cp = ConformalHMM(symmetry="full", random_state=0).fit(None, x[:100])
-    monitor = Monitor(cp, on_alarm="restart", restart_from="change", random_state=1)
+    monitor = restarting(cp, "change")
     begun = []
     for state in x[100:]:
         monitor.observe()
         if monitor.label(state)[0].alerts:
-            begun.append(monitor._since)
+            begun.append(monitor._past.since)
     assert len(begun) == 2
     assert abs(begun[0] - 2000) < 50
     assert abs(begun[1] - 3000) < 50
@@ -560,7 +566,7 @@ def test_a_restart_counts_steps_that_were_skipped():
     for t in range(1000):
         x.append(x[-1] if rng.random() < (0.95 if t < 600 else 0.5) else 1 - x[-1])
     cp = ConformalHMM(symmetry="full", random_state=0).fit(None, x[:100])
-    monitor = Monitor(cp, on_alarm="restart", restart_from="change", random_state=1)
+    monitor = restarting(cp, "change")
     for k, state in enumerate(x[100:]):
         monitor.observe()
         if k % 7 == 3:
@@ -568,9 +574,11 @@ def test_a_restart_counts_steps_that_were_skipped():
             continue
         if monitor.label(state)[0].alerts:
             break
-    kept = len(monitor._rows)
+    kept = len(monitor._past.rows)
     assert kept > 7
-    assert monitor._since == k - kept + 1 - sum(j % 7 == 3 for j in range(monitor._since, k + 1))
+    assert monitor._past.since == k - kept + 1 - sum(
+        j % 7 == 3 for j in range(monitor._past.since, k + 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -596,7 +604,7 @@ def test_the_promise_after_a_restart_is_that_of_the_symmetry(symmetry: str) -> N
     seen, states = changed()
     cp = ConformalHMM(HMM(), symmetry=symmetry, random_state=0).fit(seen[:50], states[:50])
     for begin in ("alarm", "change"):
-        monitor = Monitor(cp, on_alarm="restart", restart_from=begin, random_state=1)
+        monitor = restarting(cp, begin)
         list(monitor.run(seen[50:], states[50:]))
         words = {"alarm": "exact again", "change": "approximately exact"}[begin]
         words += " by visits to the present state" * (symmetry == "departures")
@@ -618,7 +626,7 @@ def test_sets_after_a_restart_at_the_change_guarantee_nothing(settings: dict[str
     seen, states = changed()
     cp = ConformalHMM(HMM(), **{"symmetry": "full", "random_state": 0, **settings})
     cp.fit(seen[:50], states[:50])
-    monitor = Monitor(cp, on_alarm="restart", restart_from="change", random_state=1)
+    monitor = restarting(cp, "change")
     assert "holding the truth" in repr(monitor.observe(seen[50])) or settings.get("guarantee")
     monitor.label(states[50])
     list(monitor.run(seen[51:], states[51:]))

@@ -46,7 +46,7 @@ class Once(Martingale):
 def restarted(cp: ConformalHMM, symbol: Any, state: Any, **settings: Any) -> Monitor:
     """Return a monitor that has restarted at a step with some symbol and state."""
     Once.armed = True
-    monitor = Monitor(cp, martingale=Once(), on_alarm="restart", **settings)
+    monitor = Monitor(cp, martingale=Once(), listen_to="law", on_alarm="restart", **settings)
     monitor.observe(symbol)
     [step] = monitor.label(state)
     assert step.alerts
@@ -59,7 +59,7 @@ def uniforms(seed: int, steps: int, monitor: Monitor) -> np.ndarray:
     found = []
     for _ in range(steps):
         found.append(rng.random(parts))
-        if type(monitor._way).__name__ == "GeneralSource":
+        if type(monitor._past.source).__name__ == "GeneralSource":
             rng.integers(2**63)
     return np.array(found)
 
@@ -169,7 +169,7 @@ def test_windows_after_a_restart_never_hold_the_observation_at_the_alarm(
     cp = fitted(symmetry=Full(max_windows), memory=memory)
     monitor = restarted(cp, 7, 0, random_state=0)
     list(monitor.run([0, 1, 1, 0, 0, 1, 0, 1], [0, 0, 1, 0, 0, 0, 1, 1]))
-    cp = monitor._follower.cp
+    cp = monitor._past.follower.cp
     task, compared = cp._task([0, 1], None), 0
     for candidate in product((0, 1), repeat=2):
         completion = task.complete(np.array(candidate))
@@ -187,7 +187,7 @@ def test_two_steps_after_a_restart_are_exact() -> None:
     def ranks(start: tuple[int, int], known: Any, seen: Any) -> Any:
         monitor = restarted(cp, *start, random_state=0)
         list(monitor.run(*zip(*known, strict=True)))
-        return monitor._follower.cp.predict_ranks(list(seen))
+        return monitor._past.follower.cp.predict_ranks(list(seen))
 
     for start in STARTS:
         held = total = 0.0
@@ -222,7 +222,8 @@ def test_a_number_at_the_alarm_changes_no_set_that_follows(settings: dict[str, A
 
 def after_alarm(cp: ConformalHMM) -> Monitor:
     """Return a monitor that has just restarted, of parts that a file can hold."""
-    monitor = Monitor(cp, alarm=CUSUM(run_length=1), on_alarm="restart", random_state=0)
+    alarm = CUSUM(run_length=1)
+    monitor = Monitor(cp, alarm=alarm, listen_to="law", on_alarm="restart", random_state=0)
     states = np.random.default_rng(0).integers(2, size=200).tolist()
     for k, state in enumerate(states):
         monitor.observe(state if k < 40 else 1 - state)
@@ -242,9 +243,9 @@ def test_a_restarted_monitor_is_saved_with_what_it_leaves_out(
     assert [step.p_values for step in monitor.run(*later)] == [
         step.p_values for step in again.run(*later)
     ]
-    assert len(monitor._follower.cp._data.history) == 9
-    emissions = monitor._follower.cp._data.history.emissions
-    assert np.array_equal(again._follower.cp._data.history.emissions, emissions)
+    assert len(monitor._past.follower.cp._data.history) == 9
+    emissions = monitor._past.follower.cp._data.history.emissions
+    assert np.array_equal(again._past.follower.cp._data.history.emissions, emissions)
     assert emissions.sum() == 8
 
 

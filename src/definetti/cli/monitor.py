@@ -26,6 +26,13 @@ class AdaptFrom(StrEnum):
     beginning = "beginning"
 
 
+class ListenTo(StrEnum):
+    """Whose evidence raises an alarm of a monitor."""
+
+    coverage = "coverage"
+    law = "law"
+
+
 class OnAlarm(StrEnum):
     """What a monitor does after an alarm."""
 
@@ -43,6 +50,10 @@ def monitor(
     first: Annotated[
         int, options.data_option(min=2, help="number of labelled rows to fit on first")
     ] = 100,
+    listen_to: Annotated[
+        ListenTo,
+        options.guarantee_option(help="raise alarms when sets miss too often, or the law changes"),
+    ] = ListenTo.coverage,
     on_alarm: Annotated[
         OnAlarm, options.guarantee_option(help="what to do after an alarm")
     ] = OnAlarm.warn,
@@ -91,8 +102,8 @@ def monitor(
         group = grouping.group_column
         if group is not None and save is not None:
             raise ValueError("--save is for one series; leave it out, or --group-column")
-        watching = {"on_alarm": on_alarm.value, "adapt_from": adapt_from.value, "visits": visits,
-                    "alpha": alpha}  # fmt: skip
+        watching = {"listen_to": listen_to.value, "on_alarm": on_alarm.value, "adapt_from": adapt_from.value,
+                    "visits": visits, "alpha": alpha}  # fmt: skip
         asked = StreamOptions(data, columns, settings, first, lag, watching, group)
         stream = StreamMonitor(asked, save)
         with Interrupts() as interrupts:
@@ -133,9 +144,7 @@ def _print_row(report: RowReport, json: bool, lag: int) -> None:
         return
     series = "" if report.series is None else f", series {report.series!r}"
     for alert in step.alerts if step else ():
-        print_stderr(
-            f"row {report.row}{series}: the law of the {alert.part} has changed; {alert.done}"
-        )
+        print_stderr(f"row {report.row}{series}: {alert.says}; {alert.done}")
 
 
 def _print_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> None:
@@ -156,8 +165,10 @@ def _print_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> None:
 
 
 def _print_series(monitor: Monitor, rows: int) -> None:
-    """Print the coverage of one series, overall and by state."""
+    """Print the coverage of one series, overall and by state, and the evidence against it."""
     from rich.table import Table
+
+    from definetti.martingales import show_capital
 
     table = Table(title=f"{rows:,} rows, {monitor.n_labels:,} labels judged", title_justify="left")
     for column in ("", "covered", "at all times", "sets"):
@@ -168,8 +179,8 @@ def _print_series(monitor: Monitor, rows: int) -> None:
     table.caption = f"95 % intervals that hold whenever one looks; {monitor.promise}"
     screen = console()
     screen.print(table)
-    for part, bet in monitor.martingales.items():
-        screen.print(f"capital against {part}: {bet.capital:.3g}")
+    for name, bet in monitor.martingales.items():
+        screen.print(f"capital against {name}: {show_capital(bet.log_capital)}")
     screen.print(f"alarms: {len(monitor.alarms)} ({monitor.alarm.promise})")
 
 

@@ -139,7 +139,6 @@ class SeriesMonitor:
         """Fit on the first rows."""
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
-        from definetti.monitor.sources import VISITS, read_parts
 
         name, settings = name_source(self.options.source), self.options.settings
         if self.header:
@@ -156,7 +155,7 @@ class SeriesMonitor:
         cp.fit(table.observations, table.states, table.lengths)
         how = dict(self.options.watching)
         alarm = Ville(how.pop("alpha"))
-        parts = [*read_parts(None, cp).judged, VISITS] if how.pop("visits") else None
+        parts = "all" if how.pop("visits") else None
         self.monitor = Monitor(cp, parts=parts, alarm=alarm, random_state=settings.seed, **how)
         self.columns, self.notes, self.time = list(table.columns), table.notes, table.time
         self.monitor._clock = table.clock
@@ -184,10 +183,10 @@ class SeriesMonitor:
 
     def _read_rows(self, lines: list[bytes]) -> tuple[Iterable[Any], list[Any], Times | None]:
         """Return the observations of rows as the monitor takes them, their states and times."""
-        from definetti.monitor.state import each_row
+        from definetti.monitor import each_row
 
         assert self.monitor is not None
-        cp = self.monitor._follower.known
+        cp = self.monitor._past.follower.known
         name, table = name_source(self.options.source), self._parse(lines)
         check_columns(table, name, [self.state, *self.columns])
         states, _ = read_states(table, name, self.state)
@@ -217,7 +216,7 @@ class SeriesMonitor:
 
     def _report_row(self, number: int, observation: Any, state: Any) -> RowReport:
         """Observe a row, and learn the label that comes with it: its own, or an earlier one."""
-        from definetti.monitor.sets import last_states
+        from definetti.monitor import last_states
 
         assert self.monitor is not None
         self.late.append((number, state))

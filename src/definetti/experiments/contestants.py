@@ -161,14 +161,14 @@ class Monitored:
         first, end = min(FIRST, len(states)), len(states)
         known = None if observations is None else piece(observations, 0, first)
         cp = self.estimator.fit(known, states[:first])
-        self.monitor = Monitor(cp, **self.reaction, random_state=cp.random_state)
+        self.monitor = Monitor(cp, **self.reaction, listen_to="law", random_state=cp.random_state)
         rest = None if observations is None else piece(observations, first, end)
         return self.partial_fit(rest, states[first:])
 
     @property
     def estimator_(self) -> ConformalHMM:
         """The estimator with the labels that the monitor has kept."""
-        kept: ConformalHMM = self.monitor._follower.cp
+        kept: ConformalHMM = self.monitor.estimator
         return kept
 
     def partial_fit(self, observations: Any, states: Any) -> Monitored:
@@ -177,10 +177,10 @@ class Monitored:
         return self
 
     def predict_set(self, new_observations: Any = None, *, horizon: int | None = None) -> Any:
-        from definetti.monitor.sets import cut_set
+        from definetti.monitor import cut_set
 
         cp = self.estimator_
-        if not self.monitor._adapting:
+        if not self.monitor.adapting:
             return cp.predict_set(new_observations, horizon=horizon)
         every = cp.predict_p(new_observations, horizon=horizon)
         assert isinstance(every, PredictionSet)  # contestants with work for each list them

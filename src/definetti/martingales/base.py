@@ -175,6 +175,17 @@ class Martingale(Named, Saved, ABC):
         return np.asarray(np.exp(found - self.log_capital))
 
 
+def show_capital(log_capital: float) -> str:
+    """Write a capital by its natural logarithm, however large or small it is.
+
+    >>> show_capital(1.0), show_capital(2_000.0)
+    ('2.72', '10^869')
+    """
+    if abs(log_capital) < 500:
+        return f"{math.exp(log_capital):.3g}"
+    return f"10^{log_capital / math.log(10):.0f}"
+
+
 def checked_p_values(p_values: Any) -> FloatArray:
     """Return p-values as numbers above 0."""
     try:

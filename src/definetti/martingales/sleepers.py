@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,6 +26,9 @@ class Sleeper(Martingale):
     power of what still sleeps: after ``t`` steps ``(1 + patience · waking · t)^(−1/patience)`` of
     the first capital does, and a change costs a few times the logarithm of its time, no more.
 
+    What is awake is shared out over simple bets, each with two factors: one for p-values up to a
+    cut, one for those above it.
+
     Parameters
     ----------
     waking : the share of the sleeping capital that wakes at the first step
@@ -40,32 +43,111 @@ class Sleeper(Martingale):
         check_scalar(self.patience, "patience", "try 1")
         if isinstance(self.patience, bool) or not 0 <= self.patience < np.inf:
             raise ValueError(f"patience must be a number from 0 on, got {self.patience!r}; try 1")
+        self._table = self.table()
+
+    @abstractmethod
+    def table(self) -> FloatArray:
+        """Return the simple bets, ``(C, 3)``: cut, factor up to it, factor above it."""
 
     @property
-    @abstractmethod
-    def cells(self) -> int:
-        """How many bets there are, each with its share of what is awake."""
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(np.unique(self._table[:, 0]).tolist())
 
     def begin(self) -> FloatArray:
         # The log of all capital, the share of it that sleeps, and those that are awake; last, where
         # it is asked for, the log of the capital that sleeps, which outlasts its share.
-        return np.concatenate([[0.0, 1.0], np.zeros(self.cells), [0.0] * (self.patience > 0)])
+        return np.concatenate([[0.0, 1.0], np.zeros(len(self._table)), [0.0] * (self.patience > 0)])
 
-    def restore(self, state: Any) -> None:
-        if self.patience and np.shape(state) == (HEAD + self.cells,):
-            self.patience = 0.0  # saved before there was any: it goes on as it did
-            self.state = self.begin()
-        super().restore(state)
+    def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        self.check_room(state, p_values, logs)
+        self._bet(state[None], p_values[None], logs[None], self._table)
+
+    def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
+        self.check_room(states, p_values, logs, len(p_values))
+        self._bet(states, p_values[:, None], logs[:, None], self._table)
+
+    def _bet(
+        self, states: FloatArray, p_values: FloatArray, logs: FloatArray, table: FloatArray
+    ) -> None:
+        _bet_asleep(states, p_values, logs, table, float(self.waking), float(self.patience))
 
 
 @kernel
-def rouse(state: FloatArray, waking: float, patience: float) -> float:
-    """Return which share of what sleeps wakes now, and take note of it."""
-    if patience == 0.0:
-        return waking
-    rate: float = waking * np.exp(patience * state[-1])
-    state[-1] += np.log1p(-rate)
-    return rate
+def _bet_asleep(
+    states: FloatArray,
+    p_values: FloatArray,
+    logs: FloatArray,
+    table: FloatArray,
+    waking: float,
+    patience: float,
+) -> None:
+    """Bet by K states, each on T p-values of its own, ``(K, T)``."""
+    number = len(table)
+    for s in range(len(states)):
+        state = states[s]
+        awake = state[HEAD : HEAD + number]
+        for k in range(p_values.shape[1]):
+            rate = waking
+            if patience > 0.0:
+                rate = waking * np.exp(patience * state[-1])
+                state[-1] += np.log1p(-rate)
+            woken = state[1] * rate / number
+            asleep = whole = state[1] * (1.0 - rate)
+            for c in range(number):
+                below = p_values[s, k] <= table[c, 0]
+                awake[c] = (awake[c] + woken) * (table[c, 1] if below else table[c, 2])
+                whole += awake[c]
+            state[1] = asleep / whole
+            for c in range(number):
+                awake[c] /= whole
+            state[0] += np.log(whole)
+            logs[s, k] = state[0]
+
+
+@dataclass(eq=False)
+class SleeperStayer(Sleeper, name="sleeper_stayer"):
+    """Capital sleeps, and wakes bit by bit, to be bet on one simple departure and stay with it.
+
+    What is awake bets that the share ``b`` of p-values is below ``a``, for all pairs of different
+    `cuts`: small p-values too often, or too seldom, of whatever size. So whoever wakes when a
+    change comes, and guesses it, wins at once, while nothing but what woke too soon is lost before.
+    Of all martingales here it finds late changes soonest (Vovk, Gammerman & Shafer 2022).
+
+    Parameters
+    ----------
+    waking : float, default 0.003
+        The share of the sleeping capital that wakes at the first step: changes are looked for over
+        some ``1/waking`` steps, and from then on ever less.
+    patience : float, default 1
+        How slowly the share falls: what still sleeps after ``t`` quiet steps is ``1 / (1 + waking
+        t)`` with 1, so that a change is found nearly as soon after 100,000 steps as after 300. With
+        0, Vovk's own, it stays as it is, and after some thousand steps nothing is left to wake.
+    cuts : the numbers that ``a`` and ``b`` may be
+
+    Examples
+    --------
+    >>> bet = SleeperStayer()
+    >>> quiet = bet.update_many(np.random.default_rng(0).random(300))
+    >>> -2 < quiet[-1] < 2  # p-values as they should be
+    np.True_
+    >>> changed = bet.update_many(np.random.default_rng(1).random(60) ** 3)
+    >>> bet.capital > 1e6
+    True
+    """
+
+    cuts: tuple[float, ...] = (0.05, 0.15, 0.3, 0.5, 0.7)
+
+    def check(self) -> None:
+        self.cuts = tuple(self.cuts)
+        for cut in self.cuts:
+            checked_share(cut, "each of cuts", "0.05 is one for small p-values")
+        if len(set(self.cuts)) != len(self.cuts) or len(self.cuts) < 2:
+            raise ValueError(f"cuts must be two or more different numbers, got {self.cuts!r}")
+        super().check()
+
+    def table(self) -> FloatArray:
+        pairs = [(a, b) for a in self.cuts for b in self.cuts if a != b]
+        return np.array([(a, b / a, (1.0 - b) / (1.0 - a)) for a, b in pairs])
 
 
 @dataclass(eq=False)
@@ -106,182 +188,83 @@ class Absence(Sleeper, name="absence"):
     patience: float = field(default=0.5, kw_only=True)
 
     def check(self) -> None:
-        super().check()
         checked_share(self.left, "left", "0.1 is a tenth")
         self.shares = tuple(self.shares)
         for share in self.shares:
             checked_share(share, "each of shares", "0.03 is what comes once in 33 steps")
         if len(set(self.shares)) != len(self.shares) or not self.shares:
             raise ValueError(f"shares must be different numbers, got {self.shares!r}")
-        self._shares = np.array(self.shares, dtype=np.float64)
+        super().check()
 
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return self.shares
-
-    @property
-    def cells(self) -> int:
-        return len(self.shares)
-
-    @property
-    def _how(self) -> tuple[float, float, FloatArray, float]:
-        return float(self.waking), float(self.patience), self._shares, float(self.left)
-
-    def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        self.check_room(state, p_values, logs)
-        _bet_absence(state, p_values, logs, *self._how)
-
-    def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        self.check_room(states, p_values, logs, len(p_values))
-        _bet_each_absence(states, p_values, logs, *self._how)
-
-
-@kernel
-def _bet_absence(
-    state: FloatArray,
-    p_values: FloatArray,
-    logs: FloatArray,
-    waking: float,
-    patience: float,
-    shares: FloatArray,
-    left: float,
-) -> None:
-    awake = state[HEAD : HEAD + len(shares)]
-    for k in range(len(p_values)):
-        rate = rouse(state, waking, patience)
-        woken = state[1] * rate / len(shares)
-        asleep = whole = state[1] * (1.0 - rate)
-        for i in range(len(shares)):
-            a = shares[i]
-            factor = left if p_values[k] <= a else (1.0 - left * a) / (1.0 - a)
-            awake[i] = (awake[i] + woken) * factor
-            whole += awake[i]
-        state[1] = asleep / whole
-        for i in range(len(shares)):
-            awake[i] /= whole
-        state[0] += np.log(whole)
-        logs[k] = state[0]
-
-
-@kernel
-def _bet_each_absence(
-    states: FloatArray,
-    p_values: FloatArray,
-    logs: FloatArray,
-    waking: float,
-    patience: float,
-    shares: FloatArray,
-    left: float,
-) -> None:
-    for k in range(len(states)):
-        _bet_absence(
-            states[k], p_values[k : k + 1], logs[k : k + 1], waking, patience, shares, left
-        )
+    def table(self) -> FloatArray:
+        return np.array([(a, self.left, (1.0 - self.left * a) / (1.0 - a)) for a in self.shares])
 
 
 @dataclass(eq=False)
-class SleeperStayer(Sleeper, name="sleeper_stayer"):
-    """Capital sleeps, and wakes bit by bit, to be bet on one simple departure and stay with it.
+class Misses(Sleeper, name="misses"):
+    """Capital sleeps, and wakes bit by bit, to be bet on more misses than a level allows.
 
-    What is awake bets that the share ``b`` of p-values is below ``a``, for all pairs of different
-    `cuts`: small p-values too often, or too seldom, of whatever size. So whoever wakes when a
-    change comes, and guesses it, wins at once, while nothing but what woke too soon is lost before.
-    Of all martingales here it finds late changes soonest (Vovk, Gammerman & Shafer 2022).
+    A miss is a p-value of the truth that is at most ``alpha``. With a stake ``s`` the capital is
+    multiplied by ``1 + s (1 − alpha) / alpha`` at a miss and by ``1 − s`` otherwise, which is
+    ``1 + λ (miss − alpha)`` with ``λ = s / alpha``. If a miss has, given the misses before, a
+    probability of at most ``alpha``, the capital is a supermartingale; if the probability is
+    ``alpha``, a martingale. No model is needed. The capital is a mixture of products of such
+    factors with weights fixed in advance, so a miss never makes it smaller: fewer misses than those
+    of a martingale keep it below that martingale.
 
     Parameters
     ----------
-    waking : float, default 0.003
-        The share of the sleeping capital that wakes at the first step: changes are looked for over
-        some ``1/waking`` steps, and from then on ever less.
-    patience : float, default 1
-        How slowly the share falls: what still sleeps after ``t`` quiet steps is ``1 / (1 + waking
-        t)`` with 1, so that a change is found nearly as soon after 100,000 steps as after 300. With
-        0, Vovk's own, it stays as it is, and after some thousand steps nothing is left to wake.
-    cuts : the numbers that ``a`` and ``b`` may be
+    waking : float, default 0.01
+        The share of the sleeping capital that wakes at the first step.
+    alpha : float, default 0.1
+        The probability of a miss that is allowed; `judge` takes another one for a single step.
+    stakes : the numbers that ``s`` may be
 
     Examples
     --------
-    >>> bet = SleeperStayer()
-    >>> quiet = bet.update_many(np.random.default_rng(0).random(300))
-    >>> -2 < quiet[-1] < 2  # p-values as they should be
-    np.True_
-    >>> changed = bet.update_many(np.random.default_rng(1).random(60) ** 3)
-    >>> bet.capital > 1e6
+    >>> bet, rng = Misses(alpha=0.1), np.random.default_rng(0)
+    >>> for missed in rng.random(300) < 0.1:
+    ...     log_capital = bet.judge(missed)
+    >>> bet.capital < 10
+    True
+    >>> for missed in rng.random(100) < 0.3:
+    ...     log_capital = bet.judge(missed)
+    >>> bet.capital > 1e3
     True
     """
 
-    cuts: tuple[float, ...] = (0.05, 0.15, 0.3, 0.5, 0.7)
+    waking: float = 0.01
+    alpha: float = 0.1
+    stakes: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.6)
 
     def check(self) -> None:
+        checked_share(self.alpha, "alpha", "0.1 allows one miss in ten")
+        self.stakes = tuple(self.stakes)
+        for stake in self.stakes:
+            checked_share(stake, "each of stakes", "0.1 stakes a tenth of the capital")
+        if len(set(self.stakes)) != len(self.stakes) or not self.stakes:
+            raise ValueError(f"stakes must be different numbers, got {self.stakes!r}")
         super().check()
-        self.cuts = tuple(self.cuts)
-        for cut in self.cuts:
-            checked_share(cut, "each of cuts", "0.05 is one for small p-values")
-        if len(set(self.cuts)) != len(self.cuts) or len(self.cuts) < 2:
-            raise ValueError(f"cuts must be two or more different numbers, got {self.cuts!r}")
-        self._cuts = np.array(self.cuts, dtype=np.float64)
 
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return self.cuts
+    def table(self) -> FloatArray:
+        return _miss_table(self.stakes, self.alpha)
 
-    @property
-    def cells(self) -> int:
-        return len(self.cuts) ** 2  # by a and b, of which the equal ones are empty
+    def judge(self, missed: bool, alpha: float | None = None) -> float:
+        """Take in whether a set missed the truth, and return the log of the capital.
 
-    @property
-    def _how(self) -> tuple[float, float, FloatArray]:
-        return float(self.waking), float(self.patience), self._cuts
-
-    def bet(self, state: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        self.check_room(state, p_values, logs)
-        _bet_stayer(state, p_values, logs, *self._how)
-
-    def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        self.check_room(states, p_values, logs, len(p_values))
-        _bet_each_stayer(states, p_values, logs, *self._how)
+        Parameters
+        ----------
+        alpha : float, optional
+            What the set was allowed to miss; `alpha` of the martingale if left out. It must be
+            known before the miss is, or follow from the true state, given which the set promises
+            it.
+        """
+        allowed = self.alpha if alpha is None else checked_share(alpha, "alpha", "0.1 is usual")
+        p_value, logs = np.array([[0.0 if missed else 1.0]]), np.empty((1, 1))
+        self._bet(self.state[None], p_value, logs, _miss_table(self.stakes, allowed))
+        return float(logs[0, 0])
 
 
-@kernel
-def _bet_stayer(
-    state: FloatArray,
-    p_values: FloatArray,
-    logs: FloatArray,
-    waking: float,
-    patience: float,
-    cuts: FloatArray,
-) -> None:
-    number = len(cuts)
-    awake = state[HEAD : HEAD + number * number]
-    for k in range(len(p_values)):
-        asleep, rate = state[1], rouse(state, waking, patience)
-        each = rate / (number * (number - 1))
-        whole = asleep * (1.0 - rate)
-        for i in range(number):
-            a, below = cuts[i], p_values[k] <= cuts[i]
-            for j in range(number):
-                if i == j:
-                    continue
-                b = cuts[j]
-                factor = b / a if below else (1.0 - b) / (1.0 - a)
-                share = (awake[i * number + j] + asleep * each) * factor
-                awake[i * number + j] = share
-                whole += share
-        state[1] = asleep * (1.0 - rate) / whole
-        for cell in range(len(awake)):
-            awake[cell] /= whole
-        state[0] += np.log(whole)
-        logs[k] = state[0]
-
-
-@kernel
-def _bet_each_stayer(
-    states: FloatArray,
-    p_values: FloatArray,
-    logs: FloatArray,
-    waking: float,
-    patience: float,
-    cuts: FloatArray,
-) -> None:
-    for k in range(len(states)):
-        _bet_stayer(states[k], p_values[k : k + 1], logs[k : k + 1], waking, patience, cuts)
+@lru_cache(maxsize=64)
+def _miss_table(stakes: tuple[float, ...], alpha: float) -> FloatArray:
+    return np.array([(alpha, 1.0 + s * (1.0 - alpha) / alpha, 1.0 - s) for s in stakes])

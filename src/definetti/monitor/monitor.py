@@ -1,4 +1,4 @@
-"""A monitor: predict, learn the label when it comes, and say when the law has changed."""
+"""A monitor: predict, learn the label when it comes, and say when sets miss too often."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import math
 import sys
 from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_choice, checked_number, entropy_of, warn_caller
@@ -28,41 +26,20 @@ from definetti.data.timing import (
     read_index,
     without_index,
 )
-from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.exceptions import ChangeWarning, HoleWarning
 from definetti.levels import Levels, read_levels
-from definetti.martingales import Alarm, ConfidenceSequence, Martingale
-from definetti.monitor.bets import Bets
-from definetti.monitor.records import Alert, Coverage, Log, Step, Waiting
-from definetti.monitor.sets import (
-    AnySet,
-    ask_set,
-    count_set,
-    last_states,
-    noted_p_value,
-    unknown_set,
-)
-from definetti.monitor.sources import (
-    CountsInsufficient,
-    CountsSource,
-    Follower,
-    GeneralSource,
-    Source,
-    counts_tell,
-    read_parts,
-)
-from definetti.monitor.state import (
-    Queue,
-    check_one_history,
-    checked_word,
-    find_adaptive,
-    in_pairs,
-    measure_memory,
-    put_together,
-    take_apart,
-)
-from definetti.symmetry import Remembering
+from definetti.martingales import Alarm, ConfidenceSequence, Martingale, show_capital
+from definetti.monitor.evidence import CoverageTest, LawTest
+from definetti.monitor.files import measure_memory, put_together, take_apart
+from definetti.monitor.past import Past
+from definetti.monitor.records import COVERAGE, Alert, Coverage, Log, Step
+from definetti.monitor.sets import AnySet, last_states, noted_p_value
+from definetti.monitor.sources import read_parts
+from definetti.monitor.waiting import Queue, Waiting, in_pairs
+from definetti.symmetry import TogetherDepartures
+from definetti.symmetry.base import PRESENT
 
+LISTEN_TO = (COVERAGE, "law")
 ON_ALARM = ("warn", "restart", "adapt")
 RESTART_FROM = ("alarm", "change")
 ADAPT_FROM = ("alarm", "beginning")
@@ -70,28 +47,35 @@ RECENT = 300  # steps of which the members of the set are remembered, to be draw
 
 
 class Monitor(Locked, Saved):
-    """Follow a stream: sets for the present, coverage so far, an alarm when the law changes.
+    """Follow a stream: a set for the present, labels that come later, alarms.
 
-    `observe` gives the set for the present; `label` learns the label of a step, judges the set that
-    was given for it *then*, and bets on its p-value. The p-values are those of ``symmetry="full"``
-    one step ahead with fresh numbers for ties: independent and uniform for every hidden Markov
-    model. So capital that is bet on them is a martingale as long as the law does not change and
-    the model is Markov, and an alarm is false, ever, with a probability of at most what `Ville`
-    was told. There are three bets: on transitions, on observations, and on whole windows, so that
-    an alarm says what broke; the union bound joins them.
+    `observe` returns the set for the present; `label` learns the label of a step, judges the set
+    that was given for it *then*, and tests two things, each by capital that begins with one and is
+    bet. While what is tested is true, the capital ever reaches ``1/alpha`` with a probability of at
+    most ``alpha``, which is what `Ville` takes for an alarm.
+
+    *Coverage*: "given the misses before, a set misses with a probability of at most one minus the
+    level". It needs no model, and is what `on_alarm` listens to.
+
+    *The law*: "it has not changed, and is that of a hidden Markov model". The p-values of
+    ``symmetry="full"`` one step ahead, with fresh numbers for ties, are independent and uniform
+    for every hidden Markov model. There are three bets on them: on transitions, on observations,
+    and on whole windows, joined by the union bound. They are the diagnosis: they say what broke.
 
     Parameters
     ----------
     cp : fitted ConformalHMM
         What predicts; the monitor has a copy of its own.
-    parts : list of {"transitions", "observations", "whole window", "visits"}, optional
-        What is bet on; all but "visits" if left out. "visits" has a bet for each state of `cp`, an
-        `Absence`, that it comes no more, which no other part sees. The more parts, the later each
-        alarm: the threshold of `Ville` is their number over alpha.
+    parts : list of {"transitions", "observations", "whole window", "visits"}, or "all", optional
+        What is bet on of the law; all but "visits" if left out. "visits" has a bet for each state
+        of `cp`, an `Absence`, that it comes no more, which no other part sees. The more parts, the
+        later each: the threshold of `Ville` is their number over alpha.
     martingale : name in `definetti.martingales.Martingale.named`, or Martingale
-        How capital is bet; each part has its own.
+        How capital is bet on the law; each part has its own.
     alarm : name in `definetti.martingales.Alarm.named`, or Alarm
-        When to raise an alarm.
+        When capital is evidence.
+    listen_to : {"coverage", "law"}, default "coverage"
+        Whose evidence raises an alarm. That of the other is in `diagnosis`.
     on_alarm : {"warn", "restart", "adapt"}, default "warn"
         What to do then. "warn" gives a `ChangeWarning`. "restart" forgets the past, bets anew, and
         predicts from what comes. "adapt" lets the level follow the misses from then on.
@@ -118,9 +102,11 @@ class Monitor(Locked, Saved):
     ----------
     n_observed, n_labels, n_skipped : steps so far, those learned, those that never had a label
     n_waiting : steps that wait for a label
-    parts : what is bet on
-    martingales : by part, the `Martingale` with its capital
-    p_values, log_capitals : by part, the steps that are remembered
+    parts : what is bet on of the law
+    martingales : the `Martingale` of coverage, and by part those of the law, with their capital
+    p_values : by part, of the steps that are remembered
+    log_capitals, log_thresholds : of coverage and by part, and what is evidence
+    diagnosis : what there is evidence against, and the step since when, since the last restart
     alarms : the alarms that were raised, each an `Alert`
     recent : time, label and members of the set for the last few hundred steps
     coverage : how often sets held the truth, overall and by state, with intervals for all times
@@ -128,6 +114,16 @@ class Monitor(Locked, Saved):
 
     Notes
     -----
+    A miss is a p-value of the truth of at most one minus the level that the estimator has for it,
+    before an empty set is filled and whether or not the level adapts. A state that was unknown when
+    the set was made is no miss: its p-value is one.
+
+    What is tested of coverage holds exactly with ``symmetry="full"`` and one level for all states:
+    smoothed misses are independent, others are fewer. With "full" and levels by state the capital
+    is one on average at every time. The p-values of other symmetries are uniform one by one and
+    not independent, so the rate of false alarms is measured, not proved (``docs/streams.md``).
+    After an alarm the test of coverage begins anew, so that what follows is heard.
+
     Several threads may use one monitor: calls are taken one after the other.
 
     Examples
@@ -140,17 +136,23 @@ class Monitor(Locked, Saved):
     >>> for observation, state in zip(y[100:], x[100:], strict=True):
     ...     s = monitor.observe(observation)
     ...     steps = monitor.label(state)
-    >>> monitor.n_labels, len(monitor.alarms), monitor.coverage.overall.share > 0.85
-    (300, 0, True)
+    >>> monitor
+    Monitor: 300 labels, 0 alarms
+    0.923 of 300 sets held the truth at the level 0.9
+      against coverage: capital 0.397, evidence from 20 on
+      against transitions: capital 0.552, evidence from 60 on
+      against observations: capital 0.554, evidence from 60 on
+      against whole window: capital 0.535, evidence from 60 on
     """
 
     def __init__(
         self,
         cp: ConformalHMM,
         *,
-        parts: Sequence[str] | None = None,
+        parts: Sequence[str] | str | None = None,
         martingale: str | Martingale = "sleeper_stayer",
         alarm: str | Alarm = "ville",
+        listen_to: str = COVERAGE,
         on_alarm: str = "warn",
         restart_from: str = "alarm",
         adaptive: str | AdaptiveLevel = "quantile_pid",
@@ -168,7 +170,8 @@ class Monitor(Locked, Saved):
         cp._check_parameters()
         check_one_history(cp)
         self.martingale: Martingale = checked_choice(martingale, Martingale, "martingale")
-        listening: Alarm = checked_choice(alarm, Alarm, "alarm")
+        heard: Alarm = checked_choice(alarm, Alarm, "alarm")
+        self.listen_to = checked_word(listen_to, LISTEN_TO, "listen_to")
         self.on_alarm = checked_word(on_alarm, ON_ALARM, "on_alarm")
         self.restart_from = checked_word(restart_from, RESTART_FROM, "restart_from")
         self.adapt_from = checked_word(adapt_from, ADAPT_FROM, "adapt_from")
@@ -180,57 +183,68 @@ class Monitor(Locked, Saved):
         self.alarms: list[Alert] = []
         self.coverage = Coverage(sequence)
         self._levels = read_levels(cp.confidence_level)
+        self._one_miss = cp.guarantee in ("all", "steps")  # a miss has a probability by itself
+        if self.listen_to == COVERAGE and not self._one_miss:
+            raise ValueError(
+                f"guarantee={cp.guarantee!r} lets steps be wrong, so that a miss by itself has no "
+                "probability that could be tested; set listen_to='law', or guarantee='all'"
+            )
         self._adapting = self.adapt_from == "beginning"
         self._queue = Queue()
         self._truths: deque[Hashable] = deque()  # the last labels, for sets of several steps
         self.recent: deque[tuple[int, Hashable, tuple[Hashable, ...] | None]] = deque(maxlen=RECENT)
-        self._rows: deque[tuple[Any, Hashable, bool]] = deque(maxlen=self.keep)
-        self._since = 0  # the step that the present history begins with
-        self._cut = ""  # how it was chosen
-        self._gap = False  # whether a new segment begins with the next label
         self._parts = read_parts(parts, cp)
         self._clock = cp._data.clock  # the time of the last row, where rows have times
-        self._follow(copy.deepcopy(cp))
-        self._begin_bets(listening)
+        self._begin_tests(heard)
+        self._begin_past(copy.deepcopy(cp))
 
-    def _begin_bets(self, alarm: Alarm) -> None:
+    def _begin_tests(self, alarm: Alarm) -> None:
         self.parts = self._parts.names
-        self._bets = Bets(self._parts, self.martingale, alarm)
-        self._log = Log(2 * len(self.parts) + 3, self.keep)
+        self._coverage_test = CoverageTest(alarm)
+        self._law_test = LawTest(self._parts, self.martingale, alarm)
+        self._diagnosis: dict[str, int] = {}
+        self._log = Log(2 * len(self.parts) + 4, self.keep)
 
-    def _follow(self, cp: ConformalHMM) -> None:
-        """Follow a fitted estimator, by its counts where these tell."""
-        counted = CountsSource(cp, self._parts) if counts_tell(cp) else None
-        if self.keep is not None and (counted is None or not counted.sets):
-            raise ValueError(
-                "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
-                "refitted HMM, symmetry='spaced', 'returns' or 'full', memory=1, guarantee='all', "
-                "conformity_score='path', 'filter' or 'smoother'; leave it out"
-            )
-        self._follower = Follower(cp, self.keep is not None)
-        self._settings = cp
-        self._way: Source = counted or self._asked()
-        self._begun = len(cp._data.history) > 0
-
-    def _asked(self) -> GeneralSource:
-        return GeneralSource(self._follower, self._generator, self._parts)
+    def _begin_past(self, cp: ConformalHMM) -> None:
+        remembers = self.restart_from == "change" and self.on_alarm == "restart"
+        self._past = Past(cp, self._parts, self._generator, self.keep, remembers)
 
     @property
     def martingales(self) -> Mapping[str, Martingale]:
-        """By part, the bet with its capital."""
-        return self._bets.martingales
+        """The bets with their capital: on coverage, and by part on the law."""
+        return {COVERAGE: self._coverage_test.martingale, **self._law_test.martingales}
 
     @property
     def alarm(self) -> Alarm:
-        """The alarm, with the threshold for all parts."""
-        return self._bets.alarm
+        """The alarm that is listened to."""
+        test = self._coverage_test if self.listen_to == COVERAGE else self._law_test
+        return test.alarm
+
+    @property
+    def log_thresholds(self) -> Mapping[str, float]:
+        """What the alarms compare with: of coverage, and by part of the law."""
+        law = dict.fromkeys(self.parts, self._law_test.alarm.log_threshold)
+        return {COVERAGE: self._coverage_test.alarm.log_threshold, **law}
+
+    @property
+    def diagnosis(self) -> Mapping[str, int]:
+        """What there is evidence against, with the step at which its capital was first enough."""
+        return dict(self._diagnosis)
 
     @property
     def states(self) -> tuple[Hashable, ...]:
         """The labels of the states, in the order in which they were declared or first met."""
-        if isinstance(self._way, CountsSource):
-            return self._way.alphabet.labels
-        return self._follower.cp.states_
+        return self._past.states
+
+    @property
+    def estimator(self) -> ConformalHMM:
+        """The estimator that predicts, which knows all labels since the last restart."""
+        return self._past.follower.cp
+
+    @property
+    def adapting(self) -> bool:
+        """Whether the level adapts now."""
+        return self._adapting
 
     @property
     def confidence_level(self) -> Any:
@@ -252,33 +266,40 @@ class Monitor(Locked, Saved):
 
     @property
     def log_capitals(self) -> Mapping[str, FloatArray]:
-        """By part, the natural logarithm of the capital after each step that is remembered."""
-        rows, number = self._log.rows, len(self.parts)
-        return {part: rows[:, number + k].copy() for k, part in enumerate(self.parts)}
+        """The natural logarithm of each capital after each step that is remembered."""
+        columns = enumerate((COVERAGE, *self.parts), len(self.parts))
+        return {name: self._log.rows[:, k].copy() for k, name in columns}
 
     @property
     def history(self) -> FloatArray:
         """Time, whether the set held the truth (NaN if not judged), and its size, step by step."""
-        return self._log.rows[:, 2 * len(self.parts) :].copy()
+        return self._log.rows[:, -3:].copy()
 
     @property
     def promise(self) -> str:
-        if self._adapting:
-            bound = self.adaptive.bound
-            since = "" if self.adapt_from == "beginning" else " since an alarm"
-            return (
-                f"the level adapts{since}: misses in the long run are those of the level, "
-                f"whatever comes{'' if math.isinf(bound) else f', to within {bound:.3f} now'}; a "
-                "single set promises nothing"
-            )
-        found = promise_of(self._settings._remembering, fixed=False)
-        if not found.exact:
-            return found.says
-        visits = f" {found.when} to the {found.state}" if found.when == BY_VISITS else ""
-        given = f"{visits} if the law stays as it is from step {self._since} on"
-        if self._cut == "change":
-            return f"approximately exact{given}: that step was chosen by the data"
-        return f"exact again{given}" if self._cut else f"exact{visits}, if the law stays as it is"
+        if not self._adapting:
+            return self._past.promise
+        bound = self.adaptive.bound
+        since = "" if self.adapt_from == "beginning" else " since an alarm"
+        return (
+            f"the level adapts{since}: misses in the long run are those of the level, "
+            f"whatever comes{'' if math.isinf(bound) else f', to within {bound:.3f} now'}; a "
+            "single set promises nothing"
+        )
+
+    def __repr__(self) -> str:
+        found, limits = self.coverage.overall, self.log_thresholds
+        alarms = ", ".join(f"{one.part} at step {one.time}" for one in self.alarms[-3:])
+        lines = [f"Monitor: {self.n_labels:,} labels, {len(self.alarms)} alarms"]
+        lines[0] += f", the last ones: {alarms}" if alarms else ""
+        lines += [f"{found.share:.3f} of {found.judged:,} sets held the truth at the level "
+                  f"{self.confidence_level}"]  # fmt: skip
+        lines += [
+            f"  against {name}: capital {show_capital(one.log_capital)}, "
+            f"evidence from {show_capital(limits[name])} on"
+            for name, one in self.martingales.items()
+        ]
+        return "\n".join(lines)
 
     def observe(self, observation: Any = None, *, predict: bool = True) -> AnySet | None:
         """Take in an observation and return the set for the present.
@@ -321,18 +342,29 @@ class Monitor(Locked, Saved):
 
     def _observe(self, observation: Any, predict: bool = True) -> AnySet | None:
         """Take in an observation whose time is known."""
-        code = self._code(observation)
+        code, waiting = self._past.code(observation), self._queue.steps
         uniforms = tuple(self._generator.random(len(self.parts)).tolist())
         step = Waiting(self.n_observed, observation, code, uniforms)
+        step.begin = step.time - len(waiting)
         if predict:
-            step.set, step.steps = self._predict(step)
-            if self._adapting and step.steps:
-                step.issued = self.adaptive.issue()
+            levels = Levels({}, Fraction(self.adaptive.alpha)) if self._adapting else self._levels
+            step.set, step.steps = self._past.predict(step, waiting, levels, self._adapting)
+            if step.steps:
+                step.alpha = self._allowed()
+                step.issued = self.adaptive.issue() if self._adapting else None
         self._queue.append(step)
         return step.set
 
+    def _allowed(self) -> float | None:
+        """Return what a set made now may miss; None where that is known with its label."""
+        if not self._levels.named and self._levels.other is not None:
+            return float(self._levels.other)
+        if self._past.settings.symmetry_.given == PRESENT:
+            return float(self._levels.alpha(self._past.present))
+        return None
+
     def label(self, state: Any, time: int | None = None) -> list[Step]:
-        """Learn a label, judge the set that was given then, and bet.
+        """Learn a label, judge the set that was given then, and test.
 
         Parameters
         ----------
@@ -353,11 +385,7 @@ class Monitor(Locked, Saved):
                 raise ValueError(
                     f"state is missing ({label!r}); call skip() for a step whose label never comes"
                 )
-            try:
-                self._way.check_label(label)
-            except CountsInsufficient:
-                self._outgrow()
-                self._way.check_label(label)
+            self._past.check_label(label)
         self._queue.give(steps, labels)
         return self._learn_all()
 
@@ -385,7 +413,7 @@ class Monitor(Locked, Saved):
         for step in self._queue.steps:
             step.skipped = step.skipped or not step.labelled
         learned = self._learn_all()
-        self._gap, self._begun = True, False
+        self._past.end_segment()
         return learned
 
     def run(self, observations: Any, states: Any) -> Iterator[Step]:
@@ -446,36 +474,6 @@ class Monitor(Locked, Saved):
     def _memory(cls, kept: dict[str, Any]) -> int:
         return measure_memory(kept)
 
-    def _code(self, observation: Any) -> int:
-        try:
-            return self._way.code(observation)
-        except CountsInsufficient:
-            self._outgrow()
-            return self._way.code(observation)
-
-    def _outgrow(self) -> None:
-        """Go over to the estimator's own machinery, for good."""
-        self._way = self._asked()
-
-    def _predict(self, step: Waiting) -> tuple[AnySet, int]:
-        """Return the set for a new step, and how many of the last steps it is about."""
-        if not self._begun or any(one.skipped for one in self._queue.steps):
-            return unknown_set(self._settings, self.states), 0
-        levels = self._levels_now()
-        way = self._way
-        # Data that chose where the history begins keep no level exactly.
-        exact = not self._adapting and self._cut != "change"
-        if not self._queue.steps and isinstance(way, CountsSource) and way.sets:
-            return count_set(way, self._settings, step.code, levels, step.uniforms[-1], exact), 1
-        rows = [one.observation for one in self._queue.steps]
-        found, steps = ask_set(self._follower, [*rows, step.observation], levels, self._adapting)
-        return found if exact else replace(found, exact=False), steps
-
-    def _levels_now(self) -> Levels:
-        if not self._adapting:
-            return self._levels
-        return Levels({}, Fraction(self.adaptive.alpha))
-
     def _learn_all(self) -> list[Step]:
         """Learn what waits, in order, up to the first step without a label."""
         learned = []
@@ -485,115 +483,147 @@ class Monitor(Locked, Saved):
                 learned.append(hold_signals(self._learn, (step,)))
                 continue
             self.n_skipped += 1
-            self._gap, self._begun = True, False
+            self._past.end_segment()
             if step.issued is not None:
                 self.adaptive.drop(step.issued)
         return learned
 
     def _learn(self, step: Waiting) -> Step:
-        label, found = step.label, {}
-        if self._gap:
-            self._way.new_segment()
-            self._follower.new_segment()
+        """Judge the set of a labelled step, test, learn the label, and raise alarms."""
+        label, number = step.label, len(self.parts)
+        if self._past.gap:
             self._truths.clear()
-        values = logs = [math.nan] * len(self.parts)
-        raised: list[int] = []
-        if self._begun:
-            ranks = self._way.ranks(step.observation, step.code, label)
-            values = [one.p_value(u) for one, u in zip(ranks, step.uniforms, strict=True)]
-            logs, raised = self._bets.take(values)
-            found = dict(zip(self.parts, values, strict=True))
+        values = self._past.p_values(step)
+        logs, raised = self._law_test.take(values) if values else ([math.nan] * number, [])
         self._truths.append(label)
         members = None if step.set is None else last_states(step.set)
-        covered = self._judge(step, members)
+        covered, short = self._judge(step, members)
         self.recent.append((step.time, label, members))
         size = math.nan if members is None else float(len(members))
         held = math.nan if covered is None else float(covered)
-        self._log.append([*values, *logs, float(step.time), held, size])
-        if self.restart_from == "change" and self.on_alarm == "restart":
-            self._rows.append((step.observation, label, self._gap))
-        self._way.learn(label, step.code)
-        self._follower.learn(step.observation, label)
-        self._gap, self._begun = False, True
+        capital = self._coverage_test.martingale.log_capital
+        row = [*(values or [math.nan] * number), capital, *logs, float(step.time), held, size]
+        self._log.append(row)
+        self._past.learn(step)
         self.n_labels += 1
-        alerts = self._alert(step, raised) if raised else ()
+        alerts = self._alert(step, short, raised) if short or raised else ()
         waiting = self._queue.steps
         longest = max([one.steps for one in waiting]) if waiting else 1
         while len(self._truths) > longest:
             self._truths.popleft()
+        found = dict(zip(self.parts, values, strict=True)) if values else {}
         return Step(step.time, label, step.set, covered, found, alerts)
 
-    def _judge(self, step: Waiting, members: tuple[Hashable, ...] | None) -> bool | None:
-        """Tell whether the set of a step held the truth; one that was filled was empty."""
+    def _judge(
+        self, step: Waiting, members: tuple[Hashable, ...] | None
+    ) -> tuple[bool | None, bool]:
+        """Tell whether the set of a step held the truth, and whether sets now miss too often.
+
+        A set that was filled was empty.
+        """
         if step.set is None or members is None or not step.steps or len(self._truths) < step.steps:
             if step.issued is not None:
                 self.adaptive.drop(step.issued)
-            return None
+            return None, False
         truth = tuple(self._truths)[-step.steps :] if step.steps > 1 else (step.label,)
         if step.steps == 1:
             covered = step.label in members and not step.set.filled_steps[-1]
         else:
             covered = step.set.covers_unfilled(truth)
         self.coverage.add(step.label, covered)
+        missed = not covered
         if step.issued is not None:
-            self.adaptive.update(noted_p_value(step.set, truth), step.issued)
-        return covered
+            p_value = noted_p_value(step.set, truth)
+            self.adaptive.update(p_value, step.issued)
+            missed = p_value <= self._alpha_of(step)
+        if not (self._one_miss and self._coverage_test.takes(step.begin)):
+            return covered, False
+        known = step.set.states
+        if not all(one in known for one in truth):
+            return covered, self._coverage_test.judge(step.time, False, 0.5)
+        return covered, self._coverage_test.judge(step.time, missed, self._alpha_of(step))
 
-    def _alert(self, step: Waiting, new: list[int]) -> tuple[Alert, ...]:
-        """Raise the alarm of some parts, and do what is to be done."""
-        statistics, threshold = self.alarm.statistics.tolist(), self.alarm.log_threshold
-        done = self._react(step, max(new, key=statistics.__getitem__))
-        alerts = [Alert(step.time, self.parts[k], statistics[k], threshold, done) for k in new]
+    def _alpha_of(self, step: Waiting) -> float:
+        """Return what the set of a labelled step may miss."""
+        return float(self._levels.alpha(step.label)) if step.alpha is None else step.alpha
+
+    def _alert(self, step: Waiting, short: bool, raised: list[int]) -> tuple[Alert, ...]:
+        """Take note of new evidence; where it is listened to, raise alarms and react."""
+        new = [COVERAGE] * short + [self.parts[k] for k in raised]
+        for name in new:
+            self._diagnosis.setdefault(name, step.time)
+        heard = [name for name in new if (name == COVERAGE) == (self.listen_to == COVERAGE)]
+        if not heard:
+            return ()
+        names = [COVERAGE] if self.listen_to == COVERAGE else self.parts
+        statistics = dict(zip(names, self.alarm.statistics.tolist(), strict=True))
+        threshold = self.alarm.log_threshold
+        blamed = tuple(name for name in self._diagnosis if name != COVERAGE)
+        alerts = [Alert(step.time, name, statistics[name], threshold, "", blamed) for name in heard]
+        done = self._react(step, max(alerts, key=lambda alert: alert.log_statistic))
+        alerts = [alert._replace(done=done) for alert in alerts]
         self.alarms += alerts
         return tuple(alerts)
 
-    def _react(self, step: Waiting, part: int) -> str:
+    def _react(self, step: Waiting, alert: Alert) -> str:
+        if self.on_alarm == "restart":
+            return self._restart(step, alert.part)
+        test = self._coverage_test
+        if alert.part == COVERAGE:
+            self._coverage_test = CoverageTest(self.alarm, after=step.time)
         if self.on_alarm == "adapt":
             self._adapting = True
             return "the level adapts from now on"
-        if self.on_alarm == "restart":
-            return self._restart(step, part)
+        counts = ""
+        if alert.part == COVERAGE:
+            level = self.confidence_level
+            counts = f" ({test.missed} of {test.judged} from step {test.since} on, level {level})"
         warn_caller(
-            f"at step {step.time} the law of the {self.parts[part]} is found to have changed, or "
-            "the chain not to be Markov: what follows need not keep its level; on_alarm='restart' "
-            f"begins anew ({self.alarm.promise})",
+            f"at step {step.time} {alert.says}{counts}: what follows need not keep its level; "
+            f"on_alarm='restart' begins anew ({self.alarm.promise})",
             ChangeWarning,
         )
         return "a warning was given"
 
-    def _restart(self, step: Waiting, part: int) -> str:
+    def _restart(self, step: Waiting, name: str) -> str:
         """Begin anew, with the step that raised the alarm or with the estimated change."""
-        rows, since = [(step.observation, step.label, False)], step.time
+        after = 0
         if self.restart_from == "change":
-            logs = self._log.rows[:, len(self.parts) + part]
-            times = self._log.rows[:, 2 * len(self.parts)]
+            logs, times = self.log_capitals[name], self.history[:, 0]
             # Before the last restart it was another capital that was low, or high.
             last = self.alarms[-1].time if self.alarms else -1
             bet = np.flatnonzero((times > last) & ~np.isnan(logs))
-            lowest = int(bet[logs[bet].argmin()])
-            after = len(self._log.rows) - 1 - lowest
-            if after:
-                rows, since = list(self._rows)[-after:], int(times[-after])
-        self._cut, self._since = self.restart_from, since
-        settings, states = self._settings, self.states
-        known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
-        declared = states if settings._data.closed else None
-        anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)
-        anew._known = states
-        # The observation at the alarm has helped to raise it: its step begins the history with its
-        # state alone.
-        anew._omits_first = len(rows) == 1
-        lengths = np.diff([0, *(k for k, row in enumerate(rows) if row[2] and k), len(rows)])
-        observations = self._follower.stacked([row[0] for row in rows])
-        anew.random_state = settings._entropy
-        anew.fit(observations, [row[1] for row in rows], lengths.tolist())
-        if isinstance(settings._remembering, Remembering):
-            # What is remembered stays what it was, though a row or two have no past to tell of.
-            anew.memory, anew._remembering = settings.memory_, settings._remembering
-        self._follow(anew)
-        for one in self._queue.steps:
-            one.code = self._code(one.observation)
-        self._rows.clear()
-        self._rows.extend(rows)
-        self._bets = Bets(self._parts, self.martingale, self.alarm)
+            after = len(times) - 1 - int(bet[logs[bet].argmin()])
+        self._past.restart(step, self._queue.steps, after, self.restart_from)
+        if after:
+            self._past.since = int(times[-after])
+        self._coverage_test = CoverageTest(self.alarm, after=step.time)
+        self._law_test = LawTest(self._parts, self.martingale, self.alarm)
+        self._diagnosis = {}
         return f"restarted: {self.promise}"
+
+
+def checked_word(value: Any, words: tuple[str, ...], name: str) -> str:
+    """Refuse anything but one of some words."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, got {value!r}")
+    return value
+
+
+def check_one_history(cp: ConformalHMM) -> None:
+    """Refuse an estimator whose history is several series, one after the other."""
+    if cp._data.together or isinstance(cp._remembering, TogetherDepartures):
+        raise ValueError(
+            "cp is calibrated by the rows of several series (series='all' or 'first'), which are "
+            "not one chain: p-values of its steps would not be uniform, and alarms false; fit with "
+            "series='own' or 'others', and monitor one of its series_"
+        )
+
+
+def find_adaptive(adaptive: Any, cp: ConformalHMM) -> AdaptiveLevel:
+    """Find an adaptive level; one by name has the estimator's level, if that is one for all."""
+    levels = read_levels(cp.confidence_level)
+    if isinstance(adaptive, str) and adaptive in AdaptiveLevel.named and not levels.named:
+        made: AdaptiveLevel = AdaptiveLevel.named[adaptive](levels.written)
+        return made
+    return copy.deepcopy(checked_choice(adaptive, AdaptiveLevel, "adaptive"))  # type: ignore[no-any-return]

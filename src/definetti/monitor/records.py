@@ -1,16 +1,17 @@
-"""What a monitor reports: steps, alerts, coverage so far, and a log."""
+"""What a monitor reports: steps, alarms, coverage so far, and a log."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray
 from definetti.martingales import ConfidenceSequence
 from definetti.monitor.sets import AnySet
+
+COVERAGE = "coverage"  # the name of what is tested first
 
 
 class Alert(NamedTuple):
@@ -19,9 +20,10 @@ class Alert(NamedTuple):
     Attributes
     ----------
     time : the step whose label raised it, counted as `Monitor.observe` does
-    part : what was found to have changed
+    part : what the evidence is about: "coverage", or a part of the law
     log_statistic, log_threshold : what was reached, and what had to be
     done : what was done about it
+    diagnosis : the parts of the law that there is evidence against by then
     """
 
     time: int
@@ -29,6 +31,16 @@ class Alert(NamedTuple):
     log_statistic: float
     log_threshold: float
     done: str
+    diagnosis: tuple[str, ...] = ()
+
+    @property
+    def says(self) -> str:
+        """What was found, in words."""
+        if self.part != COVERAGE:
+            return f"the law of the {self.part} has changed, or the chain is not Markov"
+        if not self.diagnosis:
+            return "sets miss too often; no test of the law says why"
+        return f"sets miss too often; the law of the {' and of the '.join(self.diagnosis)} changed"
 
 
 class Step(NamedTuple):
@@ -51,37 +63,6 @@ class Step(NamedTuple):
     covered: bool | None
     p_values: Mapping[str, float]
     alerts: tuple[Alert, ...] = ()
-
-
-@dataclass(slots=True)
-class Waiting:
-    """A step that was observed and has no label yet.
-
-    Attributes
-    ----------
-    time, observation, code : when, what, and what it is called
-    set, steps : the set that was given, and how many of the last steps it is about
-    uniforms : what breaks ties, part by part
-    issued : what the adaptive level called the set; None where none was in force
-    label, labelled : its label, once it has come before those of earlier steps
-    skipped : whether its label never comes
-    """
-
-    time: int
-    observation: Any
-    code: int
-    uniforms: tuple[float, ...]
-    set: AnySet | None = None
-    steps: int = 0
-    issued: int | None = None
-    label: Hashable = None
-    labelled: bool = False
-    skipped: bool = False
-
-    @property
-    def open(self) -> bool:
-        """Whether its label may still come."""
-        return not (self.labelled or self.skipped)
 
 
 class Share(NamedTuple):

@@ -12,7 +12,8 @@ import numpy as np
 from definetti.conformal import ConformalHMM
 from definetti.engine.pvalues import Ranked
 from definetti.levels import Levels
-from definetti.monitor.sources import CountsSource, Follower, describe
+from definetti.monitor.follower import Follower
+from definetti.monitor.sources import CountsSource, describe
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 from definetti.sets.making import list_members, note_recent
 

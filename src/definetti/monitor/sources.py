@@ -8,7 +8,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import FloatArray
@@ -20,6 +19,7 @@ from definetti.engine.rank import find_priors, find_step_reference, find_step_sc
 from definetti.engine.stream import PARTS, Placed, Stream
 from definetti.memory import Order
 from definetti.models.base import Estimate
+from definetti.monitor.follower import Follower
 from definetti.scores import Emission, Score, Transition
 from definetti.symmetry import Full, Remembering
 
@@ -49,11 +49,12 @@ class Parts(NamedTuple):
 
 
 def read_parts(parts: Any, cp: ConformalHMM) -> Parts:
-    """Read the names of parts; all but visits if there are none."""
+    """Read the names of parts, or "all"; all but visits if there are none."""
     plain = cp._data.plain
     known = PARTS[:1] if plain else PARTS
     if parts is None:
         return Parts(known)
+    parts = (*known, VISITS) if isinstance(parts, str) and parts == "all" else parts
     several = isinstance(parts, Iterable) and not isinstance(parts, str)
     asked = tuple(parts) if several else (parts,)
     wrong = [one for one in asked if one not in (*known, VISITS)]
@@ -61,73 +62,10 @@ def read_parts(parts: Any, cp: ConformalHMM) -> Parts:
         of_chain = " of a plain chain" if plain else ""
         raise ValueError(
             f"parts must be some of {', '.join(map(repr, (*known, VISITS)))}{of_chain}, got "
-            f"{parts!r}; leave it out for all but {VISITS!r}"
+            f"{parts!r}; leave it out for all but {VISITS!r}, or give 'all'"
         )
     visited = tuple(cp.states_) if VISITS in asked else ()
     return Parts(tuple(one for one in known if one in asked), visited)
-
-
-class Follower:
-    """An estimator, and the labelled rows that it does not know yet.
-
-    Taking rows in one by one costs more than all at once, and where sets come from counts the
-    estimator is hardly ever asked.
-
-    Parameters
-    ----------
-    cp : a fitted estimator, which is the follower's own
-    forgets : whether rows are let go, so that the estimator stays as it is
-    """
-
-    def __init__(self, cp: ConformalHMM, forgets: bool) -> None:
-        self.forgets = forgets
-        self.missed = 0
-        self._cp = cp
-        self._rows: list[Any] = []
-        self._labels: list[Hashable] = []
-
-    @property
-    def known(self) -> ConformalHMM:
-        """The estimator as it is, which need not know the last labels."""
-        return self._cp
-
-    @property
-    def cp(self) -> ConformalHMM:
-        """The estimator, which knows all labels."""
-        if self.missed:
-            raise ValueError(
-                f"keep= was given, so that {self.missed} labelled rows are known by their counts "
-                "alone, which is not enough for this; leave keep out"
-            )
-        if self._labels:
-            self._cp.partial_fit(self.stacked(self._rows), self._labels)
-            self._rows, self._labels = [], []
-        return self._cp
-
-    def learn(self, observation: Any, label: Hashable) -> None:
-        """Let the sequence go on."""
-        if self.forgets:
-            self.missed += 1
-            return
-        self._rows.append(observation)
-        self._labels.append(label)
-
-    def new_segment(self) -> None:
-        """Begin a new segment."""
-        if not self.forgets:
-            self.cp.new_segment()
-
-    def stacked(self, rows: list[Any]) -> Any:
-        """Put observations together as an estimator reads them; None for a plain chain."""
-        return None if self._cp._data.plain else stack_rows(rows)
-
-
-def stack_rows(rows: list[Any]) -> Any:
-    """Put single observations into a list, and frames of one row into a frame."""
-    frames = [nw.from_native(row, eager_only=True, pass_through=True) for row in rows]
-    if rows and all(isinstance(frame, nw.DataFrame) for frame in frames):
-        return nw.concat(frames).to_native()
-    return rows
 
 
 MOST_STATES = 64  # the trees of a step are a square of them

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from definetti.martingales import Ville
-from definetti.monitor import Monitor
+from definetti.monitor import COVERAGE, Monitor
 from definetti.plots._axes import draw_cells, draw_rows, draw_truth, take_pyplot
 
 POINTS = 1_000  # of a line: more cannot be told apart
@@ -52,14 +52,22 @@ def _draw_capitals(monitor: Monitor, ax: Any) -> None:
     history = monitor.history
     some = _thinned(len(history))
     times = history[some, 0]
-    for k, (part, logs) in enumerate(monitor.log_capitals.items()):
-        colour, line = COLOURS[k % len(COLOURS)], LINES[k // len(COLOURS) % len(LINES)]
-        ax.plot(times, logs[some] / np.log(10), color=colour, linestyle=line, label=part)
-    threshold = monitor.alarm.log_threshold / np.log(10)
+    limits = {name: limit / np.log(10) for name, limit in monitor.log_thresholds.items()}
+    for k, (name, logs) in enumerate(monitor.log_capitals.items()):
+        # Coverage first, and broad: the others say what broke.
+        colour = "black" if name == COVERAGE else COLOURS[(k - 1) % len(COLOURS)]
+        line = LINES[max(k - 1, 0) // len(COLOURS) % len(LINES)]
+        width = 2.5 if name == COVERAGE else 1.0
+        values = logs[some] / np.log(10)
+        ax.plot(times, values, color=colour, linestyle=line, linewidth=width, label=name)
     # Others than Ville's compare what the capital has grown by since it began, or was lowest.
     by_capital = isinstance(monitor.alarm, Ville)
-    name = f", {len(monitor.parts)}/α" if by_capital else f": grown {10**threshold:,.0f} times"
-    ax.axhline(threshold, color="black", linestyle="--", label=f"alarm{name}")
+    for name, colour in ((COVERAGE, "black"), (monitor.parts[0], "0.6")):
+        number = 1 if name == COVERAGE else len(monitor.parts)
+        reached = f"{number}/α" if by_capital else f"grown {10 ** limits[name]:,.0f} times"
+        label = f"{name if name == COVERAGE else 'law'}: {reached}"
+        ax.axhline(limits[name], color=colour, linestyle="--", linewidth=1, label=label)
+    threshold = monitor.alarm.log_threshold / np.log(10)
     for alert in monitor.alarms:
         ax.axvline(alert.time, color="#a6761d", linewidth=1)
         ax.annotate(alert.part, (alert.time, threshold), rotation=90, va="top", ha="right",

@@ -1,4 +1,4 @@
-"""Capital by part, and the alarm that listens to it."""
+"""Evidence along a stream: capital bet on misses, capital bet on the law, and their alarms."""
 
 from __future__ import annotations
 
@@ -8,19 +8,79 @@ from typing import Any
 
 import numpy as np
 
-from definetti.martingales import Absence, Alarm, Martingale
+from definetti.martingales import Absence, Alarm, Martingale, Misses
 from definetti.martingales.base import ZERO
 from definetti.monitor.sources import Parts
 
 
-class Bets:
-    """One bet for each part, and one alarm for all.
+class CoverageTest:
+    """Tests "given the misses before, a set misses with probability at most alpha".
+
+    Sets that are made before the label of an earlier one is known are not independent of it. So
+    what is bet on are sets that were made when all sets that were bet on before had been judged:
+    with labels that come at once every set, with labels ``d`` steps late every ``(d + 1)``-th.
+
+    Parameters
+    ----------
+    alarm : when the capital is evidence
+    after : the last step whose label must be known when a set is made that is bet on
+
+    Attributes
+    ----------
+    martingale : the capital
+    judged, missed : how many sets were bet on since the test began, and missed
+    since : the first of them; None before there is one
+    raised : whether the alarm was raised by the last set
+    """
+
+    def __init__(self, alarm: Alarm, after: int = -1) -> None:
+        self.martingale = Misses()
+        self.alarm = replace(alarm, parts=1)
+        self.judged = self.missed = 0
+        self.since: int | None = None
+        self.raised = False
+        self._after = after
+
+    def takes(self, begin: int) -> bool:
+        """Tell whether to bet on a set, by the first step whose label was unknown to it."""
+        return begin > self._after
+
+    def judge(self, time: int, missed: bool, alpha: float) -> bool:
+        """Bet on the set of a step; return whether the alarm is newly raised."""
+        log_capital = self.martingale.judge(missed, alpha)
+        before, [self.raised] = self.raised, self.alarm.hear([log_capital])
+        self.judged += 1
+        self.missed += missed
+        self.since = time if self.since is None else self.since
+        self._after = time
+        return self.raised and not before
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that goes into a file."""
+        return {
+            "capital": self.martingale.state.copy(),
+            "alarm": [self.alarm.state, self.alarm.statistics],
+            "counts": [self.judged, self.missed, self.since, self.raised, self._after],
+        }
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Go on from a `state` that was saved."""
+        self.martingale.restore(kept["capital"])
+        self.alarm.restore(*kept["alarm"])
+        judged, missed, since, raised, after = kept["counts"]
+        self.judged, self.missed, self._after = int(judged), int(missed), int(after)
+        self.since, self.raised = None if since is None else int(since), bool(raised)
+
+
+class LawTest:
+    """Tests "the law has not changed, and is that of a hidden Markov model", part by part.
 
     Parameters
     ----------
     parts : what is bet on
     martingale : how; visits have a bet of their own
-    alarm : when to say that something has changed
+    alarm : when the capital is evidence
 
     Attributes
     ----------
@@ -71,7 +131,7 @@ class Bets:
         """All that goes into a file."""
         return {
             "capitals": [one.state.copy() for one in self.martingales.values()],
-            "alarm_state": [self.alarm.state, self.alarm.statistics],
+            "alarm": [self.alarm.state, self.alarm.statistics],
             "raised": self.raised,
         }
 
@@ -79,7 +139,7 @@ class Bets:
         """Go on from a `state` that was saved."""
         for one, state in zip(self._martingales.values(), kept["capitals"], strict=True):
             one.restore(state)
-        self.alarm.restore(*kept["alarm_state"])
+        self.alarm.restore(*kept["alarm"])
         raised = [bool(one) for one in kept["raised"]]
         if len(raised) != len(self.raised):
             raise ValueError("raised must tell of each part")

@@ -1,0 +1,196 @@
+"""The labelled past that a monitor's sets and p-values come from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from definetti.conformal import ConformalHMM
+from definetti.engine.promise import BY_VISITS, promise_of
+from definetti.levels import Levels
+from definetti.monitor.follower import Follower
+from definetti.monitor.sets import AnySet, ask_set, count_set, unknown_set
+from definetti.monitor.sources import (
+    CountsInsufficient,
+    CountsSource,
+    GeneralSource,
+    Parts,
+    Source,
+    counts_tell,
+)
+from definetti.monitor.waiting import Waiting
+from definetti.symmetry import Remembering
+
+
+class Past:
+    """An estimator that follows a stream, and where the ranks of its steps come from.
+
+    Parameters
+    ----------
+    cp : the fitted estimator, which is the past's own
+    parts : what is bet on
+    generator : where rearrangements are drawn from
+    keep : how many steps are remembered; None for all
+    remembers : whether rows are kept for a restart further back than the alarm
+
+    Attributes
+    ----------
+    settings : the estimator as it was when this history began
+    source : where ranks come from: counts, or the estimator
+    begun : whether the present segment has a label
+    gap : whether a new segment begins with the next label
+    since, cut : the step that the history begins with, and what chose it: nothing, "alarm" or
+        "change"
+    """
+
+    def __init__(
+        self,
+        cp: ConformalHMM,
+        parts: Parts,
+        generator: np.random.Generator,
+        keep: int | None,
+        remembers: bool,
+    ) -> None:
+        self._parts, self._generator = parts, generator
+        self._keep, self._remembers = keep, remembers
+        self.rows: deque[tuple[Any, Hashable, bool]] = deque(maxlen=keep)
+        self.gap, self.since, self.cut = False, 0, ""
+        self._follow(cp)
+
+    def _follow(self, cp: ConformalHMM) -> None:
+        """Follow a fitted estimator, by its counts where these tell."""
+        counted = CountsSource(cp, self._parts) if counts_tell(cp) else None
+        if self._keep is not None and (counted is None or not counted.sets):
+            raise ValueError(
+                "keep= bounds the memory where sets come from counts: symbols or a plain chain, a "
+                "refitted HMM, symmetry='spaced', 'returns' or 'full', memory=1, guarantee='all', "
+                "conformity_score='path', 'filter' or 'smoother'; leave it out"
+            )
+        self.follower = Follower(cp, self._keep is not None)
+        self.settings = cp
+        self.source: Source = counted or self._general()
+        self.begun = len(cp._data.history) > 0
+
+    def _general(self) -> GeneralSource:
+        return GeneralSource(self.follower, self._generator, self._parts)
+
+    def outgrow(self) -> None:
+        """Go over to the estimator's own machinery, for good."""
+        self.source = self._general()
+
+    @property
+    def states(self) -> tuple[Hashable, ...]:
+        """The labels of the states, in the order in which they were declared or first met."""
+        if isinstance(self.source, CountsSource):
+            return self.source.alphabet.labels
+        return self.follower.cp.states_
+
+    @property
+    def present(self) -> Hashable:
+        """The label of the last step that was learned."""
+        if isinstance(self.source, CountsSource):
+            return self.source.alphabet.labels[self.source.stream.last]
+        return self.follower.cp.states_[self.follower.cp._data.history.last]
+
+    @property
+    def promise(self) -> str:
+        """What holds of sets whose level does not adapt, in words."""
+        found = promise_of(self.settings._remembering, fixed=False)
+        if not found.exact:
+            return found.says
+        visits = f" {found.when} to the {found.state}" if found.when == BY_VISITS else ""
+        given = f"{visits} if the law stays as it is from step {self.since} on"
+        if self.cut == "change":
+            return f"approximately exact{given}: that step was chosen by the data"
+        return f"exact again{given}" if self.cut else f"exact{visits}, if the law stays as it is"
+
+    def code(self, observation: Any) -> int:
+        """Return what an observation is called; refuse one that is none."""
+        try:
+            return self.source.code(observation)
+        except CountsInsufficient:
+            self.outgrow()
+            return self.source.code(observation)
+
+    def check_label(self, label: Hashable) -> None:
+        """Refuse a label that cannot be one."""
+        try:
+            self.source.check_label(label)
+        except CountsInsufficient:
+            self.outgrow()
+            self.source.check_label(label)
+
+    def predict(
+        self, step: Waiting, waiting: Iterable[Waiting], levels: Levels, adapting: bool
+    ) -> tuple[AnySet, int]:
+        """Return the set for a new step, and how many of the last steps it is about."""
+        waiting = list(waiting)
+        if not self.begun or any(one.skipped for one in waiting):
+            return unknown_set(self.settings, self.states), 0
+        # Data that chose where the history begins keep no level exactly.
+        exact = not adapting and self.cut != "change"
+        if not waiting and isinstance(self.source, CountsSource) and self.source.sets:
+            uniform = step.uniforms[-1]
+            return count_set(self.source, self.settings, step.code, levels, uniform, exact), 1
+        rows = [*(one.observation for one in waiting), step.observation]
+        found, steps = ask_set(self.follower, rows, levels, adapting)
+        return found if exact else replace(found, exact=False), steps
+
+    def p_values(self, step: Waiting) -> list[float]:
+        """Return the smoothed p-value of each part; none where a segment begins with the step."""
+        if not self.begun:
+            return []
+        ranks = self.source.ranks(step.observation, step.code, step.label)
+        return [one.p_value(u) for one, u in zip(ranks, step.uniforms, strict=True)]
+
+    def learn(self, step: Waiting) -> None:
+        """Let the sequence go on with a labelled step."""
+        if self.gap:
+            self.source.new_segment()
+            self.follower.new_segment()
+        if self._remembers:
+            self.rows.append((step.observation, step.label, self.gap))
+        self.source.learn(step.label, step.code)
+        self.follower.learn(step.observation, step.label)
+        self.gap, self.begun = False, True
+
+    def end_segment(self) -> None:
+        """Let a new segment begin with the next label."""
+        self.gap, self.begun = True, False
+
+    def restart(self, step: Waiting, waiting: Iterable[Waiting], after: int, cut: str) -> None:
+        """Begin anew, with the step that raised the alarm, or with the last rows up to it.
+
+        Parameters
+        ----------
+        waiting : the steps that have no label yet
+        after : how many rows; 0 for the state of the last step alone
+        cut : what chose the rows
+        """
+        self.cut, self.since = cut, step.time
+        rows = list(self.rows)[-after:] if after else [(step.observation, step.label, False)]
+        settings, states = self.settings, self.states
+        known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
+        declared = states if settings._data.closed else None
+        anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)
+        anew._known = states
+        # The observation at the alarm has helped to raise it: its step begins the history with its
+        # state alone.
+        anew._omits_first = len(rows) == 1
+        lengths = np.diff([0, *(k for k, row in enumerate(rows) if row[2] and k), len(rows)])
+        observations = self.follower.stacked([row[0] for row in rows])
+        anew.random_state = settings._entropy
+        anew.fit(observations, [row[1] for row in rows], lengths.tolist())
+        if isinstance(settings._remembering, Remembering):
+            # What is remembered stays what it was, though a row or two have no past to tell of.
+            anew.memory, anew._remembering = settings.memory_, settings._remembering
+        self._follow(anew)
+        for one in waiting:
+            one.code = self.code(one.observation)
+        self.rows.clear()
+        self.rows.extend(rows)
