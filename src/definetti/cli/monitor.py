@@ -102,8 +102,13 @@ def monitor(
         group = grouping.group_column
         if group is not None and save is not None:
             raise ValueError("--save is for one series; leave it out, or --group-column")
-        watching = {"listen_to": listen_to.value, "on_alarm": on_alarm.value, "adapt_from": adapt_from.value,
-                    "visits": visits, "alpha": alpha}  # fmt: skip
+        watching = {
+            "listen_to": listen_to.value,
+            "on_alarm": on_alarm.value,
+            "adapt_from": adapt_from.value,
+            "visits": visits,
+            "alpha": alpha,
+        }
         asked = StreamOptions(data, columns, settings, first, lag, watching, group)
         stream = StreamMonitor(asked, save)
         with Interrupts() as interrupts:
