@@ -1,6 +1,6 @@
 """Each window of a history predicted from all before it, and judged by the truth.
 
-There is one loop, `roll_windows`, for `evaluate`, the backtest, `definetti compare` and the studies.
+One loop, `roll_windows`, serves `evaluate`, the backtest, `definetti compare` and the studies.
 There is one judge, `roll_levels`: at one level for `evaluate`, at all levels for a report.
 """
 
