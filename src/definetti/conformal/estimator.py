@@ -43,6 +43,7 @@ from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.memory import Memory, Order
 from definetti.models.base import Model
+from definetti.models.selection import ModelSelection, SelectedHMM
 from definetti.scores import Score, StepScore
 from definetti.sets import LatticeSet, PredictionSet, PredictionSets, StepSets
 from definetti.sets.base import installed
@@ -85,6 +86,9 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         choose; the set says so. That goes by how many
         states, steps and rows there are and by what is observed, never by a clock, so that the
         sets are as exact as those of either; "spaced" blocks without a memory alone can do so.
+        Wherever 500 rows or more train and do not calibrate, "auto" chooses on them among the
+        chain alone, the `HMM`, logistic regression and gradient boosting with the chain on top, for
+        each horizon: ``model_selection_`` has what they scored.
         Name a model, ``HMM()``, to have it refitted at any price. With "departures", "auto" goes
         by the windows that are compared and the rows before the first of them, and by the new
         observations; rows that the law cannot read then count as missing. A
@@ -154,6 +158,8 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     symbols_ : the observations there are, where they are symbols
     present_ : the last of the labels, from which what is predicted goes on
     symmetry_, conformity_score_, model_, memory_ : what is used
+    model_selection_ : with "auto" fixed on rows that do not calibrate, what the candidates scored
+        there, a `definetti.models.selection.ModelSelection`; else None
     n_steps_ : the length of the labelled history, without what the model was fixed on
     series_ : with `groups`, a mapping from the name of each series to its fitted `ConformalHMM`;
         else None
@@ -715,6 +721,12 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         self._check_fitted()
         found = self._remembering
         return found.memory if isinstance(found, Remembering) else Order(1)
+
+    @property
+    def model_selection_(self) -> ModelSelection | None:
+        self._check_fitted()
+        model = self._data.fixed_model
+        return model.selection if isinstance(model, SelectedHMM) else None
 
     @property
     def n_steps_(self) -> int:

@@ -169,9 +169,12 @@ class EncodedHistory(Saved):
                 self.table, later = self._encoded(rest, self.table, len(labels) - cut)
                 observed = np.concatenate([trained, later])
             segment = self._history(codes[:cut], observed[:cut], begins)
-            self.model = model.trained(segment.pool, self.table, self.alphabet.labels)
-            self.emission = self.model.emission_
             inside = [begin for begin in begins if begin < cut]
+            self.model = self.rule.fixed_on(
+                model, segment.pool, self.table, self.alphabet.labels,
+                np.diff([*inside, cut]).tolist(),
+            )  # fmt: skip
+            self.emission = self.model.emission_
             self.training = Trained(codes[:cut], observed[:cut], inside)
             codes, observed, begins = codes[cut:], observed[cut:], [0]
             self._lengths = np.array([len(codes)])
@@ -382,6 +385,11 @@ class EncodedHistory(Saved):
         """Whether refitted candidates share likelihoods, under the law of what is observed."""
         total, nothing = self.statistics.sum(axis=0), np.zeros(0, dtype=np.int64)
         return self.emission.judge_rows(self.table, self.statistics, total, nothing) is not None
+
+    @property
+    def fixed_model(self) -> Model:
+        """The model; where its half was asked for, the one that is fixed on that."""
+        return self.model if self._half is None else self._half.model
 
     def half(self) -> EncodedHistory:
         """Return the data as if the model had been fixed on the first half of the steps.

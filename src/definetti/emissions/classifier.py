@@ -89,7 +89,7 @@ class Classifier(KeptOrRead, name="classifier"):
         seen = codes != MISSING
         counts = np.bincount(states[seen], minlength=len(labels)).astype(np.float64)
         never = np.flatnonzero(counts == 0)
-        if len(never):
+        if len(never) and np.count_nonzero(counts) < 2:
             raise UntrainedStateError(
                 f"the classifier's training segment never has state {labels[never[0]]!r}; raise "
                 "train_size, or leave the state out"
@@ -175,9 +175,9 @@ class TrainedClassifier(KeptOrRead):
         distinct, place = np.unique(flat[flat != MISSING], return_inverse=True)
         if len(distinct):
             found = np.maximum(self.estimator.predict_proba(table.take(distinct)), self.floor)
-            # A state that came up after the training counts as likely as the unlikeliest.
+            # Of a state that it was not trained on the chain alone decides.
+            likelihood = np.zeros((len(distinct), len(statistics)))
             known = np.log(found / self.frequencies[self.estimator.classes_])
-            likelihood = np.repeat(known.min(axis=1, keepdims=True), len(statistics), axis=1)
             likelihood[:, self.estimator.classes_] = known
             logs[flat != MISSING] = likelihood[place]
         return logs.reshape(*codes.shape, len(statistics))

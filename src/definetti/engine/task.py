@@ -112,6 +112,9 @@ class PredictionTask:
             way += f", the future depending on {recalls}"
         if self.settled:
             way += ", the model fixed on the first half"
+        chosen = self.model.describe_choice(len(self.observations))
+        if chosen:
+            way += f", {chosen} chosen on the training rows"
         return f"{way}{', smoothed' * self.smoothing}"
 
     def way_to_limits(self) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from definetti._system.arrays import FloatArray
-from definetti.data.history import Completion
+from definetti.data.history import Completion, History
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import Categorical
 from definetti.emissions.choice import Kinds, choose, kinds_of
@@ -17,12 +18,14 @@ from definetti.models.base import Estimate, GivesModel, Model
 from definetti.models.hmm import HMM
 from definetti.models.hmmlearn import FromHmmlearn, is_hmmlearn
 from definetti.models.predictors import Predictor
+from definetti.models.selection import select
 
 
 class Auto(Model):
     """An `HMM` whose emission is chosen by what is observed, new observations included.
 
-    A choice by the history alone might be another for another rearrangement of it.
+    A choice by the history alone might be another for another rearrangement of it. Where it is
+    fixed on rows that do not calibrate, these choose among several models, as `select` says.
 
     Examples
     --------
@@ -45,6 +48,17 @@ class Auto(Model):
         self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
     ) -> Estimate:
         return HMM().estimate(completion, table, statistics, labels)
+
+    def fixed_on(
+        self,
+        chosen: Model,
+        history: History,
+        table: Any,
+        labels: tuple[Hashable, ...],
+        lengths: Sequence[int] = (),
+    ) -> Model:
+        assert isinstance(chosen, HMM)
+        return select(chosen, history, table, labels, lengths)
 
 
 def choose_coding(observations: Any) -> Emission:

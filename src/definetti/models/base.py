@@ -182,6 +182,31 @@ class Model(ABC):
         """Return the model fixed on a labelled segment."""
         raise ValueError("train_size is given, but the model is trained already; leave it out")
 
+    def fixed_on(
+        self,
+        chosen: Model,
+        history: History,
+        table: Any,
+        labels: tuple[Hashable, ...],
+        lengths: Sequence[int] = (),
+    ) -> Model:
+        """Return the model fixed on rows that do not calibrate; a rule may choose among several.
+
+        Parameters
+        ----------
+        chosen : what `choose` returned for the observations
+        lengths : of the segments, or the series, that the rows consist of
+        """
+        return chosen.trained(history, table, labels)
+
+    def describe(self, columns: Sequence[str]) -> list[str]:
+        """Say, for people who do not read Python, what law the columns have."""
+        return self.emission_.describe(columns)
+
+    def describe_choice(self, horizon: int) -> str:
+        """Say what was chosen among several models for windows of so many steps, if anything."""
+        return ""
+
 
 class GivesModel(ABC):
     """Something fitted that can stand behind the score of another estimator."""
@@ -209,7 +234,7 @@ def described(model: Any, columns: Sequence[str] = (), fixed_on: int = 0) -> str
     >>> described(HMM(), ["carried"])
     'frequencies for carried; fitted anew with each candidate'
     """
-    parts = model.emission_.describe(columns) or ["a Markov chain, nothing observed"]
+    parts = model.describe(columns) or ["a Markov chain, nothing observed"]
     if fixed_on:
         parts.append(f"fixed on the first {fixed_on:,} rows")
     elif not model.fixed:

@@ -37,6 +37,7 @@ from definetti.emissions.classifier import TrainedClassifier
 from definetti.emissions.gaussian import Centred
 from definetti.emissions.mixed import Column, Columns, FixedMixed
 from definetti.emissions.tables import Chunks, Raw, Rows
+from definetti.emissions.tempered import Boosted, Classes, Linear, Tempered, TrainedClasses
 from definetti.emissions.words import FixedLabels, Lexicon
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.memory import Memory
@@ -44,6 +45,7 @@ from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM
 from definetti.models.base import Model
 from definetti.models.hmmlearn import HmmlearnEmission
 from definetti.models.predictors import SequenceSmoother
+from definetti.models.selection import ModelSelection, SelectedHMM
 from definetti.monitor import Monitor
 from definetti.scores import Score
 from definetti.sets import PredictionSet
@@ -155,6 +157,64 @@ def _check_trained(
         check_statistics(emission, table, statistics, n, fixed=True)
 
 
+def _check_selected(laws: Any, selection: Any, **trained: Any) -> None:
+    """Require a law for each choice that was made."""
+    _check_trained(**trained)
+    require(isinstance(selection, ModelSelection) and isinstance(laws, tuple), "a choice")
+    require(len(laws) == len(selection.candidates), "a choice")
+    chosen = {selection.choice(horizon)[0] for horizon in selection.horizons}
+    require(all(isinstance(laws[place], Tempered) for place in chosen), "a law")
+
+
+def _check_selection(
+    candidates: Any, rows: Any, horizons: Any, log_probabilities: Any, powers: Any, errors: Any
+) -> None:
+    """Require a table of the candidates by horizon."""
+    require(isinstance(candidates, tuple) and isinstance(horizons, tuple), "a choice")
+    shape = len(horizons), len(candidates)
+    require(all(shape) and all(type(one) is int for one in (rows, *horizons)), "a choice")
+    for table in (log_probabilities, powers):
+        require(is_array(table, np.float64, 2) and table.shape == shape, "a choice")
+    require(is_array(errors, np.float64, 1) and len(errors) == len(horizons), "a choice")
+
+
+def _check_tempered(coding: Any, power: Any, classifier: Any) -> None:
+    """Require an emission, a power, and a classifier or none."""
+    require(isinstance(coding, Emission) and isinstance(power, float), "a law")
+    require(classifier is None or isinstance(classifier, TrainedClasses), "a classifier")
+
+
+def _check_classes(classes: Any, states: Any, log_frequencies: Any, categories: Any) -> None:
+    """Require a classifier of as many states as it was trained on."""
+    require(isinstance(classes, Classes) and isinstance(categories, tuple), "a classifier")
+    require(is_array(states, np.int64, 1) and states.min(initial=0) >= 0, "a code of states")
+    require(is_array(log_frequencies, np.float64, 1), "how often states came")
+    require(len(states) == len(log_frequencies) == classes.number, "a classifier")
+
+
+def _check_linear(weights: Any, intercepts: Any, means: Any) -> None:
+    """Require weights for each feature and class."""
+    require(is_array(weights, np.float64, 2) and is_array(intercepts, np.float64, 1), "weights")
+    require(is_array(means, np.float64, 1), "means")
+    require(weights.shape == (len(means), len(intercepts)), "weights")
+
+
+def _check_boosted(width: Any, start: Any, roots: Any, columns: Any, **nodes: Any) -> None:
+    """Require trees whose branches lead on, and to features that there are."""
+    children, number = nodes["children"], len(nodes["features"])
+    require(type(width) is int and is_array(start, np.float64, 1), "trees")
+    for codes, end in ((roots, number), (columns, len(start)), (nodes["features"], width)):
+        require(is_array(codes, np.int64, 1), "trees")
+        require(codes.min(initial=0) >= 0 and codes.max(initial=0) < end, "trees")
+    require(len(roots) == len(columns), "trees")
+    require(is_array(children, np.int64, 2) and children.shape == (number, 2), "trees")
+    onward = (children > np.arange(number)[:, None]).all(axis=1) & (children < number).all(axis=1)
+    require((onward | (children == -1).all(axis=1)).all(), "trees")
+    require(all(is_array(nodes[one], np.float64, 1) for one in ("thresholds", "values")), "trees")
+    require(is_array(nodes["missing_left"], np.bool_, 1), "trees")
+    require(all(len(part) == number for part in nodes.values()), "trees")
+
+
 def _check_hmmlearn(model: Any, states: Any, table: Any) -> None:
     """Require names of states, or none."""
     require(states is None or isinstance(states, tuple), "the names of states")
@@ -261,6 +321,12 @@ KINDS = [
     Kind("hmm", HMM, ("prior", "emission"), _check_hmm),
     Kind("auto", Auto),
     _kind("trained hmm", TrainedHMM, _check_trained),
+    _kind("selected hmm", SelectedHMM, _check_selected),
+    _kind("model selection", ModelSelection, _check_selection),
+    Kind("tempered", Tempered, ("coding", "power", "classifier"), _check_tempered),
+    _kind("trained classes", TrainedClasses, _check_classes),
+    _kind("linear classes", Linear, _check_linear),
+    _kind("boosted classes", Boosted, _check_boosted),
     _kind("from hmmlearn", FromHmmlearn, _check_hmmlearn),
     _kind("whole smoother", SequenceSmoother, _check_smoother),
     Kind("judged alone", JudgedAlone, ("emission", "table"), _check_alone),

@@ -1,0 +1,264 @@
+"""Choose a model on rows that do not calibrate, by forward validation inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.history import Completion, History, Windows, windows_at
+from definetti.data.labels import MISSING
+from definetti.emissions.base import Emission
+from definetti.emissions.tempered import Boosted, Linear, Tempered, TrainedClasses, is_tabular
+from definetti.models.hmm import HMM, NONE, Parameters, TrainedHMM
+
+CHAIN, FITTED, LOGISTIC, BOOSTING = "chain", "HMM", "logistic regression", "gradient boosting"
+ROWS = 500  # training rows from which on there is a choice; fewer keep the HMM
+CLASSIFIER_ROWS = 20_000  # the latest training rows, which a classifier learns from
+POWERS = (1.0, 0.5, 0.25)  # that a likelihood is raised to
+HORIZONS = (1, 2, 3, 5, 10, 20, 30)  # another one goes by the largest that is not longer
+FEWEST, MOST = 30, 400  # validation windows of a horizon
+BATCHES = 20  # of successive windows, whose means give a standard error
+WORST = -10.0  # the least log-probability of a step that counts: one surprise decides nothing
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSelection:
+    """What candidates scored on the validation windows, and which of them was chosen.
+
+    Attributes
+    ----------
+    candidates : the models tried, the simplest first
+    rows : how many rows they were trained on
+    horizons : for which a choice was made; another one goes by the largest that is not longer
+    log_probabilities : (horizons, candidates) mean log-probability of the states of a window given
+        its observations and the state before it, a step
+    powers : (horizons, candidates) the power of the likelihood that has it
+    errors : (horizons,) standard error of what the first one falls short of the best
+    """
+
+    candidates: tuple[str, ...]
+    rows: int
+    horizons: tuple[int, ...]
+    log_probabilities: FloatArray
+    powers: FloatArray
+    errors: FloatArray
+
+    def choice(self, horizon: int) -> tuple[int, float]:
+        """Return the place of the candidate for a horizon, and the power of its likelihood.
+
+        It is the first, the chain, if that is within one standard error of the best; else the best.
+        """
+        row = self._row(horizon)
+        scores = self.log_probabilities[row]
+        place = 0 if scores.max() - scores[0] <= self.errors[row] else int(scores.argmax())
+        return place, float(self.powers[row, place])
+
+    def _row(self, horizon: int) -> int:
+        return max(int(np.searchsorted(self.horizons, horizon, side="right")) - 1, 0)
+
+    def describe(self, horizon: int) -> str:
+        """Say what was chosen for a horizon, and what the others scored.
+
+        >>> scores, powers = np.array([[-0.5, -0.3]]), np.array([[0.0, 0.5]])
+        >>> ModelSelection(("chain", "HMM"), 800, (1,), scores, powers, [0.1]).describe(3)
+        'HMM with likelihoods to the power 0.5 (log-probability a step -0.300; chain -0.500)'
+        """
+        scores = self.log_probabilities[self._row(horizon)]
+        place, power = self.choice(horizon)
+        others = [f"{name} {scores[k]:.3f}" for k, name in enumerate(self.candidates) if k != place]
+        tempered = f" with likelihoods to the power {power:g}" if 0 < power < 1 else ""
+        told = f"log-probability a step {scores[place]:.3f}; {', '.join(others)}"
+        return f"{self.candidates[place]}{tempered} ({told})"
+
+    def __repr__(self) -> str:
+        width = max(map(len, self.candidates))
+        lines = [f"ModelSelection on {self.rows:,} training rows, log-probability a step:"]
+        lines.append(" " * width + "".join(f"{f'h={h}':>8} " for h in self.horizons))
+        for k, name in enumerate(self.candidates):
+            stars = ["*" if self.choice(h)[0] == k else " " for h in self.horizons]
+            cells = zip(self.log_probabilities[:, k], stars, strict=True)
+            lines.append(f"{name:<{width}}" + "".join(f"{one:8.3f}{star}" for one, star in cells))
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectedHMM(TrainedHMM):
+    """A fixed chain whose observations are judged by the law that a horizon chose.
+
+    Attributes
+    ----------
+    laws : the law of each candidate that some horizon chose; else None
+    selection : what all of them scored
+    """
+
+    laws: tuple[Tempered | None, ...] = field(kw_only=True)
+    selection: ModelSelection = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        selection = self.selection
+        chosen = {h: selection.candidates[selection.choice(h)[0]] for h in selection.horizons}
+        told = chosen[1] if len({*chosen.values()}) == 1 else chosen
+        return f"SelectedHMM({told!r}, states={self.states!r})"
+
+    def law(self, horizon: int) -> Tempered:
+        """Return the law that windows of so many steps are judged by."""
+        place, power = self.selection.choice(horizon)
+        found = self.laws[place]
+        assert found is not None
+        return Tempered(found.coding, power, found.classifier)
+
+    def describe(self, columns: Sequence[str]) -> list[str]:
+        chosen = self.selection.candidates[self.selection.choice(1)[0]]
+        if chosen == FITTED:
+            return self.emission.describe(columns)
+        if chosen == CHAIN:
+            return [f"a Markov chain, {', '.join(columns) or 'the observations'} not used"]
+        return [f"{chosen} for {', '.join(columns)}"] if columns else [chosen]
+
+    def describe_choice(self, horizon: int) -> str:
+        return self.selection.describe(horizon)
+
+    def estimate(
+        self, completion: Completion, table: Any, statistics: FloatArray, labels: Any
+    ) -> Parameters:
+        found = super().estimate(completion, table, statistics, labels)
+        return replace(found, emission=self.law(completion.horizon))
+
+
+def select(
+    model: HMM,
+    history: History,
+    table: Any,
+    labels: tuple[Hashable, ...],
+    lengths: Sequence[int] = (),
+) -> TrainedHMM:
+    """Fix the chain, its HMM or a classifier with the chain on top on labelled rows.
+
+    The rows must not calibrate: the choice is a function of them alone. Each candidate is trained
+    on the first two thirds and scored by the log-probability of the states in windows of the last
+    third, for several horizons, with likelihoods to several powers. The best for a horizon is
+    trained on all rows; the chain, where it is within one standard error of the best: observations
+    have to earn their use. Of three series or more whole ones are left out.
+
+    Parameters
+    ----------
+    model : the HMM of the observations
+    history : the training rows
+    lengths : the lengths of the segments that a window must not cross; one segment if left out
+
+    Returns
+    -------
+    a `SelectedHMM`; the HMM where there are fewer than 500 rows, or no observations
+    """
+    fitted = model.trained(history, table, labels)
+    if len(history) < ROWS or (history.observations == MISSING).all():
+        return fitted
+    ends = np.cumsum(lengths or [len(history)])
+    cut = 2 * len(history) // 3
+    if len(ends) > 2:  # the end of a series
+        cut = int(ends[max(int(np.searchsorted(ends, cut, side="right")) - 1, 0)])
+    begins = np.concatenate([[0], ends[:-1]])
+    first = _part(history, cut, begins)
+    tried = model.trained(first, table, labels)
+    names = [CHAIN, FITTED, *([LOGISTIC, BOOSTING] if is_tabular(model.emission_) else [])]
+    laws = {name: _law(name, tried.emission, table, first) for name in names}
+    there = {name: law for name, law in laws.items() if law is not None}
+    selection = _validate(tried, there, history, table, labels, cut, begins)
+    if selection is None:
+        return fitted
+    chosen = {selection.choice(horizon)[0] for horizon in selection.horizons}
+    parts = {name: getattr(fitted, name) for name in TrainedHMM.__dataclass_fields__}
+    final = [
+        _law(name, fitted.emission, table, history) if place in chosen else None
+        for place, name in enumerate(there)
+    ]
+    return SelectedHMM(**parts, laws=tuple(final), selection=selection)
+
+
+def _law(name: str, emission: Emission, table: Any, history: History) -> Tempered | None:
+    """Return the law of a candidate trained on labelled rows; None where it cannot be."""
+    if name == CHAIN:
+        return Tempered(emission, 0.0)
+    if name == FITTED:
+        return Tempered(emission)
+    latest = slice(-CLASSIFIER_ROWS, None)
+    classifier = TrainedClasses.trained(
+        Linear if name == LOGISTIC else Boosted, emission, table,
+        history.observations[latest], history.states[latest],
+    )  # fmt: skip
+    return None if classifier is None else Tempered(emission, 1.0, classifier)
+
+
+def _part(history: History, end: int, begins: IntArray) -> History:
+    """Return the first rows as a history of their own, cut where segments begin."""
+    part = History(history.n_states, history.symbols)
+    part.known = history.known
+    marks = [*begins[begins < end].tolist(), end]
+    for one, other in pairwise(marks):
+        part.append(history.states[one:other], history.observations[one:other], gap=True)
+    return part
+
+
+def _validate(
+    tried: TrainedHMM,
+    laws: dict[str, Tempered],
+    history: History,
+    table: Any,
+    labels: tuple[Hashable, ...],
+    cut: int,
+    begins: IntArray,
+) -> ModelSelection | None:
+    """Score the candidates on the rows from a cut on; None where these are too few."""
+    n = len(labels)
+    nothing = Completion(History(n), NONE, NONE, n)
+    estimate = tried.estimate(nothing, table, tried.statistics, labels)
+    horizons, best, powers, errors = [], [], [], []
+    for horizon in HORIZONS:
+        windows = _windows(history, cut, begins, horizon)
+        if windows is None:
+            break
+        scores = np.full((len(laws), len(POWERS), len(windows.start)), -np.inf)
+        for row, law in enumerate(laws.values()):
+            for column, power in enumerate(POWERS if law.power else POWERS[:1]):
+                tempered = Tempered(law.coding, power * law.power, law.classifier)
+                found = replace(estimate, emission=tempered).log_posterior(windows) / horizon
+                scores[row, column] = np.nan_to_num(found, nan=WORST).clip(WORST)
+        means, flat = scores.mean(axis=2), scores.reshape(-1, scores.shape[2])
+        own = zip(means.argmax(axis=1).tolist(), laws.values(), strict=True)
+        horizons.append(horizon)
+        best.append(means.max(axis=1))
+        powers.append([POWERS[k] * law.power for k, law in own])
+        errors.append(_standard_error(flat[means.argmax()] - scores[0, 0]))
+    if not horizons:
+        return None
+    return ModelSelection(
+        tuple(laws), len(history), tuple(horizons), np.array(best), np.array(powers),
+        np.array(errors),
+    )  # fmt: skip
+
+
+def _standard_error(values: FloatArray) -> float:
+    """Return the standard error of a mean, by batches of successive values."""
+    number = min(BATCHES, len(values))
+    means = [part.mean() for part in np.array_split(values, number)]
+    return float(np.std(means, ddof=1) / np.sqrt(number)) if number > 1 else 0.0
+
+
+def _windows(history: History, cut: int, begins: IntArray, horizon: int) -> Windows | None:
+    """Return windows from a cut on that do not overlap or cross segments; None for too few."""
+    marks = [cut, *begins[begins > cut].tolist(), len(history)]
+    ends = [
+        # The state before the first window is the segment's own first, or the one before the cut.
+        np.arange((begin if begin in begins else begin - 1) + horizon, end, horizon)
+        for begin, end in pairwise(marks)
+    ]
+    every = np.concatenate(ends)
+    if len(every) < FEWEST:
+        return None
+    some = np.linspace(0, len(every) - 1, min(len(every), MOST)).astype(np.int64)
+    return windows_at(every[some], history.states, history.observations, horizon)
