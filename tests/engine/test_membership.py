@@ -41,7 +41,7 @@ def test_members_of_many_windows_are_those_of_single_ranks(most, fill):
 
 def test_a_p_value_at_the_level_is_not_above_it():
     """(1 − 0.9) · 10 is not 1 in floating point; ranks are compared as whole numbers."""
-    ranked = Ranked.of_one([Rank(0, 1, 10), Rank(0, 1, 5), Rank(1, 1, 10)], np.zeros(3))
+    ranked = Ranked.of_window([[0, 0, 1], [1, 1, 1], [10, 5, 10]], np.zeros(3))
     alphas = np.array([[Fraction(1, 10), Fraction(1, 5), Fraction(1, 10)]], dtype=object)
     inside, _ = membership(ranked, p_values_of(ranked), alphas, fill=False)
     assert inside.tolist() == [[False, False, True]]

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Classifier, Emission
-from definetti.engine.rank import find_step_score
+from definetti.engine.stream import find_step_score
 from definetti.evaluation.at_once import roll_at_once
 from definetti.evaluation.backtest import run_backtest
 from definetti.evaluation.rolling import roll_levels

@@ -18,10 +18,15 @@ from definetti._system.compiled import kernel
 from definetti.data.history import Completion, Windows
 from definetti.data.labels import MISSING
 from definetti.engine.pvalues import Ranked
-from definetti.engine.rank import LEAST, find_priors, find_step_reference, find_step_score
 from definetti.engine.segment import Segment
 from definetti.engine.step_kernels import count_step, place_in_past
-from definetti.engine.stream import Stream
+from definetti.engine.stream import (
+    LEAST,
+    Stream,
+    find_priors,
+    find_step_reference,
+    find_step_score,
+)
 
 
 @kernel
@@ -158,11 +163,9 @@ def _rank_class(stream: Stream, segment: Segment, learned: int, first: int, last
         for time in range(learned, length):
             stream.learn(int(segment.states[time]), int(segment.codes[time]))
         learned = length
-        placed = stream.place_all(int(segment.codes[length]))
-        scores[row] = placed.scores
-        for state, whole in enumerate(placed.wholes()):
-            greater[row, state], equal[row, state] = whole.greater, whole.equal
-            total[row, state] = whole.total
+        ranked = stream.class_ranks(int(segment.codes[length]))
+        greater[row], equal[row], total[row] = ranked.greater, ranked.equal, ranked.total
+        scores[row] = ranked.scores
     return greater, equal, total, scores
 
 

@@ -155,19 +155,14 @@ def count_ranks(
         order = np.argsort(reference[0], kind="stable")
         below = np.zeros(len(order) + 1, dtype=weights.dtype)
         np.cumsum(weights[order], out=below[1:])
-        low, high = tied_ranges(reference[0][order], candidates)
+        scores = reference[0][order]
+        low, high = (np.searchsorted(scores, candidates, side=side) for side in ("left", "right"))
         greater, equal = total - below[high], below[high] - below[low]
     else:
         above = reference > candidates[:, None]
         same = reference == candidates[:, None]
         greater, equal = above @ weights, same @ weights
     return greater, equal + own, total + own
-
-
-def tied_ranges(scores: FloatArray, candidates: FloatArray) -> tuple[IntArray, IntArray]:
-    """Find, among sorted scores, where those equal to each candidate begin and end."""
-    low, high = (np.searchsorted(scores, candidates, side=side) for side in ("left", "right"))
-    return low, high
 
 
 Whole = npt.NDArray[Any]
@@ -192,15 +187,25 @@ class Ranked(NamedTuple):
     randomised: BoolArray | None = None
 
     @classmethod
-    def of_one(cls, ranks: Sequence[Rank], scores: FloatArray) -> Ranked:
-        """Return the ranks of one window."""
-        kind = np.int64 if all(one.total < EXACT for one in ranks) else object
-        greater, equal, total = (
-            np.array([[one[k] for one in ranks]], dtype=kind) for k in range(3)
-        )
-        randomised = np.array([[one.randomised for one in ranks]]) if ranks else None
-        drawn = randomised is not None and randomised.any()
-        return cls(greater, equal, total, np.asarray(scores)[None], randomised if drawn else None)
+    def of_window(
+        cls, counts: Sequence[Any] | Whole, scores: FloatArray, randomised: BoolArray | None = None
+    ) -> Ranked:
+        """Return the ranks of one window, in machine numbers where these will do.
+
+        Parameters
+        ----------
+        counts : (3, C) the greater, the equal and the total of each candidate
+
+        Examples
+        --------
+        >>> Ranked.of_window([[1], [1], [10]], np.array([0.3])).ranks()
+        [Rank(greater=1, equal=1, total=10, randomised=False)]
+        """
+        kind = np.int64 if all(total < EXACT for total in counts[2]) else object
+        greater, equal, total = np.array(counts, dtype=kind)[:, None]
+        if randomised is not None:
+            randomised = randomised[None] if randomised.any() else None
+        return cls(greater, equal, total, np.asarray(scores)[None], randomised)
 
     def ranks(self, window: int = 0) -> list[Rank]:
         """Return the ranks of the candidates of one window, one by one."""
@@ -235,7 +240,7 @@ def membership(
     Examples
     --------
     >>> from fractions import Fraction
-    >>> ranked = Ranked.of_one([Rank(0, 1, 10), Rank(1, 1, 10)], np.array([0.3, 0.2]))
+    >>> ranked = Ranked.of_window([[0, 1], [1, 1], [10, 10]], np.array([0.3, 0.2]))
     >>> tenth, half = (np.array([Fraction(1, k)], dtype=object) for k in (10, 2))
     >>> membership(ranked, p_values_of(ranked), tenth, fill=True)
     (array([[False,  True]]), array([False]))
@@ -254,7 +259,7 @@ def p_values_of(ranked: Ranked, uniforms: FloatArray | None = None) -> FloatArra
 
     Examples
     --------
-    >>> ranked = Ranked.of_one([Rank(1, 1, 10), Rank(2, 2, 10)], np.zeros(2))
+    >>> ranked = Ranked.of_window([[1, 2], [1, 2], [10, 10]], np.zeros(2))
     >>> p_values_of(ranked), p_values_of(ranked, np.array([[0.5]]))
     (array([[0.2, 0.4]]), array([[0.15, 0.3 ]]))
     """

@@ -91,21 +91,33 @@ def judge(
 
 
 @kernel
-def place_in_class(
+def compare_steps(
+    emissions: IntArray, last: int, state: int, code: int, whole: FloatArray, found: IntArray
+) -> None:
+    """Count the steps to a state of a greater, and of an equal score, by the state before."""
+    n, width = whole.shape
+    own = whole[last, code + 1]
+    for k in range(width):
+        count = emissions[state, k] + (k == code + 1)
+        for u in range(n):
+            found[0, u] += count * (whole[u, k] > own)
+            found[1, u] += count * (whole[u, k] == own)
+
+
+@kernel
+def place_parts_in_class(
     transitions: IntArray,
     emissions: IntArray,
-    sources: IntArray,
     last: int,
     state: int,
     code: int,
     priors: tuple[float, float],
     surprise: bool,
 ) -> IntArray:
-    """Compare a step with all that the members of its class end in.
+    """Compare the parts of a step with those that the members of its class end in.
 
     Parameters
     ----------
-    sources : (n,) above 0 where some member comes to the state from this one
     transitions, emissions, last, state, code, priors, surprise : as in `judge`
 
     Returns
@@ -121,51 +133,21 @@ def place_in_class(
         transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen, whole
     )
     found = np.zeros((5, max(n, 3)), dtype=np.int64)
-    _compare(emissions, sources, last, state, code, into, seen, whole, found)
+    for u in range(n):
+        found[0, u], found[1, u] = into[u] > into[last], into[u] == into[last]
+    compare_steps(emissions, last, state, code, whole, found[2:4])
+    for k in range(width):
+        count = emissions[state, k] + (k == code + 1)
+        found[4, 0] += count * (seen[k] > seen[code + 1])
+        found[4, 1] += count * (seen[k] == seen[code + 1])
+        found[4, 2] += count
     return found
 
 
 @kernel
-def _compare(
-    emissions: IntArray,
-    sources: IntArray,
-    last: int,
-    state: int,
-    code: int,
-    into: FloatArray,
-    seen: FloatArray,
-    whole: FloatArray,
-    found: IntArray,
-) -> None:
-    """Count scores that are greater and equal; those of no member become NaN."""
-    n, width = whole.shape
-    moved, stepped, observed = found[:2], found[2:4], found[4]
-    own = code + 1
-    for u in range(n):
-        if not sources[u] and u != last:
-            into[u], whole[u] = np.nan, np.nan
-    for k in range(width):
-        if not emissions[state, k] and k != own:
-            seen[k], whole[:, k] = np.nan, np.nan
-    symbol, move, step = seen[own], into[last], whole[last, own]
-    for k in range(width):
-        count = emissions[state, k] + (k == own)
-        observed[0] += count * (seen[k] > symbol)
-        observed[1] += count * (seen[k] == symbol)
-        observed[2] += count
-        for u in range(n):
-            stepped[0, u] += count * (whole[u, k] > step)
-            stepped[1, u] += count * (whole[u, k] == step)
-    for u in range(n):
-        moved[0, u] = into[u] > move
-        moved[1, u] = into[u] == move
-
-
-@kernel
-def place_all_in_class(
+def place_in_class(
     transitions: IntArray,
     emissions: IntArray,
-    sources: IntArray,
     last: int,
     code: int,
     priors: tuple[float, float],
@@ -173,17 +155,12 @@ def place_all_in_class(
 ) -> tuple[IntArray, FloatArray]:
     """Compare a step to each state with what the members of its class end in.
 
-    Parameters
-    ----------
-    sources : (n, n) above 0 where some member comes to the state in the column from that in the
-        row; that some come from `last` need not be said
-
     Returns
     -------
-    what `place_in_class` does, state by state, and the score of each whole step, (n,)
+    what `compare_steps` counts for each state, (n, 2, n), and the score of each step, (n,)
     """
     n, width = emissions.shape
-    found, scores = np.zeros((n, 5, max(n, 3)), dtype=np.int64), np.empty(n)
+    found, scores = np.zeros((n, 2, n), dtype=np.int64), np.empty(n)
     moves, law = estimate(transitions, emissions, priors)
     into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
     for state in range(n):
@@ -192,29 +169,24 @@ def place_all_in_class(
             whole,
         )  # fmt: skip
         scores[state] = whole[last, code + 1]
-        _compare(emissions, sources[:, state], last, state, code, into, seen, whole, found[state])
+        compare_steps(emissions, last, state, code, whole, found[state])
     return found, scores
 
 
 @kernel
 def place_fixed_in_class(
-    table: FloatArray, emissions: IntArray, sources: IntArray, last: int, code: int
+    table: FloatArray, emissions: IntArray, last: int, code: int
 ) -> tuple[IntArray, FloatArray]:
-    """Compare a step to each state as `place_all_in_class` does, by scores of a fixed model.
-
-    Only whole steps have scores here: those of moves and of observations are all equal.
+    """Compare a step to each state as `place_in_class` does, by scores of a fixed model.
 
     Parameters
     ----------
     table : (n, n, m + 1) scores by state before, state and observation, a missing one first
     """
-    n, width = emissions.shape
-    found, scores = np.zeros((n, 5, max(n, 3)), dtype=np.int64), np.empty(n)
-    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
+    n = len(table)
+    found, scores = np.zeros((n, 2, n), dtype=np.int64), table[last, :, code + 1].copy()
     for state in range(n):
-        into[:], seen[:], whole[:] = 0.0, 0.0, table[:, state]
-        scores[state] = whole[last, code + 1]
-        _compare(emissions, sources[:, state], last, state, code, into, seen, whole, found[state])
+        compare_steps(emissions, last, state, code, table[:, state], found[state])
     return found, scores
 
 

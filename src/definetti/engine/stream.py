@@ -9,20 +9,25 @@ are independent and uniform for every hidden Markov model: what martingales are 
 from __future__ import annotations
 
 from operator import mul
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import History, padded
+from definetti.emissions import Categorical, Text
 from definetti.engine.pvalues import Rank, Ranked
 from definetti.engine.step_kernels import (
     count_step,
-    place_all_in_class,
     place_fixed_in_class,
     place_in_class,
     place_in_past,
+    place_parts_in_class,
 )
+from definetti.models.base import Model
+from definetti.models.hmm import HMM
+from definetti.scores import Filter, Joint, Path, Score, Smoother
+from definetti.symmetry import Full, Returns, Spaced, Symmetry
 
 
 class Trees:
@@ -122,6 +127,52 @@ class Trees:
             count and count * (base + row[state])
             for count, row in zip(entries, self.cofactors, strict=True)
         ]
+
+
+LEAST = 1e-9  # a prior below which a probability may be none, or not be told from none
+
+
+def find_priors(model: Model, table: Any) -> tuple[float, float] | None:
+    """Return what is added to counts of transitions and of symbols, if these are the whole model.
+
+    None where the estimate is not a hidden Markov model of relative frequencies, or may become
+    something else as symbols of the table come again.
+    """
+    if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
+        return None
+    emission = model.emission_
+    few = type(emission) is Text and len(table) <= emission.few  # labels, and not words
+    if type(emission) is not Categorical and not few:
+        return None
+    return float(model.prior), float(emission.prior)  # type: ignore[attr-defined]
+
+
+def find_step_score(score: Score) -> str:
+    """Tell what a score makes of one step: "surprise", "rest", or nothing that is known here.
+
+    Minus the log-probability of the state given the one before and the observation, or one minus
+    the probability.
+    """
+    if type(score) is Path and not score.lag:
+        return "surprise"
+    known = isinstance(score, (Filter, Smoother, Joint)) and not score.lag
+    return "rest" if known and type(score) in (Filter, Smoother, Joint) else ""
+
+
+def find_step_reference(symmetry: Symmetry, n_states: int, n_symbols: int) -> str:
+    """Tell what one step is compared with, where counts of steps are all it takes.
+
+    "past" for the latest steps to the same state, but the first of all, each counted once; "class"
+    for the last steps of all sequences of the same counts; nothing where it is something else, or
+    is drawn at random.
+    """
+    if type(symmetry) in (Spaced, Returns):
+        return "past"
+    if type(symmetry) is not Full:
+        return ""
+    most = symmetry.max_windows
+    counted = n_states * (n_symbols + 1) <= most and n_states**4 <= 10 * most
+    return "class" if counted else ""
 
 
 PARTS = ("transitions", "observations", "whole window")
@@ -292,18 +343,17 @@ class Stream:
         if not self.trees.met[state]:
             return ALONE, ALONE, ALONE
         weights = self._ends(state)
-        sources = np.array([weight > 0 for weight in weights], dtype=np.int64)
-        found = place_in_class(
-            self.pooled,
-            self.emissions,
-            sources,
-            self.last,
-            state,
-            code,
-            self.priors,
-            self.surprise,
+        found = place_parts_in_class(
+            self.pooled, self.emissions, self.last, state, code, self.priors, self.surprise
+        ).tolist()
+        members, (greater, equal, every, *_) = sum(weights), found[4]
+        # Rows may be longer than there are states, by zeros.
+        moved, as_moved, stepped, as_stepped = (sum(map(mul, weights, row)) for row in found[:4])
+        return (
+            Rank(moved, as_moved, members),
+            Rank(greater, equal, every),
+            Rank(stepped, as_stepped, members * every),
         )
-        return _ranks(weights, found.tolist())
 
     def visits(self, state: int) -> list[Rank]:
         """Rank a step by whether it comes from each state, the more nonconforming case.
@@ -332,26 +382,25 @@ class Stream:
         entries[self.last] += 1
         return self.trees.ends(entries, self.last, state)
 
-    def place_all(self, code: int) -> Placed:
-        """Compare a step to each state with the members of its class."""
+    def class_ranks(self, code: int) -> Ranked:
+        """Rank a step to each state among the members of its class."""
         self._check_begun()
-        trees, last, nothing = self.trees, self.last, [0] * self.n_states
-        sources, weights = self.transitions, []
-        for state, entries in enumerate(sources.T.tolist()):
-            entries[last] += 1
-            weighed = trees.ends(entries, last, state) if trees.met[state] else nothing
-            # Without the step there may be no tree.
-            if 0 in weighed and weighed.count(0) > entries.count(0):
-                sources = sources.copy() if sources is self.transitions else sources
-                sources[:, state] = [one > 0 for one in weighed]
-            weights.append(weighed)
         if self.table is not None:
-            found, scores = place_fixed_in_class(self.table, self.emissions, sources, last, code)
+            found, scores = place_fixed_in_class(self.table, self.emissions, self.last, code)
         else:
-            found, scores = place_all_in_class(
-                self.pooled, self.emissions, sources, last, code, self.priors, self.surprise
+            found, scores = place_in_class(
+                self.pooled, self.emissions, self.last, code, self.priors, self.surprise
             )
-        return Placed(weights, found.tolist(), scores)
+        ranks = []
+        observed = (self.emissions.sum(axis=1) + 1).tolist()
+        for state, (above, tied) in enumerate(found.tolist()):
+            if not self.trees.met[state]:
+                ranks.append(ALONE[:3])
+                continue
+            weights = self._ends(state)
+            greater, equal = sum(map(mul, weights, above)), sum(map(mul, weights, tied))
+            ranks.append((greater, equal, sum(weights) * observed[state]))
+        return Ranked.of_window(list(zip(*ranks, strict=True)), scores)
 
     def past_ranks(self, code: int) -> Ranked:
         """Rank a step to each state among the latest past steps to it, as "spaced" blocks do."""
@@ -365,48 +414,3 @@ class Stream:
     def _check_begun(self) -> None:
         if self.last < 0:
             raise ValueError("the segment has no state yet that a step could follow")
-
-
-class Placed(NamedTuple):
-    """A step to each state, compared with the members of its class.
-
-    Attributes
-    ----------
-    weights : by state, how many members come from each state before; none where a state is alone
-    found : by state, as `place_in_class` returns it
-    scores : the nonconformity score of each whole step
-    """
-
-    weights: list[list[int]]
-    found: list[list[list[int]]]
-    scores: FloatArray
-
-    def wholes(self) -> list[Rank]:
-        """Rank the steps to all states as a whole."""
-        return [
-            Rank(
-                sum(map(mul, weights, found[2])),
-                sum(map(mul, weights, found[3])),
-                total * found[4][2],
-            )
-            if (total := sum(weights))
-            else ALONE
-            for weights, found in zip(self.weights, self.found, strict=True)
-        ]
-
-    def ranks(self, state: int) -> tuple[Rank, Rank, Rank]:
-        """Rank the step to a state, part by part."""
-        if not any(self.weights[state]):
-            return ALONE, ALONE, ALONE
-        return _ranks(self.weights[state], self.found[state])
-
-
-def _ranks(weights: list[int], found: list[list[int]]) -> tuple[Rank, Rank, Rank]:
-    total, (greater, equal, every, *_) = sum(weights), found[4]
-    # Rows may be longer than there are states, by zeros.
-    moved, as_moved, stepped, as_stepped = (sum(map(mul, weights, row)) for row in found[:4])
-    return (
-        Rank(moved, as_moved, total),
-        Rank(greater, equal, every),
-        Rank(stepped, as_stepped, total * every),
-    )

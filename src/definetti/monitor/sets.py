@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from definetti.conformal import ConformalHMM
-from definetti.engine.pvalues import Ranked
 from definetti.levels import Levels
 from definetti.monitor.follower import Follower
 from definetti.monitor.sources import CountsSource, describe
@@ -37,11 +36,8 @@ def count_set(
     uniform : what breaks ties, if they are broken
     exact : whether the level is one that is promised
     """
-    if way.sets == "class":
-        placed = way.place(code)
-        found = Ranked.of_one(placed.wholes(), placed.scores)
-    else:
-        found = way.stream.past_ranks(code)
+    stream = way.stream
+    found = stream.class_ranks(code) if way.sets == "class" else stream.past_ranks(code)
     labels = way.alphabet.labels
     uniforms = np.full((1, 1), uniform) if cp.smoothing else None
     alphas = levels.alphas(labels)

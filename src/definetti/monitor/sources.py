@@ -15,8 +15,14 @@ from definetti.conformal import ConformalHMM
 from definetti.data.history import Windows
 from definetti.data.labels import Alphabet, checked_states, is_missing, require
 from definetti.engine.pvalues import Rank
-from definetti.engine.rank import find_priors, find_step_reference, find_step_score, rank_by_scores
-from definetti.engine.stream import PARTS, Placed, Stream
+from definetti.engine.rank import rank_by_scores
+from definetti.engine.stream import (
+    PARTS,
+    Stream,
+    find_priors,
+    find_step_reference,
+    find_step_score,
+)
 from definetti.memory import Order
 from definetti.models.base import Estimate
 from definetti.monitor.follower import Follower
@@ -160,7 +166,6 @@ class CountsSource(Source):
         priors = find_priors(model, data.table)
         assert priors is not None
         surprise = find_step_score(cp.conformity_score_) == "surprise"
-        self._placed: tuple[int, Placed] | None = None  # of an observation, since the last label
         recent = None if self._symmetry is None else self._symmetry.recent
         self._take_up(Stream.of(data.history, len(self._codes), priors, surprise, recent))
 
@@ -175,7 +180,6 @@ class CountsSource(Source):
 
     def _grow(self, n_states: int, n_symbols: int) -> None:
         self.stream.grow(n_states, n_symbols)
-        self._placed = None
         self._see_sets()
 
     def code(self, observation: Any) -> int:
@@ -244,18 +248,9 @@ class CountsSource(Source):
             self._table = self._table if table is None else table
             self._codes = dict(zip(symbols, codes, strict=True))
 
-    def place(self, code: int) -> Placed:
-        """Compare a step to each state with the members of its class; the last answer is kept."""
-        if self._placed is None or self._placed[0] != code:
-            self._placed = code, self.stream.place_all(code)
-        return self._placed[1]
-
     def ranks(self, observation: Any, code: int, label: Hashable) -> tuple[Rank, ...]:
         state = self.alphabet.codes[label]
-        if self._placed is not None and self._placed[0] == code:
-            every = self._placed[1].ranks(state)
-        else:
-            every = self.stream.ranks(state, code)
+        every = self.stream.ranks(state, code)
         judged = tuple([every[k] for k in self._judged])
         if self.parts.visited:
             visits = self.stream.visits(state)
@@ -264,11 +259,9 @@ class CountsSource(Source):
 
     def learn(self, label: Hashable, code: int) -> None:
         self.stream.learn(self.alphabet.codes[label], code)
-        self._placed = None
 
     def new_segment(self) -> None:
         self.stream.new_segment()
-        self._placed = None
 
 
 class CountsInsufficient(Exception):
@@ -332,7 +325,8 @@ class GeneralSource(Source):
         task, codes = cp._ask_about(new, [label])
         asked = replace(task, smoothing=True, entropy=int(self._generator.integers(2**63)))
         # One set of draws for all: each p-value is exact by itself.
-        return tuple(rank_by_scores(asked, codes, self._scores))
+        found = rank_by_scores(asked, codes[None], self._scores)
+        return tuple(one.ranks()[0] for one in found)
 
     def learn(self, label: Hashable, code: int) -> None:
         """Nothing: the estimator learns."""
