@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.engine.step_kernels import place_in_class
+from definetti.engine.step_kernels import place_parts_in_class
 
 
 @kernel
@@ -47,9 +47,8 @@ def stream_p_values(
         state, code = states[t], codes[t]
         if met[state]:
             weights = _weights(transitions, met, root, last, state)
-            sources = (weights > 0.0).astype(np.int64)
-            placed = place_in_class(
-                transitions, emissions, sources, last, state, code, priors, True
+            placed = place_parts_in_class(
+                transitions, emissions, last, state, code, priors, True
             )
             total = weights.sum()
             moved, whole = 0.0, 0.0

@@ -15,7 +15,7 @@ from definetti.engine.stream import find_priors
 from definetti.engine.task import PredictionTask, evaluate_each
 from definetti.models.estimates import LONGEST, estimates_of_counts
 from definetti.symmetry import Full
-from definetti.symmetry.class_counts import BITS, Classes, Pasts, count_classes
+from definetti.symmetry.class_counts import BITS, count_classes
 
 
 def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
@@ -27,9 +27,9 @@ def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
     priors = find_priors(model, table)
     if priors is None:
         return None
-    pasts = Pasts.of(history, len(labels), len(table))
     states, most = task.windows(candidates).states, task.symmetry.max_windows
-    found = count_classes(pasts, states, task.observations[None], most)  # Steps 1 and 3
+    sizes = len(labels), len(table)
+    found = count_classes(history, states, task.observations, *sizes, most)  # Steps 1 and 3
     if found is None:
         return None
     estimates = estimates_of_counts(  # Step 2
@@ -37,19 +37,9 @@ def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
     )
     windows = task.hide_unseen(found.windows)
     scores = evaluate_each(task.score, estimates, found.each, windows)  # Step 4
-    return rank_in_classes(scores, found)  # Step 5
-
-
-def rank_in_classes(scores: FloatArray, found: Classes) -> Ranked:
-    """Rank candidates, each in a class that it is in already.
-
-    Parameters
-    ----------
-    scores : (R,) those of all windows
-    """
     placed = _placed(scores, found.weights, found.begins, found.classes, found.own).tolist()
-    parts = [[_joined(one[part]) for one in placed] for part in range(3)]
-    return Ranked.of_window(parts, scores[found.own])
+    counts = [[_joined(one[part]) for one in placed] for part in range(3)]
+    return Ranked.of_window(counts, scores[found.own])  # Step 5
 
 
 def _joined(digits: list[int]) -> int:

@@ -1,7 +1,7 @@
 """The windows of the classes of many candidates, counted in one compiled pass.
 
-What `count_windows` lists for one completed sequence is listed here for all that may follow some
-histories. Numbers of members outgrow every machine number, so each is kept in digits of 32 bits, in
+What `count_windows` lists for one completed sequence is listed here for all that may follow a
+history. Numbers of members outgrow every machine number, so each is kept in digits of 32 bits, in
 places of 64: billions of such numbers are added digit by digit.
 """
 
@@ -57,51 +57,27 @@ class Classes(NamedTuple):
         return np.repeat(np.arange(len(self.moves)), np.diff(self.begins))
 
 
-class Pasts(NamedTuple):
-    """What counts of some histories of one length, each by itself.
-
-    Attributes
-    ----------
-    transitions, pooled : (K, n, n) counts of the segment that goes on, and of all segments
-    emissions : (K, n, m + 1) counts of states and symbols in all of them, missing ones first
-    first, last : (K,) states
-    length : of all segments together
-    """
-
-    transitions: IntArray
-    pooled: IntArray
-    emissions: IntArray
-    first: IntArray
-    last: IntArray
-    length: int
-
-    @classmethod
-    def of(cls, history: History, n_states: int, n_symbols: int) -> Pasts:
-        """Return what counts of one history, with room for all states and symbols."""
-        square = n_states, n_states
-        return cls(
-            padded(history.transitions, *square)[None],
-            padded(history.pool.transitions, *square)[None],
-            padded(history.pool.emissions, n_states, n_symbols + 1)[None],
-            np.array([history.first]),
-            np.array([history.last]),
-            history.pool.length,
-        )
-
-
 def count_classes(
-    pasts: Pasts, candidates: IntArray, observations: IntArray, most: int
+    history: History,
+    candidates: IntArray,
+    observations: IntArray,
+    n_states: int,
+    n_symbols: int,
+    most: int,
 ) -> Classes | None:
     """List the windows of the class of each candidate; None where they are not to be counted so.
 
     Parameters
     ----------
-    candidates : (C, h) states that may follow, the same for all histories
-    observations : (K, h) codes that follow each of them
+    candidates, observations : (C, h) states, and (h,) codes, that follow the history
+    n_states, n_symbols : how many there are
     most : windows that a class may have, and a tenth of the steps that it may take to count them
     """
-    horizon, length = candidates.shape[1], pasts.length + candidates.shape[1]
-    n, steps = _sizes(pasts.emissions, candidates, observations)
+    horizon, pool = candidates.shape[1], history.pool
+    length = pool.length + horizon
+    transitions, pooled = (padded(one.transitions, n_states, n_states) for one in (history, pool))
+    emissions = padded(pool.emissions, n_states, n_symbols + 1)
+    n, steps = _sizes(emissions, candidates, observations)
     bits = length.bit_length()
     if steps**horizon > most or n ** (horizon + 3) > 10 * most or bits > FACTOR:
         return None
@@ -111,32 +87,35 @@ def count_classes(
     if 2 * minors + 1 > 62 or (n - 1) * log2(length) > 62:
         return None
     digits = (2 * horizon * (1 + n) + n) * bits // BITS + 1
-    if len(observations) * len(candidates) * steps**horizon * digits > ROOM:
+    if len(candidates) * steps**horizon * digits > ROOM:
         return None
-    return Classes(*_counted(*pasts[:5], candidates, observations, steps**horizon, digits))
+    ends = history.first, history.last
+    found = _counted(
+        transitions, pooled, emissions, *ends, candidates, observations, steps**horizon, digits
+    )
+    return Classes(*found)
 
 
 @kernel
 def _sizes(emissions: IntArray, candidates: IntArray, observations: IntArray) -> tuple[int, int]:
     """Return how many states a completed sequence may have, and steps: the state, the symbol."""
     number, horizon = candidates.shape
-    pasts, n, width = emissions.shape
+    n, width = emissions.shape
     states, steps = 0, 0
-    for past in range(pasts):
-        known = emissions[past].copy()
-        for c in range(number):
-            for k in range(horizon):
-                known[candidates[c, k], observations[past, k] + 1] += 1
-            here, symbols = 0, 0
-            for v in range(n):
-                there = 0
-                for y in range(width):
-                    there += known[v, y] > 0
-                here += there > 0
-                symbols = max(symbols, there)
-            states, steps = max(states, here), max(steps, here * symbols)
-            for k in range(horizon):
-                known[candidates[c, k], observations[past, k] + 1] -= 1
+    known = emissions.copy()
+    for c in range(number):
+        for k in range(horizon):
+            known[candidates[c, k], observations[k] + 1] += 1
+        here, symbols = 0, 0
+        for v in range(n):
+            there = 0
+            for y in range(width):
+                there += known[v, y] > 0
+            here += there > 0
+            symbols = max(symbols, there)
+        states, steps = max(states, here), max(steps, here * symbols)
+        for k in range(horizon):
+            known[candidates[c, k], observations[k] + 1] -= 1
     return states, steps
 
 
@@ -307,8 +286,8 @@ def _counted(
     transitions: IntArray,
     pooled: IntArray,
     emissions: IntArray,
-    first: IntArray,
-    last: IntArray,
+    first: int,
+    last: int,
     candidates: IntArray,
     observations: IntArray,
     most: int,
@@ -316,58 +295,53 @@ def _counted(
 ) -> tuple[IntArray, ...]:
     """List the windows of all classes, as `Classes` has them."""
     number, horizon = candidates.shape
-    pasts, n, width = emissions.shape
-    classes = np.empty((pasts, number), dtype=np.int64)
-    own = np.empty((pasts, number), dtype=np.int64)
-    room = pasts * number  # the classes that there may be
-    begins = np.zeros(room + 1, dtype=np.int64)
-    moves = np.empty((room, n, n), dtype=np.int64)
-    pairs = np.empty((room, n, width), dtype=np.int64)
-    room *= most
+    n, width = emissions.shape
+    classes, represented = _classes(transitions, first, last, candidates, observations)
+    own = np.empty(number, dtype=np.int64)
+    groups = len(represented)
+    begins = np.zeros(groups + 1, dtype=np.int64)
+    moves = np.empty((groups, n, n), dtype=np.int64)
+    pairs = np.empty((groups, n, width), dtype=np.int64)
+    room = groups * most
     start = np.empty(room, dtype=np.int64)
     states = np.empty((room, horizon), dtype=np.int64)
     codes = np.empty((room, horizon), dtype=np.int64)
     weights = np.empty((room, digits), dtype=np.int64)
-    found, g = 0, 0
-    for past in range(pasts):
-        known, those = transitions[past], observations[past]
-        classes[past], represented = _classes(known, first[past], last[past], candidates, those)
-        classes[past] += g
-        for which in represented:
-            candidate, exits = candidates[which], known.T.copy()
-            moves[g], pairs[g] = pooled[past], emissions[past]
-            before = last[past]
-            for k in range(horizon):
-                exits[candidate[k], before] += 1
-                moves[g, before, candidate[k]] += 1
-                pairs[g, candidate[k], those[k] + 1] += 1
-                before = candidate[k]
-            if _is_alone(known, first[past], candidate):
-                start[found], states[found], codes[found] = last[past], candidate, those
-                weights[found, 0], weights[found, 1:] = 1, 0
+    found = 0
+    for g in range(groups):
+        candidate, exits = candidates[represented[g]], transitions.T.copy()
+        moves[g], pairs[g] = pooled, emissions
+        before = last
+        for k in range(horizon):
+            exits[candidate[k], before] += 1
+            moves[g, before, candidate[k]] += 1
+            pairs[g, candidate[k], observations[k] + 1] += 1
+            before = candidate[k]
+        if _is_alone(transitions, first, candidate):
+            start[found], states[found], codes[found] = last, candidate, observations
+            weights[found, 0], weights[found, 1:] = 1, 0
+            found += 1
+        else:
+            sizes = pairs[g].sum(axis=1)
+            paths, ways = _trails(exits, first, before, sizes, horizon, digits)
+            path, seen, drawn = with_symbols(paths[:, 1:], pairs[g])
+            for r in range(len(path)):
+                start[found], states[found] = paths[path[r], 0], paths[path[r], 1:]
+                codes[found], weights[found] = seen[r], ways[path[r]]
+                for k in range(horizon):
+                    _times(weights[found], drawn[r, k])
                 found += 1
-            else:
-                sizes = pairs[g].sum(axis=1)
-                paths, ways = _trails(exits, first[past], before, sizes, horizon, digits)
-                path, seen, drawn = with_symbols(paths[:, 1:], pairs[g])
-                for r in range(len(path)):
-                    start[found], states[found] = paths[path[r], 0], paths[path[r], 1:]
-                    codes[found], weights[found] = seen[r], ways[path[r]]
-                    for k in range(horizon):
-                        _times(weights[found], drawn[r, k])
-                    found += 1
-            g += 1
-            begins[g] = found
-        for c in range(number):
-            for r in range(begins[classes[past, c]], begins[classes[past, c] + 1]):
-                if (
-                    start[r] == last[past]
-                    and (states[r] == candidates[c]).all()
-                    and (codes[r] == those).all()
-                ):
-                    own[past, c] = r
-                    break
+        begins[g + 1] = found
+    for c in range(number):
+        for r in range(begins[classes[c]], begins[classes[c] + 1]):
+            if (
+                start[r] == last
+                and (states[r] == candidates[c]).all()
+                and (codes[r] == observations).all()
+            ):
+                own[c] = r
+                break
     return (
-        classes.ravel(), own.ravel(), moves[:g], pairs[:g], begins[: g + 1],
-        start[:found], states[:found], codes[:found], weights[:found],
+        classes, own, moves, pairs, begins, start[:found], states[:found], codes[:found],
+        weights[:found],
     )  # fmt: skip
