@@ -47,9 +47,7 @@ def stream_p_values(
         state, code = states[t], codes[t]
         if met[state]:
             weights = _weights(transitions, met, root, last, state)
-            placed = place_parts_in_class(
-                transitions, emissions, last, state, code, priors, True
-            )
+            placed = place_parts_in_class(transitions, emissions, last, state, code, priors, True)
             total = weights.sum()
             moved, whole = 0.0, 0.0
             for u in range(n_states):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from definetti._system.arrays import IntArray, distinct_numbers, distinct_rows
+from definetti._system.arrays import IntArray, distinct_rows
 from definetti._system.compiled import cut_pieces, kernel
 from definetti._system.random import FEW, draw_below
 from definetti.data.history import Completion, Windows, stacked
@@ -218,36 +218,6 @@ def levels(tails: Tails) -> Levels:
 
 
 @kernel
-def _packed(
-    cuts: IntArray, states: IntArray, observations: IntArray, horizon: int, base: int
-) -> tuple[IntArray, ...]:
-    """Do as `distinct_tails` and `levels` do, with each tail written as one number."""
-    length, tail, codes = cut_tails(cuts, states, observations, horizon)
-    width = horizon + 1
-    numbers = np.zeros(len(length), dtype=np.int64)
-    for k in range(width):
-        numbers = (numbers * base + tail[:, k] - PAD) * base + codes[:, k] - PAD
-    chosen, _, count = distinct_numbers(numbers)
-    length, tail, codes = length[chosen], tail[chosen], codes[chosen]
-    size = len(chosen)
-    group = np.zeros((width, size), dtype=np.int64)
-    first = np.zeros((width, size), dtype=np.int64)
-    weight = np.zeros((width, size), dtype=np.int64)
-    number = np.zeros(width, dtype=np.int64)
-    ends = np.zeros(size, dtype=np.int64)
-    for r in range(1, width):
-        # `ends` writes the last r elements as one number; the state before comes on top.
-        ends = (ends * base + tail[:, width - r] - PAD) * base + codes[:, width - r] - PAD
-        index, inverse, _ = distinct_numbers(ends * base + tail[:, width - 1 - r] - PAD)
-        number[r] = len(index)
-        first[r, : len(index)] = index
-        for d in range(size):
-            group[r, d] = inverse[d]
-            weight[r, inverse[d]] += count[d]
-    return length, tail, codes, group, first, weight, number
-
-
-@kernel
 def walk(
     length: IntArray,
     states: IntArray,
@@ -352,9 +322,6 @@ def _past(blocks: Blocks, horizon: int) -> tuple[IntArray, ...]:
 
     def make() -> tuple[IntArray, ...]:
         cuts = blocks.past if len(blocks.past) else np.zeros(1, dtype=np.int64)
-        base = max(history.n_states, history.emissions.shape[1]) - PAD
-        if history.symbols and base ** (2 * (horizon + 1)) < 2**62:
-            return _packed(cuts, history.states, history.observations, horizon, base)
         tails = distinct_tails(cuts, history.states, history.observations, horizon)
         return (*tails[:3], *levels(tails))
 
