@@ -217,7 +217,6 @@ class Odd(Categorical):
 
     coded: Any = None
     likely: Any = None
-    judged: Any = None
 
     def encode(self, observations: Any, table: Any, name: str) -> Any:
         table, codes = super().encode(observations, table, name)
@@ -226,10 +225,6 @@ class Odd(Categorical):
     def log_likelihood(self, table: Any, statistics: Any, codes: Any) -> Any:
         found = super().log_likelihood(table, statistics, codes)
         return self.likely(found) if self.likely else found
-
-    def judge_rows(self, table: Any, rows: Any, total: Any, codes: Any) -> Any:
-        found = super().judge_rows(table, rows, total, codes)
-        return self.judged(found) if self.judged and found is not None else found
 
     def fix(self, table: Any, codes: Any, states: Any, labels: Any) -> Any:
         return self
@@ -253,8 +248,8 @@ def test_codes_of_an_emission(coded: Any) -> None:
 @pytest.mark.parametrize("score", ["path", "filter", "smoother", "band", "joint"])
 @pytest.mark.parametrize("likely", [lambda logs: logs[..., :1], lambda logs: logs[:1]])
 def test_likelihoods_of_an_emission(settings: dict[str, Any], score: str, likely: Any) -> None:
-    model = HMM(emission=Odd(likely=likely, judged=likely))
-    with pytest.raises(ValueError, match=r"log_likelihood must|judge_rows|observations must"):
+    model = HMM(emission=Odd(likely=likely))
+    with pytest.raises(ValueError, match=r"log_likelihood must|observations must"):
         predict(model=model, conformity_score=score, **settings)
 
 

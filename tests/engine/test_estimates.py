@@ -119,7 +119,6 @@ def test_what_an_emission_derived_from_another_says_is_its_own(monkeypatch):
                 np.zeros(len(statistics))
             )
 
-    assert Flat.judge_rows is Emission.judge_rows
     task, candidates = asked(Flat(), ["a", "b"])
     assert_same(monkeypatch, task, candidates)
 

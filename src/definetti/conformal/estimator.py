@@ -32,6 +32,7 @@ from definetti.data.candidates import (
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import array_of, readable, require
 from definetti.emissions.choice import Kinds
+from definetti.emissions.sharing import shares_laws
 from definetti.engine.promise import promise_of, way_to_limits
 from definetti.engine.pvalues import Rank, p_values_of
 from definetti.engine.rank import rank
@@ -813,7 +814,8 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             return data
         if data.begun < 2 or not data.history.length:
             return data
-        return data.half() if is_slow(*cost, data.shares, symmetry.recent) else data
+        shared = shares_laws(data.emission, data.table)
+        return data.half() if is_slow(*cost, shared, symmetry.recent) else data
 
     def _task(
         self,

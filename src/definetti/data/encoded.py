@@ -381,12 +381,6 @@ class EncodedHistory(Saved):
         return found is not None and self.kinds.join(found) == self.kinds
 
     @property
-    def shares(self) -> bool:
-        """Whether refitted candidates share likelihoods, under the law of what is observed."""
-        total, nothing = self.statistics.sum(axis=0), np.zeros(0, dtype=np.int64)
-        return self.emission.judge_rows(self.table, self.statistics, total, nothing) is not None
-
-    @property
     def fixed_model(self) -> Model:
         """The model; where its half was asked for, the one that is fixed on that."""
         return self.model if self._half is None else self._half.model

@@ -23,34 +23,22 @@ class Emission(Named, ABC):
     know of labelled data is its *statistics*, an array that adds up over segments of data: a
     candidate's few steps are added to those of a long history at no cost.
 
-    An emission needs the four abstract methods, and is then valid everywhere. The rest is for
-    speed, and has safe defaults; `definetti.testing.check_emission` tries all of it.
+    An emission needs the four abstract methods, and is then valid everywhere;
+    `definetti.testing.check_emission` tries it.
 
     Attributes
     ----------
     symbols : whether equal observations share a code, so that counting them is worth while; the
         table then has a length, the number of its codes
-    adds_up : whether its statistics are all there is to the law once it is fixed, so that those of
-        some data are those of all without those of the others
     ordered : whether states are known by the order of columns alone, so that they must be declared
     example : some observations that it reads; with a name, what the exhaustive tests enumerate
     law : what it is called by people who do not read Python; its class's name if left out
     """
 
     symbols: bool = False
-    adds_up: bool = False
     ordered: bool = False
     example: ClassVar[tuple[Any, ...]] = ()
     law: ClassVar[str] = ""
-
-    def __init_subclass__(cls, **others: Any) -> None:
-        super().__init_subclass__(**others)
-        if "log_likelihood" in cls.__dict__ and "judge_rows" not in cls.__dict__:
-            cls.judge_rows = Emission.judge_rows  # type: ignore[method-assign]  # not those of another
-        if "fix" in cls.__dict__ and "adds_up" not in cls.__dict__:
-            cls.adds_up = False  # it may settle on more than sums
-        if "log_likelihood" in cls.__dict__ and "judge_each" not in cls.__dict__:
-            cls.judge_each = Emission.judge_each  # type: ignore[method-assign]
 
     @abstractmethod
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
@@ -69,34 +57,6 @@ class Emission(Named, ABC):
     @abstractmethod
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         """Judge observations: shape ``codes.shape + (n_states,)``."""
-
-    def judge_rows(
-        self, table: Any, rows: FloatArray, total: FloatArray, codes: IntArray
-    ) -> FloatArray | None:
-        """Judge observations by rows of statistics alone: ``codes.shape + (len(rows),)``.
-
-        For laws in which a state depends on no other but through sums over all of them: candidates
-        that leave a state alone then share what is said of it. Each row is that of one state, in
-        one of several estimates that have the same sum, `total`; its column is what
-        `log_likelihood` has for such a state. What `fix` settles must not depend on states. By
-        default None: each estimate is judged by itself, which is right for all.
-        """
-        return None
-
-    def judge_each(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        """Judge observations under several estimates: ``(m, G · n)``, as `log_likelihood` of each.
-
-        Parameters
-        ----------
-        statistics : (G, n, …) those of each estimate, which have the same sum over states
-        codes : (m,) what is judged
-        """
-        rows = statistics.reshape(-1, *statistics.shape[2:])
-        found = self.judge_rows(table, rows, statistics[0].sum(axis=0), codes)
-        if found is not None:
-            return found
-        each = [self.log_likelihood(table, one, codes) for one in statistics]
-        return np.concatenate(each, axis=1)
 
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]

@@ -119,6 +119,7 @@ class Categorical(Counted, name="categorical"):
     def judge_rows(
         self, table: Alphabet, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
+        """Judge symbols by how often each occurs in single states."""
         _, symbols = self.cells(table, codes)
         return judge_symbols(rows, float(self.prior), symbols)
 

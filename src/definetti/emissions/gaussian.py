@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
+from definetti._system.compiled import cut_pieces, kernel
 from definetti.emissions.base import Emission
-from definetti.emissions.gaussian_density import FLOOR, Laws
-from definetti.emissions.pooling import entry_sums, ratio, share, shrunk, summed
+from definetti.emissions.pooling import entry_sums, summed
 from definetti.emissions.reading import Vectors
 from definetti.emissions.tables import Rows
+
+# No variance is below this part of the column's variance over all states: a state in which a
+# column does not vary would otherwise have an infinite density there.
+FLOOR = 1e-8
+
+# A column whose variance is below this part of its mean square varies by rounding alone.
+ROUNDING = 1e-13
+
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+BLOCK = 256  # rows whose densities are worked out side by side, within a cache
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,86 +64,6 @@ class Centred:
     def take(self, codes: IntArray) -> FloatArray:
         """Return rows as seen from the point."""
         return self.rows.take(codes) - self.point
-
-
-# A column whose variance is below this part of its mean square varies by rounding alone.
-ROUNDING = 1e-13
-
-
-class Unlike(Exception):
-    """Raised where a column varies under some estimates and does not under others."""
-
-
-def estimate(
-    counts: FloatArray,
-    sums: FloatArray,
-    products: FloatArray,
-    prior: float,
-    shrinkage: float | None = None,
-    tied: bool = False,
-) -> Laws:
-    """Estimate normal laws from sums, as `Gaussian` says.
-
-    Parameters
-    ----------
-    counts, sums : (n, d) how many entries there are, and their sums; or (G, n, d), for as many
-        estimates, each of which is to the last bit what it is by itself
-    products : (n, d, d) sums of their products, or (n, d) of their squares; or (G, …)
-    prior, shrinkage : weights of the pooled mean and of the pooled variances
-    tied : whether one covariance serves all states
-    """
-    full = products.ndim > sums.ndim
-    squares = np.einsum("...kk->...k", products) if full else products
-    number = counts.sum(axis=-2)
-    own = ratio(sums, counts)
-    within = np.maximum(squares - sums * own, 0.0)
-    middle = ratio(sums.sum(axis=-2), number)
-    between = (counts * (own - middle[..., None, :]) ** 2).sum(axis=-2)
-    total = ratio(within.sum(axis=-2) + between, number)
-    each = total > ROUNDING * ratio(squares.sum(axis=-2), number)
-    alive = np.asarray(each[(0,) * (each.ndim - 1)])
-    if (each != alive).any():
-        raise Unlike
-
-    counts, own, within = counts[..., alive], own[..., alive], within[..., alive]
-    total = total[..., alive]
-    freedom = np.maximum(counts - 1.0, 0.0)
-    unit = np.sqrt(total)
-    means = shrunk(counts, sums[..., alive], prior) / unit[..., None, :]
-    # From here on in units of the overall spread, so that one floor fits all columns.
-    within = within / total[..., None, :]
-    free = freedom.sum(axis=-2)
-    inside = np.where(free > 0, ratio(within.sum(axis=-2), free), 1.0)[..., None, :]
-    # In so far as the mean is that of all data, so is the variance: all, where a state has none.
-    target = inside + share(counts, prior) * (1.0 - inside)
-    # As many as it takes for the pooled variances to hold their own against a scatter matrix that
-    # has just enough points to be invertible.
-    weight = shrinkage if shrinkage is not None else unit.shape[-1] + 1.0 if full else 2.0
-    if not full:
-        return Laws(alive, unit, means, _drawn(within, freedom, target, weight) + FLOOR)
-    eye = np.eye(unit.shape[-1])
-    points = freedom[..., :1, None]
-    scatter = products[..., alive, :][..., alive] / _outer(unit)[..., None, :, :]
-    scatter = scatter - counts[..., :1, None] * _outer(own / unit[..., None, :])
-    if tied:
-        covariances = _drawn(scatter.sum(axis=-3), points.sum(axis=-3), inside * eye, weight)
-        covariances = covariances[..., None, :, :]
-    else:
-        covariances = _drawn(scatter, points, target[..., None, :] * eye, weight)
-    shape = (*means.shape, len(eye))
-    return Laws(alive, unit, means, np.broadcast_to(covariances + FLOOR * eye, shape))
-
-
-def _drawn(
-    scatter: FloatArray, freedom: FloatArray, target: FloatArray, weight: float
-) -> FloatArray:
-    """Draw scatter to a target of some weight; the target alone where there is no scatter."""
-    own = ratio(scatter, freedom)
-    return np.asarray(own + share(freedom, weight) * (target - own))
-
-
-def _outer(vectors: FloatArray) -> FloatArray:
-    return np.asarray(vectors[..., :, None] * vectors[..., None, :])
 
 
 COVARIANCES = ("full", "diagonal", "tied")
@@ -178,7 +111,6 @@ class Gaussian(Emission, name="gaussian"):
     shrinkage: float | None = None
 
     law = "Gaussian"
-    adds_up = True
     example = ((0.0, 1.0), (2.5, None), None)
 
     def __post_init__(self) -> None:
@@ -231,32 +163,367 @@ class Gaussian(Emission, name="gaussian"):
         return self  # sums do not depend on what else is in the table
 
     def log_likelihood(self, table: Centred, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        laws = self._laws(table, statistics)
-        logs = laws.log_density(table.take(codes.ravel()))
-        return logs.reshape(*codes.shape, len(statistics))
+        once = np.zeros(1, dtype=np.int64)
+        logs = self.log_likelihoods(table, statistics[None], codes.reshape(1, -1), once)
+        return np.ascontiguousarray(logs.T).reshape(*codes.shape, len(statistics))
 
-    def judge_each(self, table: Centred, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        try:
-            laws = self._laws(table, statistics)
-        except Unlike:
-            return super().judge_each(table, statistics, codes)
-        return laws.log_densities(table.take(codes))
+    def log_likelihoods(
+        self, table: Centred, statistics: FloatArray, codes: IntArray, sets: IntArray
+    ) -> FloatArray:
+        """Judge sets of observations under several estimates: ``(G · n, m)``.
 
-    def _laws(self, table: Centred, statistics: FloatArray) -> Laws:
-        """Return the laws of states by their sums, or of those of several estimates."""
-        leading, width = statistics.shape[:-1], len(table.point)
-        if self.covariance == "diagonal":
-            parts = statistics.reshape(*leading, 3, width)
-            counts, sums, products = (parts[..., k, :] for k in range(3))
+        Parameters
+        ----------
+        statistics : (G, n, …) those of each estimate
+        codes, sets : (K, m) sets of observations, and (G,) the one that each estimate judges
+        """
+        number, n = statistics.shape[:2]
+        width = len(table.point)
+        full = self.covariance != "diagonal"
+        if full:
+            sums = np.ascontiguousarray(statistics[..., 1 : 1 + width])
+            counts = np.repeat(statistics[..., :1], width, axis=2)
+            products = statistics[..., 1 + width :].reshape(number, n, width, width)
+            squares = np.einsum("gikk->gik", products).copy()
         else:
-            sums = statistics[..., 1 : 1 + width]
-            counts = np.broadcast_to(statistics[..., :1], sums.shape)
-            products = statistics[..., 1 + width :].reshape(*leading, width, width)
-        tied = self.covariance == "tied"
-        return estimate(counts, sums, products, self.prior, self.shrinkage, tied)
+            parts = statistics.reshape(number, n, 3, width)
+            counts, sums, squares = (parts[:, :, k].copy() for k in range(3))
+        alive, units, means, targets, inside, within = _moments(counts, sums, squares, self.prior)
+        weights = np.full(number, 2.0) if not full else alive.sum(axis=1) + 1.0
+        if self.shrinkage is not None:
+            weights[:] = self.shrinkage
+        if not full:
+            spread = _variances(counts, within, targets, weights)
+        elif self.covariance == "tied":
+            spread = _tied_covariance(counts, sums, products, units, inside, weights)
+        else:
+            spread = _covariances(counts, sums, products, units, targets, weights)
+        laws = Laws(alive, units, means, spread)
+        return laws.log_densities(table.take(codes), sets).reshape(number * n, -1)
 
-    def _used(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+    def _used(self, values: FloatArray) -> BoolArray:
         """Tell which rows the estimate uses."""
         missing = np.isnan(values)
         lacking = missing.all(axis=1) if self.covariance == "diagonal" else missing.any(axis=1)
         return np.asarray(~lacking & (values.shape[1] > 0))
+
+
+class Laws(NamedTuple):
+    """Normal laws of ``n`` states under ``G`` estimates, in units that fit each column.
+
+    Attributes
+    ----------
+    alive : (G, d) which columns vary at all; the others tell nothing and are left out
+    units : (G, d) the spread over all states
+    means : (G, n, d)
+    covariances : (G, n, d, d), or their diagonals (G, n, d) where columns are independent
+    """
+
+    alive: BoolArray
+    units: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+
+    def log_densities(self, values: FloatArray, sets: IntArray) -> FloatArray:
+        """Log-density of rows under each law, ``(G, n, R)``; NaN is left out.
+
+        Leaving out an entry of a normal vector leaves the matching block of its covariance, so
+        rows are taken together by what they lack.
+
+        Parameters
+        ----------
+        values, sets : (K, R, d) sets of rows, and (G,) the one that each estimate judges
+        """
+        number, n, _ = self.means.shape
+        logs = np.zeros((number, n, values.shape[1]))
+        density: Any = _full_densities if self.covariances.ndim == 4 else _diagonal_densities
+        rows = np.ascontiguousarray(np.moveaxis(values, 2, 1))
+        for alive in _distinct(self.alive):
+            members = np.flatnonzero((self.alive == alive).all(axis=1))
+            seen = ~np.isnan(values) & alive
+            for there in _distinct(seen.reshape(-1, len(alive))):
+                chosen = (seen == there).all(axis=2)
+                columns = np.flatnonzero(there)
+                for part in cut_pieces(values.shape[1], len(members) * n * len(columns) ** 2):
+                    density(self, rows, columns, chosen, members, sets, part.start, part.stop, logs)
+        return logs
+
+
+def _distinct(marks: BoolArray) -> BoolArray:
+    """Return the rows of marks that have any, each once."""
+    marks = marks[marks.any(axis=1)]
+    if marks.all():
+        return marks[:1]
+    _, first = np.unique(np.packbits(marks, axis=1), axis=0, return_index=True)
+    return marks[first]
+
+
+@kernel
+def _ratio(numerator: float, denominator: float) -> float:
+    """Divide, with 0 where there is nothing to divide by."""
+    return numerator / denominator if denominator > 0.0 else 0.0
+
+
+@kernel
+def _share(count: float, prior: float) -> float:
+    """Weight of the pseudo-observations in an estimate from so many observations."""
+    return prior / (count + prior) if count + prior > 0.0 else 1.0
+
+
+@kernel
+def _drawn(scatter: float, freedom: float, target: float, weight: float) -> float:
+    """Draw scatter to a target of some weight; the target alone where there is no scatter."""
+    own = _ratio(scatter, freedom)
+    return own + _share(freedom, weight) * (target - own)
+
+
+@kernel
+def _moments(
+    counts: FloatArray, sums: FloatArray, squares: FloatArray, prior: float
+) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Estimate what each column has by itself from sums, ``(G, n, d)``.
+
+    Returns
+    -------
+    which columns vary, (G, d); their spread over all states, (G, d); and in units of that spread,
+    so that one floor fits all columns: means, (G, n, d); the variances that those of states are
+    drawn to, (G, n, d); the variance within states, (G, d); scatter, (G, n, d)
+    """
+    number, n, width = sums.shape
+    alive = np.zeros((number, width), dtype=np.bool_)
+    units, inside = np.ones((number, width)), np.ones((number, width))
+    means, targets, within = np.zeros(sums.shape), np.ones(sums.shape), np.zeros(sums.shape)
+    for g in range(number):
+        for k in range(width):
+            count, total, square = 0.0, 0.0, 0.0
+            for i in range(n):
+                count += counts[g, i, k]
+                total += sums[g, i, k]
+                square += squares[g, i, k]
+            pooled = _ratio(total, count)
+            inner, between, free = 0.0, 0.0, 0.0
+            for i in range(n):
+                own = _ratio(sums[g, i, k], counts[g, i, k])
+                within[g, i, k] = max(squares[g, i, k] - sums[g, i, k] * own, 0.0)
+                inner += within[g, i, k]
+                between += counts[g, i, k] * (own - pooled) ** 2
+                free += max(counts[g, i, k] - 1.0, 0.0)
+            variance = _ratio(inner + between, count)
+            if not variance > ROUNDING * _ratio(square, count):
+                continue
+            alive[g, k] = True
+            units[g, k] = math.sqrt(variance)
+            inner = 0.0
+            for i in range(n):
+                within[g, i, k] /= variance
+                inner += within[g, i, k]
+            if free > 0.0:
+                inside[g, k] = inner / free
+            for i in range(n):
+                # In so far as the mean is that of all data, so is the variance: all, where a
+                # state has none.
+                leaning = _share(counts[g, i, k], prior)
+                own = sums[g, i, k] / counts[g, i, k] if counts[g, i, k] > 0.0 else pooled
+                means[g, i, k] = (own + leaning * (pooled - own)) / units[g, k]
+                targets[g, i, k] = inside[g, k] + leaning * (1.0 - inside[g, k])
+    return alive, units, means, targets, inside, within
+
+
+@kernel
+def _variances(
+    counts: FloatArray, within: FloatArray, targets: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Estimate the variances of states whose columns are independent: ``(G, n, d)``."""
+    number, n, width = counts.shape
+    found = np.empty(counts.shape)
+    for g in range(number):
+        for i in range(n):
+            for k in range(width):
+                freedom = max(counts[g, i, k] - 1.0, 0.0)
+                drawn = _drawn(within[g, i, k], freedom, targets[g, i, k], weights[g])
+                found[g, i, k] = drawn + FLOOR
+    return found
+
+
+@kernel
+def _scatter(
+    count: float, sums: FloatArray, products: FloatArray, units: FloatArray, a: int, b: int
+) -> float:
+    """Return an entry of the scatter matrix of one state, in units of the overall spread."""
+    own_a, own_b = _ratio(sums[a], count) / units[a], _ratio(sums[b], count) / units[b]
+    return float(products[a, b] / (units[a] * units[b]) - count * (own_a * own_b))
+
+
+@kernel
+def _covariances(
+    counts: FloatArray,
+    sums: FloatArray,
+    products: FloatArray,
+    units: FloatArray,
+    targets: FloatArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Estimate the covariance of each state: ``(G, n, d, d)``."""
+    number, n, width = sums.shape
+    found = np.empty((number, n, width, width))
+    for g in range(number):
+        for i in range(n):
+            count = counts[g, i, 0] if width else 0.0
+            freedom = max(count - 1.0, 0.0)
+            for a in range(width):
+                for b in range(width):
+                    own = _scatter(count, sums[g, i], products[g, i], units[g], a, b)
+                    target = targets[g, i, a] if a == b else 0.0
+                    drawn = _drawn(own, freedom, target, weights[g])
+                    found[g, i, a, b] = drawn + FLOOR if a == b else drawn
+    return found
+
+
+@kernel
+def _tied_covariance(
+    counts: FloatArray,
+    sums: FloatArray,
+    products: FloatArray,
+    units: FloatArray,
+    inside: FloatArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Estimate one covariance for all states: ``(G, n, d, d)``, the same for each of them."""
+    number, n, width = sums.shape
+    found = np.empty((number, n, width, width))
+    for g in range(number):
+        for a in range(width):
+            for b in range(width):
+                scatter, freedom = 0.0, 0.0
+                for i in range(n):
+                    count = counts[g, i, 0]
+                    scatter += _scatter(count, sums[g, i], products[g, i], units[g], a, b)
+                    freedom += max(count - 1.0, 0.0)
+                target = inside[g, a] if a == b else 0.0
+                drawn = _drawn(scatter, freedom, target, weights[g])
+                found[g, :, a, b] = drawn + FLOOR if a == b else drawn
+    return found
+
+
+@kernel
+def _whiten(covariance: FloatArray, whitening: FloatArray) -> float:
+    """Write the inverse of the Cholesky factor; return the logarithm of its determinant, negated.
+
+    The floor only meets rounding: no pivot of the estimate is below `FLOOR` in exact arithmetic.
+    """
+    width = len(covariance)
+    factor = np.zeros((width, width))
+    logarithm = 0.0
+    for a in range(width):
+        for b in range(a + 1):
+            rest = covariance[a, b]
+            for k in range(b):
+                rest -= factor[a, k] * factor[b, k]
+            if a == b:
+                factor[a, a] = math.sqrt(max(rest, FLOOR / 2))
+                logarithm += math.log(factor[a, a])
+            else:
+                factor[a, b] = rest / factor[b, b]
+    for a in range(width):
+        whitening[a, a] = 1.0 / factor[a, a]
+        for b in range(a):
+            rest = 0.0
+            for k in range(b, a):
+                rest -= factor[a, k] * whitening[k, b]
+            whitening[a, b] = rest / factor[a, a]
+    return logarithm
+
+
+@kernel
+def _full_densities(
+    laws: Laws,
+    values: FloatArray,
+    columns: IntArray,
+    chosen: BoolArray,
+    members: IntArray,
+    sets: IntArray,
+    first: int,
+    last: int,
+    logs: FloatArray,
+) -> None:
+    """Write the log-densities of rows that have the same columns.
+
+    Parameters
+    ----------
+    values : (K, d, R) sets of rows
+    columns, chosen, members : which columns, rows, (K, R), and estimates are meant
+    sets : (G,) the set of rows that each estimate judges
+    first, last : from which row on, and up to which
+    """
+    n, width = laws.means.shape[1], len(columns)
+    covariance, whitening = np.empty((width, width)), np.zeros((n, width, width))
+    constants = np.empty(n)
+    places = np.empty(last - first, dtype=np.int64)
+    scaled, centred = np.empty((width, BLOCK)), np.empty((width, BLOCK))
+    along, lengths = np.empty(BLOCK), np.empty(BLOCK)
+    for g in members:
+        own = sets[g]
+        number = 0
+        for r in range(first, last):
+            if chosen[own, r]:
+                places[number] = r
+                number += 1
+        for i in range(n):
+            for a in range(width):
+                for b in range(width):
+                    covariance[a, b] = laws.covariances[g, i, columns[a], columns[b]]
+            constants[i] = _whiten(covariance, whitening[i]) + width * HALF_LOG_2PI
+            for k in columns:
+                constants[i] += math.log(laws.units[g, k])
+        for begin in range(0, number, BLOCK):  # side by side, each in the same order
+            size = min(BLOCK, number - begin)
+            for k in range(width):
+                unit = laws.units[g, columns[k]]
+                for r in range(size):
+                    scaled[k, r] = values[own, columns[k], places[begin + r]] / unit
+            for i in range(n):
+                for k in range(width):
+                    mean = laws.means[g, i, columns[k]]
+                    for r in range(size):
+                        centred[k, r] = scaled[k, r] - mean
+                lengths[:] = 0.0
+                for e in range(width):
+                    along[:] = 0.0
+                    for k in range(e + 1):
+                        axis = whitening[i, e, k]
+                        for r in range(size):
+                            along[r] += centred[k, r] * axis
+                    for r in range(size):
+                        lengths[r] += along[r] * along[r]
+                for r in range(size):
+                    logs[g, i, places[begin + r]] = -0.5 * lengths[r] - constants[i]
+
+
+@kernel
+def _diagonal_densities(
+    laws: Laws,
+    values: FloatArray,
+    columns: IntArray,
+    chosen: BoolArray,
+    members: IntArray,
+    sets: IntArray,
+    first: int,
+    last: int,
+    logs: FloatArray,
+) -> None:
+    """Do the same where columns are independent."""
+    for g in members:
+        own = sets[g]
+        for i in range(laws.means.shape[1]):
+            for k in columns:
+                variance, mean, unit = (
+                    laws.covariances[g, i, k],
+                    laws.means[g, i, k],
+                    laws.units[g, k],
+                )
+                precision = 1.0 / variance
+                constant = 0.5 * math.log(variance) + HALF_LOG_2PI + math.log(unit)
+                for r in range(first, last):
+                    if chosen[own, r]:
+                        away = values[own, k, r] / unit - mean
+                        logs[g, i, r] -= 0.5 * away * away * precision + constant

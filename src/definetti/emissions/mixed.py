@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from typing import Any, NamedTuple
@@ -290,33 +290,17 @@ class Mixed(Emission, name="mixed"):
 
     def log_likelihood(self, table: Columns, statistics: FloatArray, codes: IntArray) -> FloatArray:
         logs = np.zeros((*codes.shape, len(statistics)))
-        parts = zip(self.laws(table), table.columns, table.take(codes), strict=False)
-        for k, (law, column, part) in enumerate(parts):
-            width = law.statistics(column.table, NONE, NONE, 1).shape[1]
-            logs += law.log_likelihood(column.table, statistics[:, k, :width], part)
+        for part, law, own, k, width in self.parts(table, codes):
+            logs += law.log_likelihood(own, statistics[:, k, :width], part)
         return logs
 
-    def judge_rows(
-        self, table: Columns, rows: FloatArray, total: FloatArray, codes: IntArray
-    ) -> FloatArray | None:
-        logs = np.zeros((*codes.shape, len(rows)))
-        parts = zip(self.laws(table), table.columns, table.take(codes), strict=False)
-        for k, (law, column, part) in enumerate(parts):
-            width = law.statistics(column.table, NONE, NONE, 1).shape[1]
-            found = law.judge_rows(column.table, rows[:, k, :width], total[k, :width], part)
-            if found is None:
-                return None
-            logs += found
-        return logs
-
-    def judge_each(self, table: Columns, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        logs = np.zeros((len(codes), statistics.shape[0] * statistics.shape[1]))
-        parts = zip(self.laws(table), table.columns, table.take(codes), strict=False)
-        for k, (law, column, part) in enumerate(parts):
-            width = law.statistics(column.table, NONE, NONE, 1).shape[1]
-            own = np.ascontiguousarray(statistics[:, :, k, :width])
-            logs += law.judge_each(column.table, own, part)
-        return logs
+    def parts(
+        self, table: Columns, codes: IntArray
+    ) -> Iterator[tuple[IntArray, Emission, Any, int, int]]:
+        """Yield, of each column that has a law: codes, law, table, place, width of statistics."""
+        own = zip(self.laws(table), table.columns, table.take(codes), strict=False)
+        for k, (law, column, part) in enumerate(own):
+            yield part, law, column.table, k, law.statistics(column.table, NONE, NONE, 1).shape[1]
 
     def laws(self, table: Columns) -> tuple[Emission, ...]:
         """Return the law of each column that has one."""

@@ -62,16 +62,12 @@ class Entrywise(CodedRows):
         return entry_sums(table.take(codes), states, n_states)
 
     def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        return self._judge(table, statistics, statistics.sum(axis=0), codes)
+        return self.judge_rows(table, statistics, statistics.sum(axis=0), codes)
 
     def judge_rows(
         self, table: Rows, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
-        return self._judge(table, rows, total, codes)
-
-    def _judge(
-        self, table: Rows, rows: FloatArray, total: FloatArray, codes: IntArray
-    ) -> FloatArray:
+        """Judge observations by statistics of single states and their sum over all states."""
         counts, sums = np.split(rows, 2, axis=1)
         together = Total(*np.split(total, 2))
         logs = self.logs(table.take(codes.ravel()), counts, sums, together)

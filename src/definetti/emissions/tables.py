@@ -169,8 +169,6 @@ class Rows:
 class CodedRows(Emission):
     """The coding that emissions of vectors share: each row is a thing of its own."""
 
-    adds_up = True
-
     def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
         return (Rows() if table is None else table).encoded(observations, name)
 

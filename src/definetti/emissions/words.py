@@ -183,16 +183,12 @@ class Words(Counted, name="words"):
         return self  # only words that occurred count, and no later one is added
 
     def log_likelihood(self, table: Lexicon, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        return self._judge(table, statistics, statistics.sum(axis=0), codes)
+        return self.judge_rows(table, statistics, statistics.sum(axis=0), codes)
 
     def judge_rows(
         self, table: Lexicon, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
-        return self._judge(table, rows, total, codes)
-
-    def _judge(
-        self, table: Lexicon, rows: FloatArray, total: FloatArray, codes: IntArray
-    ) -> FloatArray:
+        """Judge words by statistics of single states and their sum over all states."""
         shapes = _distinct(rows, table.shape_of, len(table.shapes))
         materials = _distinct(shapes, table.material_of, len(MATERIALS))
         shown = total > 0
@@ -266,11 +262,11 @@ class Text(Words, name="text"):
         once = np.count_nonzero(counts == 1)
         return bool(np.count_nonzero(counts) > self.few and once > self.rare * counts.sum())
 
-    def _judge(
+    def judge_rows(
         self, table: Lexicon, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
         if self._are_words(total):
-            return super()._judge(table, rows, total, codes)
+            return super().judge_rows(table, rows, total, codes)
         return judge_symbols(rows, float(self.prior), codes)
 
     def fix_counts(self, table: Lexicon, counts: FloatArray) -> Words | FixedLabels:

@@ -24,14 +24,14 @@ from definetti._system.terminal import show_progress
 from definetti.data.history import Completion, Windows, stacked
 from definetti.engine.classes import rank_in_class
 from definetti.engine.pvalues import Ranked, count_ranks
-from definetti.engine.task import ROOM, PredictionTask, evaluate_each
+from definetti.engine.task import ROOM, PredictionTask, evaluate, evaluate_each
 from definetti.models.estimates import Estimates
 from definetti.scores import Score
 from definetti.symmetry import Full
 from definetti.symmetry.base import Reference
 
 NONE = np.zeros(0, dtype=np.int64)
-TOGETHER = 2**14  # windows, or cells of matrices, of all candidates that are ranked at once
+TOGETHER = 2**15  # windows, or cells of matrices, of all candidates that are ranked at once
 
 
 def rank(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:
@@ -61,16 +61,18 @@ def rank_by_scores(
     rearranged = (_rearrange(task, completions, members) for members in shown)  # Step 3
     for batch in _batch(task, rearranged):
         members = [k for group in batch for k in group.members]
+        sets = np.repeat(np.arange(len(batch)), [len(group.members) for group in batch])
         estimates = task.estimates(  # Step 2
-            [completions[k] for k in members], stacked(group.windows for group in batch)
+            [completions[k] for k in members], [group.windows for group in batch], sets
         )
         mine = task.hide_unseen(Windows(*(array[members] for array in own)))
-        models = np.arange(len(members)) if len(estimates) > 1 else np.zeros(len(members), int)
         for s, score in enumerate(scores):
-            values[s, members] = evaluate_each(score, estimates, models, mine)  # Step 4
-            others = _score_references(replace(task, score=score), estimates, batch)
-            for (places, reference, _, weights), each in zip(batch, others, strict=True):
-                counted = count_ranks(each, weights, values[s, places], reference.joins)  # Step 5
+            scored = _score(replace(task, score=score), estimates, mine, batch)  # Step 4
+            for (places, reference, _, weights), (own_scores, others) in zip(
+                batch, scored, strict=True
+            ):
+                values[s, places] = own_scores
+                counted = count_ranks(others, weights, own_scores, reference.joins)  # Step 5
                 counts[s, 0, places], counts[s, 1, places], counts[s, 2, places] = counted
                 randomised[places] = reference.randomised
     return [Ranked.of_window(counts[s], values[s], randomised) for s in range(len(scores))]
@@ -127,27 +129,35 @@ def _batch(task: PredictionTask, groups: Iterator[Group]) -> Iterator[list[Group
         yield batch
 
 
-def _score_references(
-    task: PredictionTask, estimates: Estimates, batch: list[Group]
-) -> list[FloatArray]:
-    """Score what each group is compared with, under the model of each member: ``(G, R)``."""
+def _score(
+    task: PredictionTask, estimates: Estimates, own: Windows, batch: list[Group]
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Score the candidates of each group of a batch, ``(G,)``, and what they are compared with.
+
+    The latter under the one model, ``(R,)``, or under that of each member, ``(G, R)``.
+    """
+    first = 0
     if task.model.fixed:
         estimate = estimates.at(NONE)
-        return [
-            task.score_windows(estimate, group.windows)
-            if group.reference.ends is None
-            else task.past_scores(estimate, group.reference.ends)  # each once and for all
-            for group in batch
-        ]
-    models, windows, shapes, first = [], [], [], 0
-    for group in batch:
-        number, size = len(group.members), len(group.windows.start)
-        each, places = np.divmod(np.arange(number * size), max(size, 1))
-        models.append(first + each if len(estimates) > 1 else each)
-        windows.append(Windows(*(array[places] for array in group.windows)))
-        shapes.append((number, size))
-        first += number
-    values = evaluate_each(task.score, estimates, np.concatenate(models), stacked(windows))
-    ends = np.cumsum([number * size for number, size in shapes])[:-1]
-    parts = zip(np.split(values, ends), shapes, strict=True)
-    return [part.reshape(shape) for part, shape in parts]
+        scores = evaluate(task.score, estimate, own)
+        for group in batch:
+            mine = scores[first : first + len(group.members)]
+            first += len(group.members)
+            if group.reference.ends is None:
+                yield mine, task.score_windows(estimate, group.windows)
+            else:  # each once and for all
+                yield mine, task.past_scores(estimate, group.reference.ends)
+        return
+    models, places, begin = [], [], len(own.start)
+    for group in batch:  # a candidate's own window comes before those that it is compared with
+        members, size = len(group.members), len(group.windows.start)
+        which, others = np.arange(first, first + members), np.arange(begin, begin + size)
+        models.append(which.repeat(1 + size))
+        places.append(np.column_stack([which, np.tile(others, (members, 1))]).ravel())
+        first, begin = first + members, begin + size
+    every, index = stacked([own, *(group.windows for group in batch)]), np.concatenate(places)
+    windows = Windows(*(array[index] for array in every))
+    values = evaluate_each(task.score, estimates, np.concatenate(models), windows)
+    for group, part in zip(batch, np.split(values, np.cumsum([*map(len, places)])), strict=False):
+        table = part.reshape(len(group.members), -1)
+        yield table[:, 0], table[:, 1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ from definetti.symmetry.base import Reference, Symmetry
 
 # Numbers that a score may work on at once, a row or a square of states for every step.
 ROOM = 2**23
+CACHE = 2**16  # such numbers that are worked on best at once: what a cache holds
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -185,13 +186,16 @@ class PredictionTask:
             statistics = padded(statistics, *shape)
         return model.estimate(completion, self.table, statistics, self.labels)
 
-    def estimates(self, completions: list[Completion], windows: Windows) -> Estimates:
+    def estimates(
+        self, completions: list[Completion], windows: Sequence[Windows], sets: IntArray
+    ) -> Estimates:
         """Estimate the models of candidates that share what they learn from: Step 2 for all.
 
         Parameters
         ----------
         completions : the history completed with each of them
-        windows : what the models will be asked about, beside the candidates themselves
+        windows, sets : what the models will be asked about, beside the candidates themselves: sets
+            of windows, and (G,) the one of each candidate
         """
         if self.model.fixed:
             return EstimateList([self.estimate(completions[0])])
@@ -204,7 +208,7 @@ class PredictionTask:
         found = estimate_candidates(
             self.model, subset, completions[0], np.array([one.states for one in completions]),
             self.table, self.statistics, self.labels,
-            np.concatenate([windows.observations.ravel(), self.observations]),
+            [one.observations for one in windows], sets,
         )  # fmt: skip
         if found is not None:
             return found
@@ -333,7 +337,7 @@ def evaluate_each(
     scores = np.empty(number)
     squares = 2 if score.squares else 1
     n_states = len(estimates.at(models[:0]).labels)
-    most = max(1, ROOM // (steps * n_states**squares))
+    most = max(1, CACHE // (steps * n_states**squares))
     for begin in range(0, number, most):
         part = slice(begin, begin + most)
         some = Windows(*(array[part] for array in windows))

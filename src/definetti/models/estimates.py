@@ -20,6 +20,7 @@ from definetti.data.history import Windows
 from definetti.data.labels import MISSING, check_indices, check_shape
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
+from definetti.emissions.sharing import judge_each, judge_rows, shares_laws
 from definetti.models.base import Estimate
 from definetti.models.kernels.chain import Chain
 from definetti.models.kernels.forward import Coded, Transitions
@@ -120,16 +121,20 @@ class ChainEstimates:
     Attributes
     ----------
     transitions : (G, n, n) row-stochastic matrices
-    columns : (m + 1, P) log-likelihoods of observations, each column that of one state under some
-        of the models; the last row is for missing ones
-    picks : (G, n) the column of each state under each model
-    codes : (m + 1,) the codes of these observations in the table, in rising order, then `MISSING`
+    laws : (P, width) log-likelihoods of observations, each row those of one state under some of
+        the models; the last column is for missing ones
+    picks : (G, n) the law of each state under each model
+    codes : (m + 1,) the codes of all observations in the table, in rising order, then `MISSING`
+    columns, sets : (K, m + 1) the column of each observation in a set of them, −1 where it is not
+        in the set, and (G,) the set that the laws of each model are about
     """
 
     transitions: FloatArray
-    columns: FloatArray
+    laws: FloatArray
     picks: IntArray
     codes: IntArray
+    columns: IntArray
+    sets: IntArray
     emission: Emission
     table: Any
     labels: tuple[Hashable, ...]
@@ -142,21 +147,46 @@ class ChainEstimates:
         return _ChainByWindow(self, models)
 
 
-def _find_places(codes: IntArray, observations: IntArray) -> IntArray:
-    """Return the place of each observation among codes in rising order, `MISSING` the last."""
-    known, last = codes[:-1], len(codes) - 1
-    span = int(known[-1] - known[0]) + 1 if last else 0
-    if last and span <= 4 * observations.size:  # codes of neighbouring rows: a table will do
-        table = np.full(span, last)
-        table[known - known[0]] = np.arange(last)
-        places = table[np.clip(observations - known[0], 0, span - 1)]
-        places[observations == MISSING] = last
-    else:
-        places = np.searchsorted(known, observations)
-        places[observations == MISSING] = last
-    if not np.array_equal(codes[places], observations):
+def _find_places(made: ChainEstimates, which: IntArray, observations: IntArray) -> IntArray:
+    """Return the column of each observation, (B, h), in the laws of its window's model."""
+    known = made.codes[:-1]
+    first, span = (int(known[0]), int(known[-1] - known[0]) + 1) if len(known) else (0, 0)
+    places = np.full(0, -1)
+    if span <= 4 * observations.size:  # codes of neighbouring rows: a table will do
+        places = np.full(span, -1)
+        places[known - first] = np.arange(len(known))
+    found = _columns_of(known, first, places, made.columns, made.sets[which], observations)
+    if found.size and found.min() < 0:
         raise ValueError("windows have observations that the estimates were not made for")
-    return np.asarray(places)
+    return found
+
+
+@kernel
+def _columns_of(
+    known: IntArray,
+    first: int,
+    places: IntArray,
+    columns: IntArray,
+    sets: IntArray,
+    observations: IntArray,
+) -> IntArray:
+    """Find observations among known codes, by their places from the first on if there are any."""
+    windows, steps = observations.shape
+    found = np.full((windows, steps), -1)
+    for b in range(windows):
+        for k in range(steps):
+            code = observations[b, k]
+            place = len(known)  # that of missing ones
+            if code != MISSING:
+                if len(places):
+                    place = places[code - first] if 0 <= code - first < len(places) else -1
+                else:
+                    place = np.searchsorted(known, code)
+                    if place == len(known) or known[place] != code:
+                        place = -1
+            if place >= 0:
+                found[b, k] = columns[sets[b], place]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,18 +201,17 @@ class _ChainByWindow(Chain):
         return self.models.labels
 
     def seen(self, windows: Windows) -> tuple[Transitions, Coded, IntArray]:
-        columns, picks, codes = self.models.columns, self.models.picks, self.models.codes
-        observations = windows.observations
-        places = _find_places(codes, observations)
-        used, own = np.unique(self.which, return_inverse=True)
-        rows, steps = len(codes), observations.shape[1]
-        if len(used) * rows <= observations.size:  # each observation once under every model
-            logs = _gather(columns, picks[used])
-            places = own[:, None] * rows + places
+        made, which, observations = self.models, self.which, windows.observations
+        places = _find_places(made, which, observations)
+        used, own = np.unique(which, return_inverse=True)
+        width, steps = made.laws.shape[1], observations.shape[1]
+        if len(used) * width <= 2 * observations.size:  # each observation once under every model
+            logs = _gather(made.laws, made.picks[used])
+            places = own[:, None] * width + places
         else:
-            logs = columns[places.ravel()[:, None], picks[self.which.repeat(steps)]]
+            logs = made.laws[made.picks[which.repeat(steps)], places.ravel()[:, None]]
             places = np.arange(observations.size).reshape(observations.shape)
-        return Transitions(self.models.transitions, self.which), Coded(logs, places), windows.start
+        return Transitions(made.transitions, which), Coded(logs, places), windows.start
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         return self.models.emission.decode(self.models.table, codes)
@@ -198,7 +227,8 @@ def refit(
     table: Any,
     statistics: FloatArray,
     labels: tuple[Hashable, ...],
-    asked: IntArray,
+    asked: Sequence[IntArray],
+    sets: IntArray,
     met: npt.NDArray[np.bool_] | None = None,
 ) -> ChainEstimates:
     """Return the models of candidates that go on from a history.
@@ -210,10 +240,11 @@ def refit(
     candidates, observations : (G, h) their states, (h,) the codes of what is observed
     prior : added to every count of a transition
     statistics : (n, …) those of the observations that all of them learn from
-    asked : the codes of observations that will be asked about
+    asked, sets : the codes of observations that will be asked about, in some sets, and (G,) the set
+        of each candidate, to which its own observations are added
     met : (n,) the states that all of them know beside their own; None where that is all there are
     """
-    size, n, known = len(candidates), len(counts), counts.astype(np.float64)
+    (size, steps), n, known = candidates.shape, len(counts), counts.astype(np.float64)
     left = np.concatenate([np.full((size, 1), present), candidates[:, :-1]], axis=1)
     rows = _rows_left(known, left, candidates)
     if met is None or met.all():
@@ -227,9 +258,25 @@ def refit(
             reached = met.copy()
             reached[candidate] = True
             own[:] = np.exp(log_frequencies(spread(own, prior, reached), 0.0))
-    codes = np.append(np.unique(asked[asked != MISSING]), MISSING)
-    columns, picks = _judged(emission, table, statistics, candidates, observations, codes)
-    return ChainEstimates(transitions, columns, picks, codes, emission, table, labels)
+    codes = _distinct(np.concatenate([observations, *map(np.ravel, asked)]))
+    single = emission.statistics(table, observations, np.arange(steps), max(steps, n))[:steps]
+    if shares_laws(emission, table):
+        laws, picks = _shared_laws(emission, table, statistics, single, candidates, codes)
+    elif not single.size:  # a law that learns nothing
+        logs = emission.log_likelihood(table, statistics, codes)
+        check_shape(logs, (len(codes), n), "log_likelihood")
+        laws, picks = np.ascontiguousarray(logs.T), np.tile(np.arange(n), (size, 1))
+    else:
+        every = np.repeat(statistics[None], size, axis=0)
+        for step in range(steps):
+            every[np.arange(size), candidates[:, step]] += single[step]
+        chosen, columns = _each_set(codes, [np.append(observations, one) for one in asked])
+        laws = judge_each(emission, table, every, chosen, sets)
+        picks = np.arange(size * n).reshape(size, n)
+        return ChainEstimates(
+            transitions, laws, picks, codes, columns, sets, emission, table, labels
+        )
+    return _about_all(transitions, laws, picks, codes, emission, table, labels)
 
 
 def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> FloatArray:
@@ -268,26 +315,55 @@ def estimates_of_counts(
     """
     size, n, width = pairs.shape
     transitions = np.exp(log_frequencies(moves.reshape(-1, n).astype(np.float64), priors[0]))
-    columns = np.zeros((width, size * n))
+    laws = np.zeros((size * n, width))
     seen = pairs[:, :, 1:].reshape(size * n, -1).astype(np.float64)
-    columns[:-1] = log_frequencies(seen, priors[1]).T
+    laws[:, :-1] = log_frequencies(seen, priors[1])
     picks = np.arange(size * n).reshape(size, n)
     codes = np.append(np.arange(width - 1), MISSING)
     transitions = transitions.reshape(moves.shape)
-    return ChainEstimates(transitions, columns, picks, codes, emission, table, labels)
+    return _about_all(transitions, laws, picks, codes, emission, table, labels)
 
 
-def _judged(
+def _about_all(
+    transitions: FloatArray, laws: FloatArray, picks: IntArray, codes: IntArray, *others: Any
+) -> ChainEstimates:
+    """Return models whose laws are about all observations."""
+    columns, sets = np.arange(len(codes))[None], np.zeros(len(picks), dtype=np.int64)
+    return ChainEstimates(transitions, laws, picks, codes, columns, sets, *others)
+
+
+def _distinct(codes: IntArray) -> IntArray:
+    """Return codes once each, in rising order, then `MISSING`."""
+    return np.append(np.unique(codes[codes != MISSING]), MISSING)
+
+
+def _each_set(codes: IntArray, asked: list[IntArray]) -> tuple[IntArray, IntArray]:
+    """Return distinct codes of each set, (K, width), and the column of each of all codes there."""
+    sets = [_distinct(one.ravel()) for one in asked]
+    chosen = np.full((len(sets), max(map(len, sets))), MISSING)
+    columns = np.full((len(sets), len(codes)), -1)
+    for k, own in enumerate(sets):
+        chosen[k, : len(own)] = own
+        columns[k, np.searchsorted(codes[:-1], own[:-1])] = np.arange(len(own) - 1)
+        columns[k, -1] = chosen.shape[1] - 1
+    return chosen, columns
+
+
+def _shared_laws(
     emission: Emission,
     table: Any,
     statistics: FloatArray,
+    single: FloatArray,
     candidates: IntArray,
-    observations: IntArray,
     codes: IntArray,
 ) -> tuple[FloatArray, IntArray]:
-    """Return log-likelihoods of observations, (m, P), and which column is whose, (G, n)."""
+    """Return the log-likelihoods of distinct laws, (P, m), and which law is whose, (G, n).
+
+    Parameters
+    ----------
+    single : (h, …) the statistics of each new observation
+    """
     (size, steps), n = candidates.shape, len(statistics)
-    single = emission.statistics(table, observations, np.arange(steps), max(steps, n))[:steps]
     # Which of the new observations each state gets, as one number.
     gets = ((candidates[:, :, None] == np.arange(n)) << np.arange(steps)[:, None]).sum(axis=1)
     distinct, places = np.unique(gets * n + np.arange(n), return_inverse=True)
@@ -297,31 +373,18 @@ def _judged(
     for step in range(steps):
         rows[added[:, step] > 0] += single[step]
     total = statistics.sum(axis=0) + single.sum(axis=0)
-    columns = emission.judge_rows(table, rows, total, codes)
-    if columns is not None:
-        check_shape(columns, (len(codes), len(rows)), "what judge_rows of the emission returns")
-        return columns, places.reshape(size, n)
-    if not single.size:  # a law that learns nothing
-        logs = emission.log_likelihood(table, statistics, codes)
-        check_shape(logs, (len(codes), n), "log_likelihood")
-        return logs, np.tile(np.arange(n), (size, 1))
-    every = np.repeat(statistics[None], size, axis=0)
-    for step in range(steps):
-        every[np.arange(size), candidates[:, step]] += single[step]
-    logs = emission.judge_each(table, every, codes)
-    check_shape(logs, (len(codes), size * n), "what judge_each of the emission returns")
-    return logs, np.arange(size * n).reshape(size, n)
+    return judge_rows(emission, table, rows, total, codes), places.reshape(size, n)
 
 
 @kernel
-def _gather(columns: FloatArray, picks: IntArray) -> FloatArray:
+def _gather(laws: FloatArray, picks: IntArray) -> FloatArray:
     """Return the log-likelihoods of all observations under each model: ``(G · m, n)``."""
-    (rows, _), (size, n) = columns.shape, picks.shape
+    (_, rows), (size, n) = laws.shape, picks.shape
     logs = np.empty((size * rows, n))
     for g in range(size):
         for y in range(rows):
             for j in range(n):
-                logs[g * rows + y, j] = columns[y, picks[g, j]]
+                logs[g * rows + y, j] = laws[picks[g, j], y]
     return logs
 
 

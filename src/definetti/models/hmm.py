@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from definetti.data.history import Completion, History, Windows, padded
 from definetti.data.labels import MISSING
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
+from definetti.emissions.sharing import shares_laws
 from definetti.models.base import Model
 from definetti.models.estimates import LONGEST, ChainEstimates, refit, spread
 from definetti.models.kernels import forward
@@ -134,7 +135,8 @@ def estimate_candidates(
     table: Any,
     statistics: FloatArray,
     labels: Any,
-    asked: IntArray,
+    asked: Sequence[IntArray],
+    sets: IntArray,
 ) -> ChainEstimates | None:
     """Estimate the models of many candidates at once, if they are those of `HMM.estimate`.
 
@@ -143,7 +145,8 @@ def estimate_candidates(
     subset : what of the history all of them learn from; None for all of it
     completion : the history completed with one of them
     candidates : (G, h) their states
-    asked : the codes of the observations that will be asked about
+    asked, sets : sets of observations, by their codes, that will be asked about, and (G,) the one
+        of each candidate
 
     Returns
     -------
@@ -165,14 +168,11 @@ def estimate_candidates(
         met = None if subset.known is None else subset.met
     shape = emission.statistics(table, NONE, NONE, n).shape
     statistics = padded(statistics, *shape)
-    if (
-        subset is not None
-        and emission.judge_rows(table, statistics, statistics.sum(axis=0), NONE) is None
-    ):
+    if subset is not None and not shares_laws(emission, table):
         return None  # what was settled may be another for another candidate
     return refit(
         padded(counts, n, n), completion.history.last, candidates, new, float(model.prior),
-        emission, table, statistics, labels, asked, met,
+        emission, table, statistics, labels, asked, sets, met,
     )  # fmt: skip
 
 

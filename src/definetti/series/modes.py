@@ -15,6 +15,7 @@ from definetti.data.sequences import training_length
 from definetti.data.series import at_rows
 from definetti.emissions import Emission
 from definetti.emissions.categorical import Counted, count_symbols
+from definetti.emissions.sharing import adds_up
 from definetti.models.base import Model
 from definetti.models.estimates import spread
 from definetti.models.hmm import HMM, TrainedHMM
@@ -216,7 +217,7 @@ def sums_of(table: SeriesTable) -> SummedSeries | None:
     emission = model.emission_
     if isinstance(emission, Counted) and emission.fixed_by_counts:
         return CountedSymbols(table, model, emission)
-    if emission.adds_up:
+    if adds_up(emission):
         return AddedNumbers(table, model, emission)
     return None
 

@@ -73,7 +73,6 @@ def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
             "states swap names and their likelihoods do not: set `ordered = True` if columns are "
             "states by their order, else treat all states alike"
         )
-    _check_rows(emission, values, states)
     _check_fixed(emission, observations, states, values)
     grid = OnGrid(emission, tuple(observations[:2]))
     check_uniform(make_predictor(HMM(emission=grid), "path", "returns"), 3, 1, "the emission")
@@ -92,20 +91,6 @@ def _judge(emission: Emission, values: Any, states: Any, asked: Any) -> FloatArr
     table, wanted = emission.encode(asked, table, "observations")
     shape = emission.statistics(table, codes[:0], states[:0], 2).shape
     return emission.log_likelihood(table, padded(statistics, *shape), wanted)
-
-
-def _check_rows(emission: Emission, values: Any, states: Any) -> None:
-    """Check that rows of statistics are judged as states with such rows are."""
-    table, codes = emission.encode(values, None, "observations")
-    statistics = emission.statistics(table, codes, states, 2)
-    total = statistics.sum(axis=0)
-    rows = emission.judge_rows(table, statistics[[1, 0, 1]], total, codes)
-    if rows is not None:
-        whole = emission.log_likelihood(table, statistics, codes)
-        assert same(whole[:, [1, 0, 1]], rows), (
-            "judge_rows differs from log_likelihood; leave it out where the law of a state depends "
-            "on more than its own statistics and their sum over all states"
-        )
 
 
 def _check_fixed(emission: Emission, observations: Any, states: Any, values: list[Any]) -> None:
