@@ -120,19 +120,17 @@ def _short(number: int) -> str:
     return f"{number // 10 ** (power - 1) / 10:.1f}e+{power}"
 
 
-class BaseStepwiseSet(ABC):
-    """A set that is shown as the states that are possible at each step.
+class BaseSet(ABC):
+    """What all prediction sets share.
 
     Attributes
     ----------
     states : all labels there are
-    marginals : (horizon, number of states) probability of each state at each step by the model
     method : how the set was made
     note : what it does not say, if there is anything to be said of that
     """
 
     states: tuple[Hashable, ...]
-    marginals: FloatArray
     method: str
     note: str
 
@@ -147,22 +145,26 @@ class BaseStepwiseSet(ABC):
         """Whether something was let in that is not plausible, where there was nothing else."""
 
     @abstractmethod
+    def __contains__(self, sequence: Any) -> bool: ...
+
+    @abstractmethod
     def _headline(self) -> str: ...
 
     @abstractmethod
+    def _rows(self) -> list[str]:
+        """Write what is shown first, a line each."""
+
+    @abstractmethod
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the same as the head and the rows of a table."""
+
+    @abstractmethod
+    def _more(self) -> str:
+        """Say how much is not shown; nothing where all is."""
+
     def _on_filling(self) -> str:
         """Say what was let in where nothing is plausible."""
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BaseStepwiseSet) or type(self) is not type(other):
-            return NotImplemented
-        same = (self.states, self.method, self._headline()) == (
-            other.states, other.method, other._headline()
-        )  # fmt: skip
-        return same and all(
-            np.array_equal(*pair)
-            for pair in ((self.nodes, other.nodes), (self.marginals, other.marginals))
-        )
+        return FILLED
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -178,6 +180,58 @@ class BaseStepwiseSet(ABC):
     def widths(self) -> IntArray:
         """The number of states that are possible at each step."""
         return np.asarray(self.nodes.sum(axis=1), dtype=np.int64)
+
+    @property
+    def filled_steps(self) -> BoolArray:
+        """At which steps nothing was plausible before the set was filled: (horizon,)."""
+        return np.full(len(self.nodes), self.filled)
+
+    def covers_unfilled(self, truth: tuple[Hashable, ...]) -> bool:
+        """Tell whether the set has a sequence without what was filled in."""
+        return not self.filled and truth in self
+
+    def __repr__(self) -> str:
+        more = [f"… {self._more()}"] if self._more() else []
+        lines = [*self._rows(), *more, *([self._on_filling()] if self.filled else [])]
+        lines = [*([self.note] if self.note else []), *lines, f"({self.method})"]
+        return "\n  ".join([f"{type(self).__name__}: {self._headline()}", *lines])
+
+    def _repr_html_(self) -> str:
+        head, rows = self._table()
+        title = "".join(f"<th>{html.escape(one)}</th>" for one in head)
+        cells = ("".join(f"<td>{html.escape(one)}</td>" for one in row) for row in rows)
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        above = [self._headline(), *([self.note] if self.note else [])]
+        below = [*([f"… {self._more()}"] if self._more() else [])]
+        below += [*([self._on_filling()] if self.filled else []), self.method]
+        before, after = (
+            "".join(f"<p>{html.escape(one)}</p>" for one in part) for part in (above, below)
+        )
+        return f"{before}<table><thead><tr>{title}</tr></thead><tbody>{body}</tbody></table>{after}"
+
+
+class BaseStepwiseSet(BaseSet):
+    """A set that is shown as the states that are possible at each step.
+
+    Attributes
+    ----------
+    marginals : (horizon, number of states) probability of each state at each step by the model
+    """
+
+    marginals: FloatArray
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BaseStepwiseSet) or type(self) is not type(other):
+            return NotImplemented
+        same = (self.states, self.method, self._headline()) == (
+            other.states, other.method, other._headline()
+        )  # fmt: skip
+        return same and all(
+            np.array_equal(*pair)
+            for pair in ((self.nodes, other.nodes), (self.marginals, other.marginals))
+        )
+
+    __hash__ = None
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return a data frame, one row a step and state: whether it is in, and how probable.
@@ -200,30 +254,13 @@ class BaseStepwiseSet(ABC):
         }
         return nw.from_dict(columns, backend=backend).to_native()
 
-    def __repr__(self) -> str:
-        rows = [
-            f"  step {k + 1}: {' | '.join(map(str, found)) or 'none'}"
-            for k, found in enumerate(self.steps[:SHOWN])
-        ]
-        if len(self.nodes) > SHOWN:
-            rows.append(f"  … {len(self.nodes) - SHOWN:,} more steps")
-        if self.filled:
-            rows.append(f"  {self._on_filling()}")
-        name = type(self).__name__
-        noted = [f"  {self.note}"] if self.note else []
-        return "\n".join([f"{name}: {self._headline()}", *noted, *rows, f"  ({self.method})"])
+    def _rows(self) -> list[str]:
+        return [f"step {step}: {states or 'none'}" for step, states in self._table()[1]]
 
-    def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><td>{k + 1}</td><td>{html.escape(' | '.join(map(str, found)))}</td></tr>"
-            for k, found in enumerate(self.steps[:SHOWN])
-        )
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        shown = (" | ".join(map(str, found)) for found in self.steps[:SHOWN])
+        return ["step", "states"], [[str(k), states] for k, states in enumerate(shown, start=1)]
+
+    def _more(self) -> str:
         more = len(self.nodes) - SHOWN
-        noted = f"<p>{html.escape(self.note)}</p>" if self.note else ""
-        return (
-            f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr><th>step</th><th>states</th>"
-            f"</tr></thead><tbody>{body}</tbody></table>"
-            + (f"<p>… {more:,} more steps</p>" if more > 0 else "")
-            + (f"<p>{html.escape(self._on_filling())}</p>" if self.filled else "")
-            + f"<p>{html.escape(self.method)}</p>"
-        )
+        return f"{more:,} more steps" if more > 0 else ""

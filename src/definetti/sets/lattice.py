@@ -23,10 +23,8 @@ from definetti.engine.pvalues import Rank, ranks
 from definetti.levels import ConfidenceLevel
 from definetti.scores.rounding import round_scores
 from definetti.sets.base import (
-    FILLED,
     SHOWN,
     BaseStepwiseSet,
-    BoolArray,
     Size,
     coded,
     promise,
@@ -184,15 +182,6 @@ class LatticeSet(BaseStepwiseSet):
     def filled(self) -> bool:
         """Whether no sequence is plausible at the level, and the most plausible was let in."""
         return self.let_in is not None
-
-    @property
-    def filled_steps(self) -> BoolArray:
-        """At which steps nothing was plausible before the set was filled: (horizon,)."""
-        return np.full(self.horizon, self.filled)
-
-    def covers_unfilled(self, truth: tuple[Hashable, ...]) -> bool:
-        """Tell whether the set has a sequence without what was filled in."""
-        return not self.filled and truth in self
 
     def fill(self) -> LatticeSet:
         """Return the set, with the most plausible sequence as its one member if it is empty.
@@ -367,9 +356,6 @@ class LatticeSet(BaseStepwiseSet):
 
     def _labels(self, path: IntArray) -> Sequence:
         return tuple(self.states[code] for code in path.tolist())
-
-    def _on_filling(self) -> str:
-        return FILLED
 
     def _headline(self) -> str:
         plural = "s" * (self.horizon > 1)

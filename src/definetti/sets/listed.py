@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +16,9 @@ from definetti.data.candidates import powered
 from definetti.data.labels import hashable, listed
 from definetti.levels import ConfidenceLevel
 from definetti.sets.base import (
-    FILLED,
     SHOWN,
     Backend,
-    BoolArray,
+    BaseSet,
     Size,
     coded,
     installed,
@@ -33,8 +31,8 @@ from definetti.symmetry.base import LAST
 Sequence = tuple[Hashable, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionSet:
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionSet(BaseSet):
     """State sequences with their p-values, most plausible first.
 
     Attributes
@@ -92,7 +90,7 @@ class PredictionSet:
     filled: bool = False
 
     @cached_property
-    def _rows(self) -> dict[Sequence, int]:
+    def _places(self) -> dict[Sequence, int]:
         return {s: k for k, s in enumerate(self.sequences)}
 
     def __len__(self) -> int:
@@ -103,7 +101,7 @@ class PredictionSet:
 
     def __contains__(self, sequence: Any) -> bool:
         try:
-            return self._key(sequence) in self._rows
+            return self._key(sequence) in self._places
         except (TypeError, ValueError):  # nothing that could be a sequence of labels
             return False
 
@@ -115,7 +113,7 @@ class PredictionSet:
         )
         return mine == theirs and np.array_equal(self.p_values, other.p_values)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @property
     def scaled_size(self) -> float:
@@ -130,17 +128,6 @@ class PredictionSet:
     def size(self) -> Size:
         """Return the number of members, as a `LatticeSet` does: two bounds, here equal."""
         return Size(len(self), len(self))
-
-    @property
-    def widths(self) -> IntArray:
-        """The number of states that some member has at each step."""
-        return np.asarray(self.nodes.sum(axis=1), dtype=np.int64)
-
-    @property
-    def steps(self) -> list[Sequence]:
-        """For each step, the states that some member has there."""
-        there = [{s[k] for s in self.sequences} for k in range(self.horizon)]
-        return [tuple(label for label in self.states if label in found) for found in there]
 
     @property
     def step_p_values(self) -> FloatArray:
@@ -195,12 +182,12 @@ class PredictionSet:
                 place = place * len(self.states) + code
             return float(self.all_p_values[place])
         key = tuple(self.states[code] for code in path.tolist())
-        if key not in self._rows:
+        if key not in self._places:
             raise KeyError(
                 f"{key} is not in the set, which notes the p-values of its members alone; "
                 "ConformalHMM.p_value takes any sequence"
             )
-        return float(self.p_values[self._rows[key]])
+        return float(self.p_values[self._places[key]])
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return a data frame, one row a sequence: ``step_1 … step_h`` and ``p_value``.
@@ -231,23 +218,11 @@ class PredictionSet:
     def _key(self, sequence: Any) -> Sequence:
         """Read a sequence of labels; at horizon 1 the bare label will do."""
         if hashable(sequence):
-            if isinstance(sequence, tuple) and sequence in self._rows:
+            if isinstance(sequence, tuple) and sequence in self._places:
                 return sequence
-            if self.horizon == 1 and (sequence,) in self._rows:
+            if self.horizon == 1 and (sequence,) in self._places:
                 return (sequence,)
         return tuple(listed(sequence, "sequence"))
-
-    @property
-    def filled_steps(self) -> BoolArray:
-        """At which steps nothing was plausible before the set was filled."""
-        return np.full(self.horizon, self.filled)
-
-    def covers_unfilled(self, truth: Sequence) -> bool:
-        """Tell whether the set has a sequence without what was filled in."""
-        return not self.filled and truth in self
-
-    def _on_filling(self) -> str:
-        return FILLED
 
     def _headline(self) -> str:
         number = powered(len(self.states), self.horizon)
@@ -255,28 +230,13 @@ class PredictionSet:
         line += f" step{'s' if self.horizon > 1 else ''}"
         return f"{line}, {promise(self.confidence_level, self.exact, self.given)}"
 
-    def __repr__(self) -> str:
-        rows = [
-            f"  p = {p:.4f}  {'  '.join(map(str, s))}"
-            for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
-        ]
-        if len(self) > SHOWN:
-            rows.append(f"  … {len(self) - SHOWN:,} more")
-        if self.filled:
-            rows.append(f"  {self._on_filling()}")
-        head = [f"PredictionSet: {self._headline()}", *([f"  {self.note}"] if self.note else [])]
-        return "\n".join([*head, *rows, f"  ({self.method})"])
+    def _rows(self) -> list[str]:
+        return [f"p = {p}  {'  '.join(labels)}" for *labels, p in self._table()[1]]
 
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>step {k + 1}</th>" for k in range(self.horizon))
-        body = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(str(x))}</td>' for x in s)}<td>{p:.4f}</td></tr>"
-            for s, p in zip(self.sequences[:SHOWN], self.p_values, strict=False)
-        )
-        more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
-        noted = f"<p>{html.escape(self.note)}</p>" if self.note else ""
-        more += f"<p>{html.escape(self._on_filling())}</p>" if self.filled else ""
-        return (
-            f"<p>{html.escape(self._headline())}</p>{noted}<table><thead><tr>{head}<th>p-value</th></tr>"
-            f"</thead><tbody>{body}</tbody></table>{more}<p>{html.escape(self.method)}</p>"
-        )
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        head = [*(f"step {k + 1}" for k in range(self.horizon)), "p-value"]
+        shown = zip(self.sequences[:SHOWN], self.p_values, strict=False)
+        return head, [[*map(str, labels), f"{p:.4f}"] for labels, p in shown]
+
+    def _more(self) -> str:
+        return f"{len(self) - SHOWN:,} more" if len(self) > SHOWN else ""
