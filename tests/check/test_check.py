@@ -292,7 +292,8 @@ def test_what_cannot_be_tested_is_said_and_the_rest_tested():
     found = check(pd.DataFrame({"x": 1, "y": rng.normal(size=50)}), states)
     assert found.untested == {"column x": "it has one value only"}
     dates = pd.DataFrame({"when": pd.date_range("2020", periods=50), "y": rng.normal(size=50)})
-    assert check(dates, states, n_resamples=9).untested == {"column when": "it holds dates"}
+    found = check(dates, states, n_resamples=9, horizon=None)
+    assert found.untested == {"column when": "it holds dates"}
 
 
 @pytest.mark.parametrize(
@@ -384,7 +385,7 @@ def test_a_diagnosis_shows_itself():
     assert found._repr_html_().count("<tr>") == 1 + len(found.tests)
     for backend in ("pandas", "polars"):
         frame = found.to_frame(backend)
-        assert list(frame["test"]) == list(found.tests)
+        assert list(frame["test"]) == [*found.tests, "coverage"]
         assert list(frame["p_value"]) == [one.p_value for one in found.tests.values()]
 
 

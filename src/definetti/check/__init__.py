@@ -5,6 +5,7 @@ hidden Markov model; so the rank of any statistic among those of rearrangements 
 """
 
 from definetti.check.autocorrelation import Autocorrelation as Autocorrelation
+from definetti.check.coverage import MeasuredCoverage as MeasuredCoverage
 from definetti.check.diagnosis import Diagnosis as Diagnosis
 from definetti.check.diagnosis import Finding as Finding
 from definetti.check.drift import Drift as Drift

@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import FloatArray
+from definetti.check.coverage import MeasuredCoverage
 from definetti.check.residuals import Residuals
 from definetti.sets.base import Backend, installed
 
@@ -72,6 +73,8 @@ class Diagnosis:
     residuals : forecast pseudo-residuals of the next state and of the first five columns, by name,
         with bands from the same draws; empty with ``pictures=False``
     least_p_value : the smallest `p_value` that so many rearrangements can give
+    coverage : what departures cost: coverage of default sets on the same history; None with
+        ``horizon=None``, or where it cannot be measured
     """
 
     p_value: float
@@ -83,6 +86,7 @@ class Diagnosis:
     n_resamples: int
     residuals: Mapping[str, Residuals] = field(default_factory=dict, compare=False, repr=False)
     least_p_value: float = 0.0
+    coverage: MeasuredCoverage | None = None
 
     @property
     def rejected(self) -> bool:
@@ -157,25 +161,24 @@ class Diagnosis:
         return replace(self, tests=left)
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return a data frame, one row a test.
+        """Return a data frame, one row a test, and one for the measured coverage.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame; the first of these that is installed if left out.
         """
-        rows = list(self.tests.values())
-        columns = {
-            "test": list(self.tests),
-            "statistic": [one.statistic for one in rows],
-            "p_value": [one.p_value for one in rows],
-            "adjusted_p_value": [one.adjusted_p_value for one in rows],
-            "size": [one.size for one in rows],
-            "row": [-1 if one.row is None else one.row for one in rows],
-            "part": [one.part for one in rows],
-            "effect": [one.effect for one in rows],
-            "verdict": [one.verdict for one in rows],
-        }
+        columns: dict[str, list[Any]] = {"test": list(self.tests)}
+        for key in ("statistic", "p_value", "adjusted_p_value", "size", "row", "part", "effect",
+                    "verdict"):  # fmt: skip
+            columns[key] = [getattr(one, key) for one in self.tests.values()]
+        columns["row"] = [-1 if row is None else row for row in columns["row"]]
+        if self.coverage is not None:
+            share, words = self.coverage.coverage, self.coverage.verdict
+            entries = ("coverage", share, np.nan, np.nan, share - self.coverage.level, -1, "",
+                       words, words)  # fmt: skip
+            for column, entry in zip(columns.values(), entries, strict=True):
+                column.append(entry)
         return nw.from_dict(columns, backend=backend or installed()).to_native()
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,6 +192,7 @@ class Diagnosis:
                 for name, one in self.tests.items()
             },
             "untested": dict(self.untested),
+            "coverage": None if self.coverage is None else self.coverage._asdict(),
         }  # fmt: skip
 
     def plot(self, of: str | None = None, width: float = 9.0) -> Any:
@@ -216,6 +220,8 @@ class Diagnosis:
             for name, one in self.tests.items()
         ]
         others = [f"  {name}: not tested, {why}" for name, why in self.untested.items()]
+        if self.coverage is not None:
+            others.append(f"  {self.coverage.verdict}")
         return "\n".join([f"Diagnosis: {self.verdict}", *rows, *others, f"  ({self._method()})"])
 
     def _repr_html_(self) -> str:
@@ -238,6 +244,8 @@ class Diagnosis:
             f"<p>{html.escape(name)}: not tested, {html.escape(why)}</p>"
             for name, why in self.untested.items()
         )
+        if self.coverage is not None:
+            others += f"<p>{html.escape(self.coverage.verdict)}</p>"
         head = "".join(f"<th>{one}</th>" for one in ("test", "", "p", "adjusted", "effect"))
         return (
             f"<p>{html.escape(self.verdict)}</p><table><thead><tr>{head}</tr></thead>"

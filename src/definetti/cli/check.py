@@ -121,6 +121,15 @@ def check(
         int, options.computation_option(min=1, help="number of rearrangements to draw")
     ] = 999,
     alpha: Annotated[float, options.guarantee_option(help="significance level")] = 0.05,
+    horizon: Annotated[
+        int, options.computation_option(min=1, help="steps ahead that coverage is measured for")
+    ] = 1,
+    no_coverage: Annotated[
+        bool,
+        options.computation_option(
+            "--no-coverage", help="do not measure what departures cost in coverage"
+        ),
+    ] = False,
     fail: Annotated[
         bool, options.output_option("--fail", help="exit code 1 if a test fails")
     ] = False,
@@ -135,10 +144,10 @@ def check(
 ) -> None:
     """Test the assumption of the exact sets: that labelled rows are a hidden Markov model.
 
-    The tests rearrange the rows and are exact at every length. Prints the result of each test, and
-    one verdict with remedies. With --group-column each series is rearranged by itself, and all are
-    compared; data may then be a folder of Parquet files. Exit code 0 whatever the verdict, except
-    with --fail; 2: an argument or a file is wrong.
+    The tests rearrange the rows and are exact at every length. Prints the result of each test, one
+    verdict with remedies, and how much coverage departures cost. With --group-column each series is
+    rearranged by itself, and all are compared; data may then be a folder of Parquet files. Exit
+    code 0 whatever the verdict, except with --fail; 2: an argument or a file is wrong.
 
     Example: definetti check history.csv --state-column stage --plot check.png
 
@@ -167,6 +176,7 @@ def check(
 
         how: dict[str, Any] = {
             "n_resamples": resamples, "alpha": alpha, "n_jobs": jobs,
+            "horizon": None if no_coverage else horizon,
             "pictures": plot is not None, "smoothing": settings.smoothing,
             "tests": None if tests is None else [name.strip() for name in tests.split(",")],
         }  # fmt: skip
@@ -215,5 +225,7 @@ def print_table(found: Any, output: Path | None = None) -> None:
     for name, why in found.untested.items():
         screen.print(f"{name}: not tested, {why}", soft_wrap=True)
     screen.print(write_options(found.verdict), soft_wrap=True)
+    if found.coverage is not None:
+        screen.print(found.coverage.verdict, soft_wrap=True)
     if output is not None:
         screen.print(f"written: {output}", soft_wrap=True)

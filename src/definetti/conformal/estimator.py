@@ -626,12 +626,13 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         alpha: float = 0.05,
         n_jobs: int | None = None,
         pictures: bool = True,
+        horizon: int | None = 1,
     ) -> Diagnosis:
         """Test on the labelled history whether it is what `memory` takes it to be.
 
         Parameters
         ----------
-        n_resamples, tests, smoothing, stop_after, alpha, n_jobs, pictures :
+        n_resamples, tests, smoothing, stop_after, alpha, n_jobs, pictures, horizon :
             As in `definetti.check.check`.
 
         Notes
@@ -666,6 +667,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             random_state=self._entropy,
             n_jobs=n_jobs,
             pictures=pictures,
+            horizon=horizon,
             verbose=bool(self.verbose),
         )
 

@@ -16,7 +16,7 @@ from definetti._system.checks import checked_prior
 from definetti._system.files import claim_memory
 from definetti._system.mixins import Saved
 from definetti.adaptive import AdaptiveLevel
-from definetti.check import Curve, Diagnosis, Finding, Residuals
+from definetti.check import Curve, Diagnosis, Finding, MeasuredCoverage, Residuals
 from definetti.conformal import ConformalHMM
 from definetti.conformal.sequences import ConformalSequences, Units
 from definetti.data.encoded import EncodedHistory, Trained
@@ -308,6 +308,7 @@ KINDS = [
     _kind("diagnosis", Diagnosis),
     _kind("finding", Finding),
     _kind("residuals", Residuals),
+    _kind("measured coverage", MeasuredCoverage),
     _kind("curve", Curve),
     Kind("alphabet", Alphabet, ("labels",), memory=lambda kept: 160 * len(kept["labels"])),
     _kind("chunks", Chunks, _check_chunks),
