@@ -386,7 +386,7 @@ def test_a_diagnosis_shows_itself():
     for backend in ("pandas", "polars"):
         frame = found.to_frame(backend)
         assert list(frame["test"]) == [*found.tests, "coverage"]
-        assert list(frame["p_value"]) == [one.p_value for one in found.tests.values()]
+        assert list(frame["p_value"])[:-1] == [one.p_value for one in found.tests.values()]
 
 
 @pytest.mark.parametrize("number", [10**6 + 1, 10**20, 10**400])
