@@ -26,7 +26,7 @@ from definetti.evaluation.summarize import exact_interval
 from definetti.exceptions import FewBlocksWarning
 from definetti.experiments.worlds import read_nights
 from definetti.models.hmm import HMM
-from definetti.sets import StepSets
+from definetti.sets import Errors, StepSets
 from studies.data import ORIGINS, SLEEP
 
 HERE = Path(__file__).resolve().parents[1]
@@ -121,7 +121,7 @@ def run(nights: Sequence[ScaledNight], number: int) -> list[NightRow]:
             units = cp.n_units_
             for level in LEVELS:
                 for promise, errors in promises.items():
-                    cp.set_params(guarantee=promise, max_errors=errors)
+                    cp.guarantee = Errors(errors) if promise == "errors" else promise
                     with warnings.catch_warnings():  # the table says it
                         warnings.simplefilter("ignore", FewBlocksWarning)
                         tested = cp.evaluate(*join_nights(unseen), confidence_level=level)

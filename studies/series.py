@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from definetti import ConformalHMM
+from definetti import ConformalHMM, GroupedConformalHMM
 from definetti.data.series import take_series
 from definetti.evaluation import START, SeriesEvaluation, SeriesRecord, backtest_series
 from definetti.evaluation.backtest import find_begin
@@ -75,7 +75,8 @@ def read_sentences(path: Path, number: int) -> ManySeries:
 
 def judge(data: ManySeries, series: str, **how: Any) -> SeriesEvaluation:
     """Backtest all series by one of the promises."""
-    cp = ConformalHMM(series=series, confidence_level=LEVEL, random_state=0, **how)
+    cp = ConformalHMM(confidence_level=LEVEL, random_state=0, **how)
+    cp = GroupedConformalHMM(cp, series)
     return backtest_series(cp, data.observations, data.states, data.groups, lengths=data.lengths)
 
 

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from tests.making import promising
 from tests.memory.laws import RETURNING, SHOWN, follow
 
-from definetti import HMM, ConformalHMM, given_hmm
+from definetti import HMM, ConformalHMM, GroupedConformalHMM, given_hmm
 from definetti.engine.promise import ANY_TIME, BY_VISITS, LAST, Promise, promise_of
 from definetti.levels.by_state import read_levels
 from definetti.memory import Order, resolve_memory
@@ -78,7 +79,7 @@ def estimator(symmetry, model, memory, ask, **how):
     how = {"states": [0, 1], "random_state": 0, "allow_empty": True, "smoothing": True, **how}
     return ConformalHMM(
         FIXED if model == "fixed" else HMM(), symmetry=symmetry, memory=memory,
-        guarantee=ask.guarantee, max_errors=errors, **how,
+        guarantee=promising(ask.guarantee, errors), **how,
     )  # fmt: skip
 
 
@@ -448,18 +449,19 @@ def test_the_estimator_of_a_series_promises_what_the_table_says(series, symmetry
             expected = promised_of_series(series, symmetry, model, memory, ask)
 
             def act(model=model, memory=memory, ask=ask):
-                how = {"series": series, "train_size": TRAINED[model]}
-                cp = estimator(symmetry, model, memory, ask, **how).fit(y, x, groups=groups)
+                cp = estimator(symmetry, model, memory, ask, train_size=TRAINED[model])
+                cp = GroupedConformalHMM(cp, series).fit(y, x, groups)
                 return cp.predict_set(**query(ask, (0, 1)), group="b")
 
             check_says(expected, act)
 
 
-def fit_pair(cp, other, history):
+def fit_pair(cp, series, other, history):
     """Fit two series, of which the second is asked about."""
     states, symbols = zip(*other, *history, strict=True)
     groups = ["other"] * len(other) + ["own"] * len(history)
-    return cp.fit(symbols, states, groups=groups).series_["own"]
+    many = GroupedConformalHMM(cp, series)
+    return many.fit(symbols, states, groups).estimators_["own"]
 
 
 @pytest.mark.parametrize(("series", "symmetry"), [
@@ -469,13 +471,13 @@ def fit_pair(cp, other, history):
 ])  # fmt: skip
 def test_exact_for_each_series_whatever_the_other_is(series, symmetry):
     ask = Ask(steps=1)
-    cp = estimator(symmetry, "refitted", 1, ask, series=series)
+    cp = estimator(symmetry, "refitted", 1, ask)
     if symmetry == "departures":
-        check_visits(lambda path: fit_pair(cp, EARLIER, path), *RETURNING_BY[1], ask, 3)
+        check_visits(lambda path: fit_pair(cp, series, EARLIER, path), *RETURNING_BY[1], ask, 3)
         return
     total = Total(ask.guarantee)
     for history in paths(3):
-        one = fit_pair(cp, EARLIER, history)
+        one = fit_pair(cp, series, EARLIER, history)
         for symbol in range(2):
             known = chances(one, ask, (symbol,))
             for state in range(2):
@@ -500,7 +502,7 @@ def test_exact_over_series_of_one_law(series, ask):
     Between the windows of the own series a fixed model looks at nothing.
     """
     law, steps = LAW_OF[1], ask.steps
-    cp = estimator("auto", "fixed", 1, ask, series=series)
+    cp = estimator("auto", "fixed", 1, ask)
     for present in range(2):
         total, start = Total(ask.guarantee), np.array([present])
         windows = list(windows_from(law, start, steps))
@@ -509,7 +511,7 @@ def test_exact_over_series_of_one_law(series, ask):
             met = int(series == "first" or any(x == present for x, _ in other[:-steps]))
             for own in product(windows, repeat=1 - met):
                 y, x = connect_windows(present, tuple(window for window, _ in own))
-                one = fit_pair(cp, other, tuple(zip(x, y, strict=True)))
+                one = fit_pair(cp, series, other, tuple(zip(x, y, strict=True)))
                 before = law.weigh(*zip(*other, strict=True)) * np.prod([w for _, w in own])
                 known = {}
                 for window, share in windows:

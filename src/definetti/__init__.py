@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from definetti.conformal import ConformalHMM, ConformalSequences
+    from definetti.conformal import ConformalHMM, ConformalSequences, GroupedConformalHMM
     from definetti.evaluation import compare_predictors
     from definetti.evaluation.results import Evaluation
     from definetti.models import HMM, FromHmmlearn, given_hmm
     from definetti.monitor import Monitor
     from definetti.saving import load
-    from definetti.sets import LatticeSet, PredictionSet, StepSets
+    from definetti.sets import Errors, LatticeSet, PredictionSet, StepSets
 
 # Loaded on first use: `import definetti` itself costs nothing.
 _HOMES = {
     "ConformalHMM": "conformal",
     "ConformalSequences": "conformal",
+    "Errors": "sets",
     "Evaluation": "evaluation.results",
     "FromHmmlearn": "models",
+    "GroupedConformalHMM": "conformal",
     "HMM": "models",
     "LatticeSet": "sets",
     "Monitor": "monitor",
@@ -37,8 +39,10 @@ __all__ = [
     "HMM",
     "ConformalHMM",
     "ConformalSequences",
+    "Errors",
     "Evaluation",
     "FromHmmlearn",
+    "GroupedConformalHMM",
     "LatticeSet",
     "Monitor",
     "PredictionSet",

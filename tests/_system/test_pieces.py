@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.draws import drawing
+from tests.making import drawing
 
 from definetti import HMM, ConformalHMM
 from definetti._system import compiled

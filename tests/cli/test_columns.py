@@ -6,6 +6,7 @@ import random
 import narwhals as nw
 import polars as pl
 import pytest
+from definetti.cli.estimators_tables import open_series
 
 from definetti.cli import column_types
 from definetti.cli.column_types import FIRST
@@ -13,7 +14,6 @@ from definetti.cli.columns import read_labelled, split_labelled_rows
 from definetti.cli.errors import BadTable
 from definetti.cli.options import Columns
 from definetti.cli.reading import parse_table, read_table
-from definetti.cli.series_tables import open_series
 from definetti.cli.text_tables import find_repeated
 from definetti.emissions.choice import kinds_of
 from definetti.simulate import weather

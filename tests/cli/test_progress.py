@@ -34,20 +34,18 @@ def said(work, to=Terminal):
 
 
 def test_one_bar_counts_the_windows():
-    cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
-    err, loud = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2))
+    cp = ConformalHMM(random_state=0).fit(Y[:50], X[:50])
+    err, loud = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2, verbose=True))
     assert err.count("predicting windows") == 1
     assert "ranking" not in err  # no bar within the bar
-    assert cp.verbose  # the estimator itself is left as it is
-    cp = ConformalHMM(random_state=0).fit(Y[:50], X[:50])
     err, quiet = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2))
     assert err == ""
     assert loud.p_values.tolist() == quiet.p_values.tolist()
 
 
 def test_single_window_shows_the_ranking_of_candidates():
-    cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:58], X[:58])
-    assert "ranking candidates" in said(lambda: cp.evaluate(Y[58:], X[58:]))[0]
+    cp = ConformalHMM(random_state=0).fit(Y[:58], X[:58])
+    assert "ranking candidates" in said(lambda: cp.predict_set(Y[58:], verbose=True))[0]
 
 
 def test_baselines_show_a_progress_bar():
@@ -59,20 +57,22 @@ def test_baselines_show_a_progress_bar():
 
 def test_short_work_shows_no_progress_bar(monkeypatch):
     monkeypatch.setattr(terminal, "PATIENCE", float("inf"))
-    cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
-    assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1))[0] == ""
+    cp = ConformalHMM(random_state=0).fit(Y[:50], X[:50])
+    assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=1, verbose=True))[0] == ""
 
 
 @pytest.mark.parametrize("forced", ["FORCE_COLOR", "TTY_COMPATIBLE", "NOTHING"])
 def test_no_progress_bar_in_a_file_or_pipe(monkeypatch, forced):
     monkeypatch.setenv(forced, "1")
-    cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
-    assert said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2), to=io.StringIO)[0] == ""
+    cp = ConformalHMM(random_state=0).fit(Y[:50], X[:50])
+    assert (
+        said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2, verbose=True), to=io.StringIO)[0] == ""
+    )
 
 
 def test_progress_bar_names_its_estimator():
-    cp = ConformalHMM(verbose=True, random_state=0).fit(Y[:50], X[:50])
-    err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2))
+    cp = ConformalHMM(random_state=0).fit(Y[:50], X[:50])
+    err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2, verbose=True))
     assert "ConformalHMM: predicting windows" in err
     cp = ClassConditional(random_state=0).fit(Y[:50], X[:50])
     err, _ = said(lambda: cp.evaluate(Y[50:], X[50:], horizon=2, verbose=True))

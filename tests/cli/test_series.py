@@ -6,8 +6,8 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from tests.making import grouped
 
-from definetti import ConformalHMM
 from definetti.cli import series_tables
 from definetti.cli.columns import LabelledTable
 from definetti.cli.estimators import make_estimator
@@ -48,7 +48,7 @@ def table(tmp_path):
 
 @pytest.mark.parametrize("series", ["own", "others"])
 def test_parts_change_no_number(table, series, monkeypatch):
-    cp = ConformalHMM(series=series, random_state=0)
+    cp = grouped(series=series, random_state=0)
     things, skies, names = (ROWS[one].to_list() for one in ("thing", "state", "patient"))
     wanted = backtest_series(cp, things, skies, names).to_dict()
     assert judged(table, series)[0].to_dict() == wanted
@@ -164,7 +164,7 @@ def test_a_state_of_the_future_is_not_known_in_any_part(tmp_path, series, monkey
     )
     rows = ROWS.with_columns(state=snow.when(hail).then(pl.lit("hail")).otherwise("state"))
     rows.write_parquet(tmp_path / "table.parquet")
-    cp = ConformalHMM(series=series, random_state=0)
+    cp = grouped(series=series, random_state=0)
     things, skies, names = (rows[one].to_list() for one in ("thing", "state", "patient"))
     wanted = backtest_series(cp, things, skies, names)
     assert [one.unknown for one in wanted] == [0, 0, 0, 0, 0, 1]
@@ -403,8 +403,8 @@ def test_new_rows_of_each_series_have_sets(ask, tmp_path):
     known = rows.filter(pl.col("state").is_not_null()).sort("patient", "time")
     runs = known.select("patient", gap=(pl.col("patient") == "p4") & (pl.col("time") > 20))
     lengths = runs.group_by("patient", "gap", maintain_order=True).len()["len"].to_list()
-    cp = ConformalHMM(series="others", random_state=0).fit(
-        known["thing"], known["state"].to_list(), lengths, groups=known["patient"].to_list()
+    cp = grouped(series="others", random_state=0).fit(
+        known["thing"], known["state"].to_list(), known["patient"].to_list(), lengths=lengths
     )
     new = rows.filter(pl.col("state").is_null() & (pl.col("patient") == "p0"))["thing"].to_list()
     assert found["set"].to_list()[:3] == list(map(list, cp.predict_set(new, group="p0").steps))
@@ -431,7 +431,7 @@ def test_a_report_begins_with_all_series_and_shows_one_in_full(ask, tmp_path):
     said = json.loads(ask("report", "table.csv", *OPTIONS, "--show", "p4", *few).out)
     labelled = ROWS.filter(pl.col("time") < 58)
     found = backtest_series(
-        ConformalHMM(random_state=0), labelled["thing"], labelled["state"], labelled["patient"],
+        grouped(random_state=0), labelled["thing"], labelled["state"], labelled["patient"],
         windows=9,
     )  # fmt: skip
     assert said["series"]["verdict"] == found.verdict()
@@ -506,14 +506,14 @@ def predict_in_python(rows, series="own", **how):
     """Return the p-values of each new step, by series, as Python has them."""
     rows = rows.sort("patient", "time")
     known = rows.filter(pl.col("state").is_not_null())
-    cp = ConformalHMM(series=series, random_state=0, **how).fit(
+    cp = grouped(series=series, random_state=0, **how).fit(
         known["thing"], known["state"].to_list(), groups=known["patient"].to_list()
     )
     found = {}
-    for name in cp.series_:
+    for name in cp.estimators_:
         own = rows.filter((pl.col("patient") == name) & pl.col("state").is_null())
         if len(own):
-            s = cp.series_[name].predict_p(own["thing"].to_list())
+            s = cp.estimators_[name].predict_p(own["thing"].to_list())
             found[name] = [
                 dict(zip(s.states, row, strict=True)) for row in s.step_p_values.tolist()
             ]
@@ -551,11 +551,11 @@ def test_only_series_that_need_it_have_a_fixed_model(ask, tmp_path):
     assert "--train-size 0.5) of 'p1' and 1 others" in done.err
     found = read_p_values(json.loads(done.out)["steps"])
     assert found["p0"] == predict_in_python(rows)["p0"]
-    half = ConformalHMM(train_size=0.5, random_state=0)
+    half = grouped(train_size=0.5, random_state=0)
     known = rows.filter(pl.col("state").is_not_null())
     half.fit(known["thing"], known["state"].to_list(), groups=known["patient"].to_list())
     own = rows.filter((pl.col("patient") == "p1") & pl.col("state").is_null())["thing"].to_list()
-    s = half.series_["p1"].predict_set(own, horizon=3)
+    s = half.estimators_["p1"].predict_set(own, horizon=3)
     assert found["p1"] == [
         dict(zip(s.states, row, strict=True)) for row in s.step_p_values.tolist()
     ]
@@ -590,4 +590,4 @@ def test_series_decide_by_themselves_whether_refitting_is_slow():
     assert make_estimator(Settings(), head, 12).train_size == 0.5
     for horizon, wanted in ((12, None), (20, 0.5)):  # so many cannot be listed by anyone
         cp = make_grouped_estimator(Settings(), head, horizon, 0, Grouping("patient"))
-        assert cp.train_size == wanted
+        assert cp.estimator.train_size == wanted

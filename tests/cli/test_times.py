@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from tests.making import grouped
 
 from definetti import ConformalHMM
 from definetti.check import check
@@ -164,7 +165,7 @@ def test_a_backtest_of_series_is_cut_at_holes(ask, tmp_path, kind, how, jobs):
     assert done.returncode == 0, done.err
     assert done.err.count("times have holes, the first of series 'b'") == 1
     wanted = backtest_series(
-        ConformalHMM(series=how, random_state=0), rows["thing"].to_list(), rows["state"].to_list(),
+        grouped(series=how, random_state=0), rows["thing"].to_list(), rows["state"].to_list(),
         rows["patient"].to_list(), lengths=[40, 20, 20, 40],
     )  # fmt: skip
     found = pl.read_parquet(tmp_path / "each.parquet")
@@ -192,13 +193,13 @@ def test_sets_of_series_are_given_up_to_a_hole(ask, tmp_path, hole):
     assert ("new rows after a hole in time have no set, in 'b'" in done.err) == (number < 2)
     known = rows.filter(pl.col("state").is_not_null())
     lengths = [38, 20, 18, 38] if hole == 20 else [38, 38, 38]
-    cp = ConformalHMM(random_state=0).fit(
-        known["thing"], known["state"].to_list(), lengths, known["patient"].to_list()
+    cp = grouped(random_state=0).fit(
+        known["thing"], known["state"].to_list(), known["patient"].to_list(), lengths=lengths
     )
     if number:
         new = rows.filter((pl.col("patient") == "b") & pl.col("state").is_null())["thing"]
         mine = p_values([row for row in steps if row["patient"] == "b"])
-        assert mine == wanted_steps(cp.series_["b"], new.to_list()[:number])
+        assert mine == wanted_steps(cp.estimators_["b"], new.to_list()[:number])
 
 
 def test_the_series_that_a_report_shows_is_cut_too(ask, tmp_path):

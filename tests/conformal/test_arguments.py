@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.making import grouped
 
 from definetti import HMM, ConformalHMM, ConformalSequences, Monitor
 from definetti.check import check
@@ -20,9 +21,9 @@ ROWS = pl.DataFrame({"town": TOWNS, "sky": SKIES, "thing": THINGS})
 FIXED = ConformalHMM(train_size=0.5, random_state=0)
 ONE = ConformalHMM(random_state=0).fit(THINGS, SKIES)
 HALF = ConformalHMM(train_size=0.5, random_state=0).fit(THINGS, SKIES)
-MANY = ConformalHMM(random_state=0).fit(THINGS, SKIES, groups=TOWNS)
+MANY = grouped(random_state=0).fit(THINGS, SKIES, groups=TOWNS)
 CLASSICAL = Classical().fit(THINGS, SKIES)
-FOUND = backtest_series(ConformalHMM(random_state=0), THINGS, SKIES, TOWNS)
+FOUND = backtest_series(grouped(random_state=0), THINGS, SKIES, TOWNS)
 LAWS = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.75, 0.25], [0.25, 0.75]]
 
 NUMBERS = [0, -1, 1.5, 2.0, True, "2", float("nan"), float("inf"), [1], {}, np.array([1, 2])]
@@ -34,7 +35,7 @@ def backtest(**how):
 
 
 def backtest_towns(**how):
-    return backtest_series(ConformalHMM(random_state=0), THINGS, SKIES, TOWNS, **how)
+    return backtest_series(grouped(random_state=0), THINGS, SKIES, TOWNS, **how)
 
 
 def work(**how):
@@ -122,16 +123,11 @@ def test_there_are_no_more_threads_than_work(jobs):
 @pytest.mark.parametrize("value", [*NUMBERS, "None", "both"])
 def test_what_is_no_way_to_predict_series_is_refused(value):
     series = {"None": None, "both": "both", **NUMBERS}[value]
-    changed = ConformalHMM(random_state=0).fit(THINGS, SKIES).set_params(series=series)
     for call in (
-        lambda: ConformalHMM(series=series).fit(THINGS, SKIES),
-        lambda: ConformalHMM(series=series).fit(THINGS, SKIES, groups=TOWNS),
-        lambda: backtest_series(ConformalHMM(series=series), THINGS, SKIES, TOWNS),
-        lambda: run_backtest(ConformalHMM(series=series), THINGS, SKIES),
-        lambda: changed.predict_set(["hat"]),
-        lambda: Monitor(changed),
+        lambda: grouped(series=series).fit(THINGS, SKIES, groups=TOWNS),
+        lambda: backtest_series(grouped(series=series), THINGS, SKIES, TOWNS),
     ):
-        with pytest.raises(ValueError, match=r"^series must be one of 'own', 'others', 'all'"):
+        with pytest.raises(ValueError, match=r"^series must be one of 'all', 'first', 'others'"):
             call()
 
 
@@ -201,15 +197,15 @@ def test_labels_of_numpy_are_plain_wherever_they_are_shown(kind, how):
     states, things = LABELS[kind], list(np.array(THINGS))
     groups = list(np.array(TOWNS))
     cp = ConformalHMM(random_state=0, **how).fit(things, states)
-    many = ConformalHMM(random_state=0).fit(things, states, groups=groups)
+    many = grouped(random_state=0).fit(things, states, groups=groups)
     weeks = ConformalSequences().fit(things, states, lengths=[4] * 10)
-    found = backtest_series(ConformalHMM(random_state=0), things, states, groups)
+    found = backtest_series(grouped(random_state=0), things, states, groups)
     monitor = Monitor(ConformalHMM(random_state=0).fit(things, states), random_state=0)
     first = cp.states_[0]
     told = [
         cp.states_, cp.symbols_, cp.present_, cp.predict_set(["hat"] * 2), cp.predict_set(["hat"]),
         cp.predict_set(["hat"]).steps, cp.evaluate(things, states, horizon=1),
-        str(cp.evaluate(things, states, horizon=1).verdict), list(many.series_), many.states_,
+        str(cp.evaluate(things, states, horizon=1).verdict), list(many.estimators_), many.states_,
         found, found.to_dict(), weeks.states_, weeks.predict_set(["hat"]).steps,
         list(monitor.run(things[:3], list(states)[:3])), monitor.states, monitor.recent,
         monitor.observe(np.str_("hat")), monitor.label(next(iter(states))),

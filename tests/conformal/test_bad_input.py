@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
-from tests.draws import drawing
+from tests.making import drawing
 
 from definetti import HMM, ConformalHMM
 from definetti.data.labels import plain_label
@@ -435,7 +435,6 @@ def test_no_level_is_none():
 PARAMETERS = [
     *(("max_candidates", value, "whole number") for value in (0, -1, 1.5, "9", None, True)),
     *(("smoothing", value, "True or False") for value in ("yes", 1, 0, None)),
-    *(("verbose", value, "True or False") for value in ("yes", 2, None)),
     *(("random_state", value, "Generator") for value in (-1, 1.5, "0", [0], True, np.random)),
     *(("conformity_score", value, "'path'") for value in ("likelihood", None, 3, Path, [])),
     *(("symmetry", value, "'full'") for value in ("all", None, 3, object(), Returns, Full, Pairs)),

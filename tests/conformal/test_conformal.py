@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from tests.draws import drawing
+from tests.making import drawing
 from tests.products import covering
 
 from definetti import HMM, ConformalHMM
@@ -924,7 +924,6 @@ def test_parameters_go_in_and_come_out():
         "states": ["sun", "rain"],
         "max_candidates": 64,
         "random_state": 3,
-        "verbose": True,
     }
     cp = ConformalHMM(**params)
     found = cp.get_params(deep=False)
@@ -978,8 +977,8 @@ def test_repr_shows_what_is_not_the_default():
     assert repr(ConformalHMM()) == "ConformalHMM()"
     shown = repr(ConformalHMM(model=HMM(prior=0), symmetry=Returns(7), confidence_level=0.8))
     assert shown == (
-        "ConformalHMM(confidence_level=0.8, model=HMM(prior=0),\n"
-        "             symmetry=Returns(max_windows=7, n_resamples=999))"
+        "ConformalHMM(model=HMM(prior=0), symmetry=Returns(max_windows=7, n_resamples=999), "
+        "confidence_level=0.8)"
     )
     assert "ConformalHMM" in fitted()._repr_html_()
 
@@ -1095,7 +1094,7 @@ def test_a_quick_prediction_shows_no_progress(monkeypatch):
     monkeypatch.setattr(terminal, "PATIENCE", float("inf"))
     shown = Terminal()
     with redirect_stderr(shown):
-        fitted(verbose=True).predict_set(NEW)
+        fitted().predict_set(NEW, verbose=True)
     assert shown.getvalue() == ""
 
 
@@ -1104,7 +1103,7 @@ def test_a_long_prediction_shows_progress_where_asked(monkeypatch):
     for verbose in (True, False):
         shown = Terminal()
         with redirect_stderr(shown):
-            found = fitted(verbose=verbose).predict_set(NEW)
+            found = fitted().predict_set(NEW, verbose=verbose)
         assert ("ranking candidates" in shown.getvalue()) == verbose
         assert found == fitted().predict_set(NEW)
 

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from tests.making import promising
 from tests.products import covering
 
 import definetti.sets.making
-from definetti import HMM, ConformalHMM, given_hmm
+from definetti import HMM, ConformalHMM, Errors, given_hmm
 from definetti.engine.pvalues import miscoverage, ranks
 from definetti.engine.thresholds import limit, risk_limit
 from definetti.exceptions import FewBlocksWarning
@@ -167,7 +168,7 @@ def test_the_share_of_wrong_steps_is_kept(name, asked):
 )
 def test_no_more_errors_than_promised(name, asked):
     horizon, lag, max_errors = asked
-    predictor = fixed(name, guarantee="errors", max_errors=max_errors)
+    predictor = fixed(name, guarantee=Errors(max_errors))
     broken = 0
     for everything in long_and_varied(name, horizon, predictor, wrong_steps(lag, share=False)):
         kept = everything._replace(outcome=everything.outcome <= max_errors)
@@ -286,7 +287,7 @@ def test_step_sets_are_those_of_the_definition(guarantee, max_errors):
             expected[:-1] = strange[:-1] <= own[expected[-1]].max(initial=-np.inf)
         sharper += (expected != (strange <= own.max())).any()
         cp = ConformalHMM(
-            given_hmm(*law), guarantee=guarantee, max_errors=max_errors, states=range(n)
+            given_hmm(*law), guarantee=promising(guarantee, max_errors), states=range(n)
         ).fit(y, x)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewBlocksWarning)
@@ -313,7 +314,7 @@ def drop(s):
 
 @pytest.mark.slow_cases("settings1-False")
 @pytest.mark.parametrize(("settings", "share"), [
-    ({"guarantee": "steps"}, True), ({"guarantee": "errors", "max_errors": 1}, False),
+    ({"guarantee": "steps"}, True), ({"guarantee": Errors(1)}, False),
 ])  # fmt: skip
 def test_where_errors_are_allowed_no_limit_may_be_dropped(settings, share):
     """With none allowed a last state that is left out has lost the window; else it has not."""
@@ -427,9 +428,8 @@ def test_promises_about_steps_need_a_fixed_model():
     ("parameters", "message"),
     [
         ({"guarantee": "some"}, "guarantee must be"),
-        ({"guarantee": "steps", "max_errors": 1}, "max_errors=1 is for guarantee='errors'"),
-        ({"guarantee": "errors", "max_errors": -1}, "max_errors must be a whole number ≥ 0"),
-        ({"guarantee": "errors", "max_errors": 0.5}, "max_errors must be a whole number ≥ 0"),
+        ({"guarantee": 2}, "guarantee must be"),
+        ({"guarantee": Errors}, "guarantee must be"),
     ],
 )
 def test_promises_that_there_are_none_of(parameters, message):
@@ -437,9 +437,21 @@ def test_promises_that_there_are_none_of(parameters, message):
         ConformalHMM(train_size=2, **parameters).fit([0, 1] * 5, [0, 1] * 5)
 
 
+@pytest.mark.parametrize("number", [-1, 0.5, "1", None, True])
+def test_numbers_of_errors_that_are_none(number):
+    with pytest.raises(ValueError, match="max_errors must be a whole number ≥ 0"):
+        Errors(number)
+
+
+def test_errors_by_name_are_none_at_all():
+    y, x = [0, 1, 1] * 20, [0, 1, 1] * 20
+    named, given = (fixed("right", guarantee=one).fit(y, x) for one in ("errors", Errors(0)))
+    assert named.predict_set([0, 1, 1], 0.5) == given.predict_set([0, 1, 1], 0.5)
+
+
 def test_errors_are_counted_where_the_states_are_not():
     y, x = [0, 1, 1] * 20, [0, 1, 1] * 20
-    s = fixed("right", guarantee="errors", max_errors=1).fit(y, x).predict_set([0, 1, 1], 0.5)
+    s = fixed("right", guarantee=Errors(1)).fit(y, x).predict_set([0, 1, 1], 0.5)
     for truth in product(range(2), repeat=3):
         wrong = sum(state not in there for state, there in zip(truth, s.steps, strict=True))
         assert s.wrong(truth) == wrong
@@ -448,6 +460,6 @@ def test_errors_are_counted_where_the_states_are_not():
 
 
 def test_more_errors_allowed_than_steps_promises_nothing():
-    cp = fixed("right", guarantee="errors", max_errors=3).fit([0, 1] * 20, [0, 1] * 20)
+    cp = fixed("right", guarantee=Errors(3)).fit([0, 1] * 20, [0, 1] * 20)
     s = cp.predict_set([0, 1], 0.5)
     assert all(truth in s for truth in product(range(2), repeat=2))

@@ -13,14 +13,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from tests.making import promising
 from tests.products import covering
 
-from definetti import HMM, FromHmmlearn, given_hmm
+from definetti import HMM, Errors, FromHmmlearn, given_hmm
 from definetti.conformal.sequences import ConformalSequences
 from definetti.emissions import Classifier, Gaussian
 from definetti.engine.thresholds import after_errors, weighted_limit
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.models.predictors import SequenceSmoother
+from definetti.sets import read_guarantee
 from definetti.simulate import weather
 
 INITIAL = np.array([0.3, 0.7])
@@ -173,7 +175,8 @@ def lost(cp, news):
     total = 0.0
     for p, y, x in news:
         wrong = sum(label not in there for label, there in zip(x, steps[y], strict=True))
-        total += p * (wrong / len(x) if cp.guarantee == "steps" else wrong > cp.max_errors)
+        promised, errors = read_guarantee(cp.guarantee)
+        total += p * (wrong / len(x) if promised == "steps" else wrong > errors)
     return total
 
 
@@ -195,7 +198,7 @@ def losses_of_class(cp, drawn, number, promises, first=()):
         fit_on(cp, [*first, *(drawn[k][1] for k in chosen)])
         p = ways * math.prod(drawn[k][0] for k in chosen)
         for guarantee, max_errors in promises:
-            cp.set_params(guarantee=guarantee, max_errors=max_errors)
+            cp.set_params(guarantee=promising(guarantee, max_errors))
             total[guarantee] += p * lost(cp, news)
     return total
 
@@ -392,7 +395,7 @@ def test_bad_parameters():
     refuses(lambda: fitted(model=lambda y: y), "states is not declared", "order of the columns")
     refuses(lambda: fitted(model="markov"), "model must be")
     refuses(lambda: fitted(guarantee="most"), "guarantee must be")
-    refuses(lambda: fitted(max_errors=1), "max_errors=1 is for guarantee='errors'")
+    refuses(lambda: fitted(guarantee=Errors(-1)), "max_errors must be a whole number")
     refuses(lambda: fitted(confidence_level=1), "confidence_level must be")
     refuses(lambda: fitted(states=["sun"]), "'rain', which is not among the known")
     refuses(lambda: fitted(states=[]), "states is empty")
@@ -444,7 +447,7 @@ def test_too_few_units_are_said_with_numbers():
 
 
 def test_one_sequence_or_several():
-    cp = fitted(guarantee="errors", max_errors=1)
+    cp = fitted(guarantee=Errors(1))
     one = cp.predict_set(["hat", "umbrella"])
     first, second = cp.predict_set(["hat", "umbrella", "hat"], lengths=[2, 1])
     assert first.steps == one.steps

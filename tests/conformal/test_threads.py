@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.making import grouped
 
 from definetti import HMM, ConformalHMM, ConformalSequences, Monitor, load
 from definetti.emissions import Gaussian
@@ -206,7 +207,7 @@ def test_many_series_while_they_are_fitted_again(series: str) -> None:
         lambda cp: cp.evaluate(["hat"], ["sun"], groups=["b"], horizon=1, n_jobs=2).to_dict(),
     ]
     check_reads(
-        lambda: fit(ConformalHMM(series=series, random_state=0), 0),
+        lambda: fit(grouped(series=series, random_state=0), 0),
         lambda cp, k: fit(cp, k + 1),
         12,
         reads,

@@ -13,14 +13,14 @@ from tests.corpus.data import KINDS, PAST, data
 from tests.corpus.models import MODELS, SCORES, SKIES, SYMMETRIES, guess, matrices
 from tests.corpus.setting import Setting
 
-from definetti import ConformalHMM
+from definetti import ConformalHMM, Errors
 from definetti.symmetry import Pairs
 
 TRAINED = {"train_size": 0.4}
 WAYS: dict[str, dict[str, Any]] = {"refitted": {}, "trained": TRAINED}
 PROMISES = {
     "steps": {"guarantee": "steps"},
-    **{f"errors {k}": {"guarantee": "errors", "max_errors": k} for k in (0, 1, 2)},
+    **{f"errors {k}": {"guarantee": Errors(k)} for k in (0, 1, 2)},
 }
 LONG = {
     "matrices": {"model": matrices()},
@@ -46,7 +46,7 @@ FILLED: dict[str, dict[str, Any]] = {
     "lattice": {"train_size": 0.4, "max_candidates": 4},
     "smoothed lattice": {"train_size": 0.4, "max_candidates": 4, "smoothing": True},
     "steps": {"train_size": 0.4, "guarantee": "steps"},
-    "errors": {"train_size": 0.4, "guarantee": "errors", "max_errors": 1},
+    "errors": {"train_size": 0.4, "guarantee": Errors(1)},
     "departures": {"train_size": int(0.4 * PAST), "symmetry": "departures", "smoothing": True},
 }
 STRETCHES = {"two": [40, PAST - 40], "many": [20] * 6, "short end": [PAST - 6, 6]}

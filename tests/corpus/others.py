@@ -24,7 +24,7 @@ from tests.corpus.names import baseline, named
 from tests.corpus.pictures import PICTURES, read_picture
 from tests.corpus.setting import Setting
 
-from definetti import HMM, ConformalHMM, ConformalSequences, compare_predictors
+from definetti import HMM, ConformalHMM, ConformalSequences, Errors, compare_predictors
 from definetti.simulate import weather
 from definetti.verify import exact_coverage
 
@@ -35,7 +35,7 @@ SEQUENCES: dict[str, dict[str, Any]] = {
     "matrices": {"model": matrices(), "train_size": None},
 }
 PROMISES = {"steps": {}, "all": {"guarantee": "all"}}
-PROMISES |= {"errors": {"guarantee": "errors", "max_errors": 1}}
+PROMISES |= {"errors": {"guarantee": Errors(1)}}
 METHODS: dict[str, list[dict[str, Any]]] = {
     "Classical": [{}, {"stride": 3}, {"conformity_score": "filter"}],
     "ClassConditional": [{}, {"classes": "last"}],

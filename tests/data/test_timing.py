@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.making import grouped
 
 from definetti import ConformalHMM, ConformalSequences
 from definetti.check import check
@@ -28,6 +29,10 @@ TOWNS = ["Rome"] * 60 + ["Oslo"] * 60
 
 def cp(**how):
     return ConformalHMM(random_state=0, **how)
+
+
+def many(**how):
+    return grouped(random_state=0, **how)
 
 
 def rows(index=HOURS, begin=0, end=120):
@@ -63,18 +68,18 @@ def test_labels_with_another_index_are_refused(other):
     y, x = rows(HOURS if other != "another zone" else HOURS.tz_localize("UTC"))
     x = x.set_axis(OTHERS[other])
     fitted = cp().fit(y.tolist(), x.tolist())
-    many = cp().fit(y.tolist(), x.tolist(), groups=TOWNS)
+    several = many().fit(y.tolist(), x.tolist(), groups=TOWNS)
     weeks = ConformalSequences().fit(THINGS, SKIES, [5] * 24)
     for call in (
         lambda: cp().fit(y, x),
         lambda: cp().fit(y.to_frame(), x),
-        lambda: cp().fit(y, x, groups=TOWNS),
+        lambda: many().fit(y, x, groups=TOWNS),
         lambda: Classical().fit(y, x),
         lambda: fitted.partial_fit(y, x),
         lambda: fitted.evaluate(y, x, horizon=1),
         lambda: fitted.p_value(y, x),
-        lambda: many.evaluate(y, x, groups=TOWNS, horizon=1),
-        lambda: backtest_series(cp(), y, x, TOWNS),
+        lambda: several.evaluate(y, x, groups=TOWNS, horizon=1),
+        lambda: backtest_series(many(), y, x, TOWNS),
         lambda: run_backtest(cp(), y, x),
         lambda: make_report(cp(), y, x, horizon=1),
         lambda: check(y, x, n_resamples=9),
@@ -90,12 +95,12 @@ def test_groups_and_order_with_another_index_are_refused():
     y, x = rows()
     towns = pd.Series(TOWNS, index=HOURS[::-1])
     with pytest.raises(ValueError, match="observations and groups have different indices"):
-        cp().fit(y, x, groups=towns)
+        many().fit(y, x, groups=towns)
     with pytest.raises(ValueError, match="observations and groups have different indices"):
         check(y, x, groups=towns, n_resamples=9)
     order = pd.Series(range(120), index=HOURS[::-1])
     with pytest.raises(ValueError, match="observations and order have different indices"):
-        backtest_series(cp(), y, x, TOWNS, order)
+        backtest_series(many(), y, x, TOWNS, order)
 
 
 def test_numbers_in_another_order_are_refused_and_numbers_that_say_nothing_are_not():
@@ -121,7 +126,7 @@ def test_an_index_that_goes_back_in_time_is_refused():
     y, x = rows(HOURS[::-1])
     for call in (
         lambda: cp().fit(y, x),
-        lambda: cp().fit(y, x, groups=TOWNS),
+        lambda: many().fit(y, x, groups=TOWNS),
         lambda: check(y, x, n_resamples=9),
     ):
         with pytest.raises(ValueError, match="goes back in time: row 1 is at 2024-01-05 22:00:00"):
@@ -132,7 +137,7 @@ def test_an_index_that_goes_back_in_time_is_refused():
     with pytest.raises(ValueError, match="row 60 is at 2024-01-01 00:00:00"):
         cp().fit(y, x)
     assert sets(cp().fit(y, x, [60, 60])) == sets(cp().fit(THINGS, SKIES, [60, 60]))
-    _, notes = told(lambda: cp().fit(y, x, groups=TOWNS))
+    _, notes = told(lambda: many().fit(y, x, groups=TOWNS))
     assert notes == []
     missing = pd.DatetimeIndex([*HOURS[:119], pd.NaT])
     with pytest.raises(ValueError, match="no time in row 119"):
@@ -146,7 +151,7 @@ def test_repeated_times_are_refused():
     message = "has the time 2024-01-02 16:00:00 in row 41 and in the row before it; drop one"
     for call in (
         lambda: cp().fit(y, x),
-        lambda: cp().fit(y, x, groups=["Rome"] * 120),
+        lambda: many().fit(y, x, groups=["Rome"] * 120),
         lambda: check(y, x, n_resamples=9),
     ):
         with pytest.raises(ValueError, match=message):
@@ -155,7 +160,7 @@ def test_repeated_times_are_refused():
     told(lambda: cp().fit(y, x, [41, 79]))
     twice = HOURS[:60].repeat(2)
     y, x = rows(twice)
-    told(lambda: cp().fit(y, x, groups=["Rome", "Oslo"] * 60))
+    told(lambda: many().fit(y, x, groups=["Rome", "Oslo"] * 60))
     with pytest.raises(ValueError, match="row 1 and in the row before"):
         cp().fit(y, x)
 
@@ -241,15 +246,15 @@ def test_a_hole_in_the_order_of_a_series_is_a_gap(kind, series):
     shuffled = np.random.default_rng(1).permutation(120)
     order = ORDERS[kind](LATE[shuffled])
     y, x, towns = ([values[k] for k in shuffled] for values in (THINGS, SKIES, TOWNS))
-    wanted = cp(series=series).fit(THINGS, SKIES, [60, 10, 50], TOWNS)
-    fitted, notes = told(lambda: cp(series=series).fit(y, x, groups=towns, order=order))
+    wanted = many(series=series).fit(THINGS, SKIES, TOWNS, lengths=[60, 10, 50])
+    fitted, notes = told(lambda: many(series=series).fit(y, x, groups=towns, order=order))
     assert len(notes) == 1
     assert "first of series 'Oslo'" in notes[0]
     for name in ("Rome", "Oslo"):
-        assert sets(fitted.series_[name]) == sets(wanted.series_[name])
-    found, notes = told(lambda: backtest_series(cp(series=series), y, x, towns, order))
+        assert sets(fitted.estimators_[name]) == sets(wanted.estimators_[name])
+    found, notes = told(lambda: backtest_series(many(series=series), y, x, towns, order))
     assert len(notes) == 1
-    wanted = backtest_series(cp(series=series), THINGS, SKIES, TOWNS, lengths=[60, 10, 50])
+    wanted = backtest_series(many(series=series), THINGS, SKIES, TOWNS, lengths=[60, 10, 50])
     assert found.to_dict() == {**wanted.to_dict(), **_sorted_as(found, wanted)}
 
 
@@ -262,10 +267,10 @@ def _sorted_as(found, wanted):
 
 def test_a_hole_in_the_index_of_a_series_is_a_gap():
     y, x = rows(LATE)
-    fitted, notes = told(lambda: cp().fit(y, x, groups=TOWNS))
+    fitted, notes = told(lambda: many().fit(y, x, groups=TOWNS))
     assert len(notes) == 1
-    wanted = cp().fit(THINGS, SKIES, [60, 10, 50], TOWNS)
-    assert sets(fitted.series_["Oslo"]) == sets(wanted.series_["Oslo"])
+    wanted = many().fit(THINGS, SKIES, TOWNS, lengths=[60, 10, 50])
+    assert sets(fitted.estimators_["Oslo"]) == sets(wanted.estimators_["Oslo"])
     found, notes = told(lambda: check(y, x, groups=TOWNS, n_resamples=19, random_state=0))
     assert len(notes) == 1
     wanted = check(
@@ -279,10 +284,10 @@ def test_all_series_together_are_cut_too(series):
     y, x = rows(LATE)
     names = [k // 20 for k in range(120)]
     how = {"series": series, "train_size": 0.5}
-    fitted, notes = told(lambda: cp(**how).fit(y, x, groups=names))
+    fitted, notes = told(lambda: many(**how).fit(y, x, groups=names))
     assert len(notes) == 1
-    wanted = cp(**how).fit(THINGS, SKIES, [20, 20, 20, 10, 10, 20, 20], names)
-    assert sets(fitted.series_[5]) == sets(wanted.series_[5])
+    wanted = many(**how).fit(THINGS, SKIES, names, lengths=[20, 20, 20, 10, 10, 20, 20])
+    assert sets(fitted.estimators_[5]) == sets(wanted.estimators_[5])
 
 
 def test_a_check_and_a_backtest_are_cut_too():
@@ -324,10 +329,10 @@ def test_rows_that_follow_are_predicted_and_those_after_a_hole_are_not():
     report, wrong = cp(), (y[:100], x[:100], y[110:112])
     with pytest.raises(ValueError, match="11 h after the last label"):
         make_report(report, *wrong)
-    many = cp().fit(y[:100], x[:100], groups=TOWNS[:100])
+    several = many().fit(y[:100], x[:100], groups=TOWNS[:100])
     with pytest.raises(ValueError, match="11 h after the last label"):
-        many.predict_set(y[110:112], group="Oslo")
-    assert many.predict_set(y[100:102], group="Oslo") == many.series_["Oslo"].predict_set(
+        several.predict_set(y[110:112], group="Oslo")
+    assert several.predict_set(y[100:102], group="Oslo") == several.estimators_["Oslo"].predict_set(
         THINGS[100:102]
     )
 
@@ -418,7 +423,7 @@ def test_an_evaluation_of_series_is_cut_at_holes(by):
         return seen, {"groups": [names[k] for k in at], "order": LATE[at]}
 
     (seen, states), how = some(past)
-    fitted, notes = told(lambda: cp().fit(seen, states, **how))
+    fitted, notes = told(lambda: many().fit(seen, states, **how))
     assert notes == []
     (seen, states), how = some(late)
     found, notes = told(lambda: fitted.evaluate(seen, states, horizon=1, **how))
@@ -463,7 +468,7 @@ def test_the_usual_step_of_series_is_that_of_their_history(series, by):
         return ([THINGS[k] for k in at], [SKIES[k] for k in at]), how
 
     (seen, states), how = some(past)
-    fitted = cp(series=series).fit(seen, states, **how)
+    fitted = many(series=series).fit(seen, states, **how)
     (seen, states), how = some(late)
     found, notes = told(lambda: fitted.evaluate(seen, states, horizon=1, **how))
     assert len(notes) == 1
@@ -474,7 +479,7 @@ def test_the_usual_step_of_series_is_that_of_their_history(series, by):
 def test_the_time_of_the_last_row_is_saved(tmp_path):
     y, x = rows(HOURS)
     for number, fitted in enumerate(
-        (cp().fit(y[:100], x[:100]), cp().fit(y[:100], x[:100], groups=TOWNS[:100]))
+        (cp().fit(y[:100], x[:100]), many().fit(y[:100], x[:100], groups=TOWNS[:100]))
     ):
         how = {"group": "Oslo"} if number else {}
         path = tmp_path / f"{number}.definetti"

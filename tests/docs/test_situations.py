@@ -82,7 +82,7 @@ SITUATIONS = [
         "its guarantee, and wards may differ.",
         ("Many", "A long labelled"),
         "H",
-        'cp = ConformalHMM(series="others").fit(things, skies, groups=names)\n'
+        'cp = GroupedConformalHMM(ConformalHMM(), series="others").fit(things, skies, names)\n'
         's = cp.predict_set(new, group="town 7")',
     ),
     Situation(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.draws import drawing
+from tests.making import drawing
 from tests.products import some_slow
 
 from definetti import HMM, ConformalHMM

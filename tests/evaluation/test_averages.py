@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.making import grouped
 
 from definetti import HMM, ConformalHMM, ConformalSequences
 from definetti.evaluation import SeriesEvaluation, SeriesRecord, backtest_series, summary
@@ -123,7 +124,7 @@ def test_series_are_judged_by_their_shares():
 
 def test_records_of_series_have_the_shares_of_their_windows():
     y, x = weather(400, random_state=0)
-    cp = ConformalHMM(guarantee="steps", train_size=0.5, random_state=0)
+    cp = grouped(guarantee="steps", train_size=0.5, random_state=0)
     found = backtest_series(cp, y, x, ["Rome"] * 200 + ["Oslo"] * 200, horizon=5)
     for record in found:
         judged = found.evaluations[record.series]

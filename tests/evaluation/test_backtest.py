@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from definetti import ConformalHMM
+from definetti import ConformalHMM, Errors
 from definetti.cli import app
 from definetti.cli.printing import make_plain
 from definetti.engine.rank import PredictionTask
@@ -127,7 +127,7 @@ def test_the_own_level_is_judged_beside_others():
 
 
 def test_what_promises_nothing_is_not_judged():
-    cp = ConformalHMM(train_size=0.4, guarantee="errors", max_errors=2)
+    cp = ConformalHMM(train_size=0.4, guarantee=Errors(2))
     with pytest.raises(ValueError, match="max_errors=2 promises nothing of windows of 2"):
         run_backtest(cp, Y, X, horizon=2)
 

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from tests.making import grouped, promising
 from typer.testing import CliRunner
 
-from definetti import HMM, ConformalHMM, ConformalSequences
+from definetti import HMM, ConformalHMM, ConformalSequences, Errors
 from definetti.cli import app
 from definetti.evaluation import backtest_series, compare_predictors, run_backtest, summary
 from definetti.monitor import Monitor
@@ -105,7 +106,7 @@ def test_a_backtest_counts_no_filled_set_at_any_level(levels):
 @pytest.mark.parametrize("name", ["conformal", "sequences"])
 def test_windows_with_too_many_empty_steps_are_sure_misses(name, max_errors):
     """Whatever the truth is, more steps are wrong than may be."""
-    how = {"guarantee": "errors", "max_errors": max_errors, "confidence_level": 0.9,
+    how = {"guarantee": Errors(max_errors), "confidence_level": 0.9,
            "allow_empty": True, "random_state": 0}  # fmt: skip
     if name == "conformal":
         cp = ConformalHMM(train_size=0.3, **how).fit(Y[:300], X[:300])
@@ -129,7 +130,7 @@ def test_windows_with_too_many_empty_steps_are_sure_misses(name, max_errors):
 @pytest.mark.parametrize("name", ["conformal", "sequences"])
 def test_sets_by_steps_count_no_filled_step(guarantee, name):
     def judge(allow_empty):
-        how = {"guarantee": guarantee, "max_errors": int(guarantee == "errors"),
+        how = {"guarantee": promising(guarantee, 1),
                "confidence_level": 0.5, "train_size": 0.3, "random_state": 0,
                "allow_empty": allow_empty}  # fmt: skip
         if name == "conformal":
@@ -155,7 +156,7 @@ def test_sets_by_steps_count_no_filled_step(guarantee, name):
 
 
 def test_series_count_no_filled_set():
-    cp = ConformalHMM(train_size=0.3, random_state=0)
+    cp = grouped(train_size=0.3, random_state=0)
     towns = ["Rome"] * 600 + ["Oslo"] * 600
     y, x = drifting(seed=1)
     found = backtest_series(cp, Y + y, X + x, towns)

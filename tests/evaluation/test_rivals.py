@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.making import promising
 from typer.testing import CliRunner
 
 from definetti import HMM, ConformalHMM
@@ -156,7 +157,7 @@ def test_the_last_state_repeated(horizon, lag, guarantee):
     if guarantee == "errors" and horizon == 1:
         return
     cp = ConformalHMM(
-        HMM(emission="gaussian"), train_size=0.5, guarantee=guarantee, max_errors=errors,
+        HMM(emission="gaussian"), train_size=0.5, guarantee=promising(guarantee, errors),
         random_state=0,
     )  # fmt: skip
     test = run_backtest(cp, Y, X, horizon, lag=lag, windows=20)

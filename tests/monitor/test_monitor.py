@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, Monitor, load
+from definetti.conformal.estimator import Origin
 from definetti.engine.pvalues import Rank
 from definetti.engine.stream import PARTS, Stream
 from definetti.exceptions import ChangeWarning
@@ -379,8 +380,8 @@ def test_a_restart_is_a_history_that_begins_with_the_alarm() -> None:
     assert "exact again" in monitor.promise
     assert f"step {time}" in monitor.promise
     cp = ConformalHMM(HMM(), symmetry="full", confidence_level=0.8, states=range(3), random_state=0)
-    cp._omits_first = True  # the observation at the alarm helped to raise it
-    cp.fit(seen[50 + time :], states[50 + time :])
+    # The observation at the alarm helped to raise it.
+    cp._fit_from(seen[50 + time :], states[50 + time :], None, Origin(omits_first=True))
     assert monitor.observe(1) == cp.predict_set([1])
     capital = monitor.martingales["whole window"].log_capital
     since = monitor.log_capitals["whole window"][time + 1 :]

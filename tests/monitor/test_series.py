@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binom
+from tests.making import grouped
 from tests.martingales.test_independence import off_by
 
-from definetti import HMM, ConformalHMM, Monitor
+from definetti import HMM, ConformalHMM, GroupedConformalHMM, Monitor
 from definetti.martingales import SimpleJumper, Ville
 from definetti.symmetry import TogetherDepartures
 
@@ -28,12 +29,14 @@ def draw(rng: np.random.Generator, steps: int) -> tuple[list[int], list[int]]:
     return [int(rng.random() < EMITS[state, 1]) for state in states], states
 
 
-def fit_series(mode: str, rng: np.random.Generator, rows: int = 25, **more: Any) -> ConformalHMM:
+def fit_series(
+    mode: str, rng: np.random.Generator, rows: int = 25, **more: Any
+) -> GroupedConformalHMM:
     """Fit four series of one law; the last is called "own"."""
     names = ["a", "b", "c", "own"]
     drawn = [draw(rng, rows) for _ in names]
     seen, states = ([one for part in kind for one in part] for kind in zip(*drawn, strict=True))
-    cp = ConformalHMM(series=mode, random_state=0, **more)
+    cp = grouped(series=mode, random_state=0, **more)
     return cp.fit(seen, states, groups=np.repeat(names, rows))
 
 
@@ -42,7 +45,7 @@ def count_alarms(mode: str, streams: int, steps: int, **more: Any) -> int:
     found = 0
     for seed in range(streams):
         rng = np.random.default_rng([seed, 7])
-        cp = fit_series(mode, rng, **more).series_["own"]
+        cp = fit_series(mode, rng, **more).estimators_["own"]
         # Bold bets come closer to what is promised.
         monitor = Monitor(
             cp, martingale=SimpleJumper(), alarm=Ville(ALPHA), on_alarm="adapt", random_state=seed
@@ -78,7 +81,7 @@ def test_false_alarms_of_a_series_are_as_rare_as_ville_says(
 @pytest.mark.parametrize("mode", ["all", "first"])
 @pytest.mark.parametrize("how", ["warn", "restart", "adapt"])
 def test_a_series_that_others_calibrate_has_no_monitor(mode: str, how: str) -> None:
-    cp = fit_series(mode, np.random.default_rng(0), train_size=1).series_["own"]
+    cp = fit_series(mode, np.random.default_rng(0), train_size=1).estimators_["own"]
     with pytest.raises(ValueError, match=r"series='own' or 'others', and monitor one of its"):
         Monitor(cp, on_alarm=how)
 
@@ -98,9 +101,9 @@ def test_p_values_of_a_series_are_independent_and_uniform(mode: str) -> None:
     every = list(product((0, 1), repeat=6))
     ends = np.empty((len(every), 4, 2))
     for k, states in enumerate(every):
-        cp = ConformalHMM(symmetry="full", series=mode, random_state=0)
+        cp = grouped(symmetry="full", series=mode, random_state=0)
         cp.fit(None, [*others, *states[:2]], groups=["a"] * 5 + ["b"] * 3 + ["own"] * 2)
-        begun = Monitor(cp.series_["own"], random_state=0)
+        begun = Monitor(cp.estimators_["own"], random_state=0)
         values = []
         for uniform in (0.25, 0.75):
             monitor = deepcopy(begun)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from definetti import ConformalHMM
+from definetti import ConformalHMM, Errors
 from definetti.check import check
 from definetti.engine.pvalues import entry
 from definetti.evaluation.backtest import REPEAT, fit_rivals
@@ -31,7 +31,7 @@ SETTINGS = {
     "fixed": {"train_size": 0.4},
     "a lattice": {"train_size": 0.4, "max_candidates": 4},
     "steps": {"train_size": 0.4, "guarantee": "steps"},
-    "errors": {"train_size": 0.4, "guarantee": "errors", "max_errors": 1},
+    "errors": {"train_size": 0.4, "guarantee": Errors(1)},
     "level of its own": {"confidence_level": 0.777},
     "not exact": {"symmetry": "shifts"},
 }

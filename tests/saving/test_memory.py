@@ -18,6 +18,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from tests.making import grouped
 from tests.saving.test_broken_files import npy, repacked
 
 from definetti import HMM, ConformalHMM, ConformalSequences, Monitor, load
@@ -45,8 +46,8 @@ def monitored(**settings):
     return monitor
 
 
-def fitted(observations, states=X, *, groups=None, **settings):
-    return ConformalHMM(random_state=0, **settings).fit(observations, states, groups=groups)
+def fitted(observations, states=X, **settings):
+    return ConformalHMM(random_state=0, **settings).fit(observations, states)
 
 
 FRAME = {"a": NUMBERS[:, 0], "b": Y}
@@ -67,8 +68,10 @@ MODELS = {
     ),
     "tuples for states": lambda: fitted(Y, [(one, 1) for one in X]),
     "a memory": lambda: fitted(Y, memory=2),
-    "series": lambda: fitted(Y, groups=GROUPS),
-    "series of all": lambda: fitted(NUMBERS, groups=GROUPS, series="all", train_size=0.5),
+    "series": lambda: grouped(random_state=0).fit(Y, X, GROUPS),
+    "series of all": lambda: grouped(series="all", train_size=0.5, random_state=0).fit(
+        NUMBERS, X, GROUPS
+    ),
     "sequences": lambda: ConformalSequences(LogisticRegression(), random_state=0).fit(
         NUMBERS, X, [10] * 200
     ),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.draws import drawing
+from tests.making import drawing
 from tests.saving.answers import answers, check_same, passed
 
 from definetti import HMM, ConformalHMM, ConformalSequences, FromHmmlearn, given_hmm, load

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
+from tests.making import grouped
 
 from definetti import HMM, ConformalHMM
 from definetti.evaluation import backtest_series
@@ -34,7 +35,7 @@ def backtest_noise(mode, noise, level, series, rows, seed, **how):
         model, y = HMM(), [f"symbol {row}" for row in range(len(x))]
     else:
         model, y = DecisionTreeClassifier(random_state=0), rng.normal(size=(len(x), 2))
-    cp = ConformalHMM(
+    cp = grouped(
         model, series=mode, confidence_level=level, smoothing=True, allow_empty=True,
         states=[0, 1], random_state=seed, **MODES[mode],
     )  # fmt: skip
@@ -78,7 +79,7 @@ def test_windows_of_independent_backtests_of_noise_are_covered_as_promised(
 @pytest.mark.parametrize("mode", TRAINING)
 @pytest.mark.parametrize("train_size", [0.5, 2, 3])
 def test_series_that_trained_the_model_are_not_evaluated(mode, train_size):
-    cp = ConformalHMM(series=mode, train_size=train_size, random_state=0)
+    cp = grouped(series=mode, train_size=train_size, random_state=0)
     found = backtest_series(cp, THINGS, SKIES, GROUPS)
     number = 2 if train_size == 0.5 else train_size
     assert [one.windows for one in found] == [0] * number + [30] * (4 - number)
@@ -92,12 +93,12 @@ def test_series_that_trained_the_model_are_not_evaluated(mode, train_size):
 def test_a_trained_model_evaluates_all_series():
     """It was trained on rows that are not here."""
     trained = ConformalHMM(train_size=0.5).fit(*weather(200, random_state=9)).model_
-    found = backtest_series(ConformalHMM(trained, series="all"), THINGS, SKIES, GROUPS)
+    found = backtest_series(grouped(trained, series="all"), THINGS, SKIES, GROUPS)
     assert [one.windows for one in found] == [30] * 4
 
 
 def test_only_short_series_besides_those_that_trained():
-    cp = ConformalHMM(series="all", train_size=4, random_state=0)
+    cp = grouped(series="all", train_size=4, random_state=0)
     found = backtest_series(cp, [*THINGS, "hat"], [*SKIES, "sun"], [*GROUPS, "Cork"])
     assert found.verdict() == (
         "cannot tell: no series has a window; 4 trained the model, not evaluated; "
@@ -107,14 +108,14 @@ def test_only_short_series_besides_those_that_trained():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_source_of_the_windows_is_told(mode):
-    cp = ConformalHMM(series=mode, random_state=0, **MODES[mode])
+    cp = grouped(series=mode, random_state=0, **MODES[mode])
     found = backtest_series(cp, THINGS, SKIES, GROUPS)
     assert ("did not train" in found.source) == (mode in TRAINING)
     assert ("all rows of the others" in found.source) == (mode in ("others", "all"))
 
 
 def test_a_report_tells_the_source_and_the_series_that_trained():
-    cp = ConformalHMM(series="all", train_size=1, random_state=0)
+    cp = grouped(series="all", train_size=1, random_state=0)
     found = report_series(backtest_series(cp, THINGS, SKIES, GROUPS)).contents["series"]
     assert found["source"].endswith("of the others that did not train")
     assert "; 1 trained the model, not evaluated" in found["verdict"]
@@ -139,9 +140,9 @@ def test_first_gives_no_verdict():
 
 
 def test_first_gives_no_verdict_for_one_series():
-    cp = ConformalHMM(series="first", train_size=1, random_state=0)
+    cp = grouped(series="first", train_size=1, random_state=0)
     found = backtest_series(cp, THINGS, SKIES, GROUPS)
-    fitted = cp.fit(THINGS, SKIES, groups=GROUPS).series_["Lima"]
+    fitted = cp.fit(THINGS, SKIES, groups=GROUPS).estimators_["Lima"]
     y, x = weather(40, random_state=9)
     for one in (found.evaluations["Lima"], fitted.evaluate(y, x, horizon=1)):
         verdict = one.verdict
@@ -153,7 +154,7 @@ def test_first_gives_no_verdict_for_one_series():
 
 
 def test_first_says_that_full_sets_say_nothing():
-    cp = ConformalHMM(series="first", train_size=1, confidence_level=0.99, random_state=0)
+    cp = grouped(series="first", train_size=1, confidence_level=0.99, random_state=0)
     assert (
         "; the sets say nothing: 2 of 2 states"
         in backtest_series(cp, THINGS, SKIES, GROUPS).verdict()
@@ -163,7 +164,7 @@ def test_first_says_that_full_sets_say_nothing():
 @pytest.mark.parametrize("mode", TRAINING)
 def test_evaluate_gives_no_verdict_where_series_share_calibration_windows(mode):
     """After a fit on few rows, the same windows of the others calibrate all series."""
-    cp = ConformalHMM(series=mode, train_size=1, random_state=0).fit(THINGS, SKIES, groups=GROUPS)
+    cp = grouped(series=mode, train_size=1, random_state=0).fit(THINGS, SKIES, groups=GROUPS)
     y, x = weather(120, random_state=9)
     found = cp.evaluate(y, x, groups=np.repeat(list(TOWNS), 30).tolist(), horizon=1)
     assert found.verdict().startswith("no verdict: ")
@@ -190,7 +191,7 @@ def test_interval_of_backtest_of_noise_misses_the_level_in_one_of_twenty(mode):
 
 
 def test_report_shows_no_verdict_where_there_is_none():
-    cp = ConformalHMM(series="first", train_size=1, random_state=0)
+    cp = grouped(series="first", train_size=1, random_state=0)
     found = report_series(backtest_series(cp, THINGS, SKIES, GROUPS))
     series = found.contents["series"]
     assert series["shared_calibration"] is True
@@ -209,14 +210,14 @@ def test_report_shows_no_verdict_where_there_is_none():
 def test_a_level_is_that_of_the_backtest(level, mode):
     """As if the predictor had it."""
     how = {"series": mode, "random_state": 0, **MODES[mode]}
-    asked = backtest_series(ConformalHMM(**how), THINGS, SKIES, GROUPS, confidence_level=level)
-    own = backtest_series(ConformalHMM(confidence_level=level, **how), THINGS, SKIES, GROUPS)
+    asked = backtest_series(grouped(**how), THINGS, SKIES, GROUPS, confidence_level=level)
+    own = backtest_series(grouped(confidence_level=level, **how), THINGS, SKIES, GROUPS)
     assert asked.to_dict() == own.to_dict()
     assert asked.promised < 0.71
 
 
 def test_several_levels_in_any_order():
-    cp, levels = ConformalHMM(random_state=0), [0.9, 0.5, 0.7, 0.5]
+    cp, levels = grouped(random_state=0), [0.9, 0.5, 0.7, 0.5]
     found = backtest_series(cp, THINGS, SKIES, GROUPS, confidence_level=levels)
     assert [one.promised for one in found] == levels
     for level, one in zip(levels, found, strict=True):
@@ -241,7 +242,7 @@ def test_a_state_of_the_future_is_not_known(mode, columns):
 
         heat = np.random.default_rng(0).normal(size=len(THINGS))
         things = pd.DataFrame({"thing": THINGS, "heat": heat})
-    cp = ConformalHMM(series=mode, random_state=0, confidence_level=0.99, **MODES[mode])
+    cp = grouped(series=mode, random_state=0, confidence_level=0.99, **MODES[mode])
     found = backtest_series(cp, things, skies, GROUPS)
     lima = found.evaluations["Lima"]
     snow = lima.states.index("snow")
@@ -256,19 +257,19 @@ def test_a_state_of_another_series_is_known(mode):
     skies = [*SKIES]
     skies[:5] = ["snow"] * 5  # the first rows of the first series
     skies[-1] = "snow"
-    cp = ConformalHMM(series=mode, random_state=0, **MODES[mode])
+    cp = grouped(series=mode, random_state=0, **MODES[mode])
     found = backtest_series(cp, THINGS, skies, GROUPS)
     assert [one.unknown for one in found] == [0, 0, 0, 0]
 
 
 def test_a_state_that_is_declared_or_named_by_a_level_is_known():
     skies = [*SKIES[:-1], "snow"]
-    declared = ConformalHMM(states=["sun", "rain", "snow"], random_state=0)
-    named = ConformalHMM(confidence_level={"snow": 0.99, None: 0.9}, random_state=0)
+    declared = grouped(states=["sun", "rain", "snow"], random_state=0)
+    named = grouped(confidence_level={"snow": 0.99, None: 0.9}, random_state=0)
     for cp in (declared, named):
         found = backtest_series(cp, THINGS, skies, GROUPS)
         assert found.unknown == 0
-    unknown = ConformalHMM(confidence_level={"hail": 0.99, None: 0.9}, random_state=0)
+    unknown = grouped(confidence_level={"hail": 0.99, None: 0.9}, random_state=0)
     with pytest.raises(ValueError, match="hail"):
         backtest_series(unknown, THINGS, skies, GROUPS)
 
@@ -280,7 +281,7 @@ def one_state_late(**how):
     x[60:100] = 0
     y = rng.normal(size=(240, 2)) + x[:, None]
     model = DecisionTreeClassifier(random_state=0)
-    cp = ConformalHMM(model, train_size=0.5, confidence_level=0.8, random_state=0, **how)
+    cp = grouped(model, train_size=0.5, confidence_level=0.8, random_state=0, **how)
     return cp, y, x.tolist(), np.repeat(list("abcd"), 60).tolist()
 
 
@@ -314,4 +315,4 @@ def test_evaluate_skips_series_whose_training_rows_lack_a_state():
 def test_single_series_whose_training_rows_lack_a_state_is_refused():
     cp, y, x, _ = one_state_late(states=[0, 1])
     with pytest.raises(ValueError, match="training segment never has state 1"):
-        cp.fit(y[60:120], x[60:120])
+        cp.estimator.fit(y[60:120], x[60:120])

@@ -8,8 +8,8 @@ import signal
 import sys
 
 import pytest
+from tests.making import grouped
 
-from definetti import ConformalHMM
 from definetti._system.cells import Store
 from definetti.cli import experiments, series_tables
 from definetti.cli.backtest import backtest
@@ -78,7 +78,7 @@ def test_the_same_function_under_spark(tmp_path, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # or another Python would be asked
     table = tmp_path / "towns.parquet"
     simulate(output=table, rows=60, series=5)
-    work = SeriesWork(ConformalHMM(random_state=0), "series", "state", "day", ("carried",))
+    work = SeriesWork(grouped(random_state=0), "series", "state", "day", ("carried",))
     wanted = work(pl.read_parquet(table)).sort("series")
     made = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", False)
     spark = made.config("spark.driver.host", "127.0.0.1").getOrCreate()

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.making import grouped
 
 from definetti import ConformalHMM
+from definetti.conformal import count_series
 from definetti.evaluation import SeriesWork, backtest_series
 from definetti.exceptions import HoleWarning
-from definetti.series import count_series
 from definetti.simulate import weather_series
 
 THINGS, SKIES = weather_series(7, 40, random_state=1)
@@ -94,7 +95,7 @@ def test_rows_without_an_order_of_their_own_need_one():
 
 
 def work(series="own", **how):
-    cp = ConformalHMM(series=series, random_state=0)
+    cp = grouped(series=series, random_state=0)
     return SeriesWork(cp, "town", "sky", "day", ("thing",), **how)
 
 
@@ -125,7 +126,7 @@ def test_counts_are_found_by_their_labels_however_states_are_declared():
     some = ROWS.filter(pl.col("town").is_in(["town 2", "town 5"]))
     found = []
     for states in (["rain", "sun"], ["sun", "rain"], ["hail", "sun", "rain"]):
-        cp = ConformalHMM(series="others", states=states, random_state=0)
+        cp = grouped(series="others", states=states, random_state=0)
         made = SeriesWork(cp, "town", "sky", "day", ("thing",), totals=totals)
         whole = SeriesWork(cp, "town", "sky", "day", ("thing",))
         together = whole(ROWS).filter(pl.col("series").is_in(["town 2", "town 5"]))
@@ -146,7 +147,7 @@ def test_a_row_without_a_state_is_a_gap():
 
 def test_a_gap_is_what_lengths_say_it_is():
     town = ROWS.filter(pl.col("town") == "town 0")
-    cp = ConformalHMM(random_state=0)
+    cp = grouped(random_state=0)
     things, skies = town["thing"].to_list(), town["sky"].to_list()
     found = backtest_series(cp, things, skies, ["x"] * 40, lengths=[30, 10])
     fitted = ConformalHMM(random_state=0).fit(things[:20], skies[:20])

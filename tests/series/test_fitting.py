@@ -1,17 +1,17 @@
 """Groups at the front door: who learns from whom, what is refused, what is kept."""
 
-import copy
-
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from tests.making import grouped
 
 import definetti
-from definetti import HMM, ConformalHMM, Monitor
+from definetti import HMM, ConformalHMM, GroupedConformalHMM, Monitor
+from definetti.check import check
+from definetti.conformal.series_modes import FOLDS, train_on
 from definetti.emissions import Gaussian
 from definetti.evaluation import SeriesEvaluation, SeriesRecord, backtest_series
-from definetti.series.modes import FOLDS, train_on
 from definetti.simulate import weather
 
 NAMES = ("Rome", "Oslo", "Bonn", "Lima")
@@ -23,7 +23,7 @@ GROUPS = [name for name, town in TOWNS.items() for _ in town.states]
 
 
 def fit(series="own", observations=THINGS, **how):
-    cp = ConformalHMM(series=series, random_state=0, **how)
+    cp = grouped(series=series, random_state=0, **how)
     return cp.fit(observations, SKIES, groups=GROUPS)
 
 
@@ -39,19 +39,19 @@ def test_each_by_itself_is_what_it_is_without_the_others():
     cp = fit()
     for name, town in TOWNS.items():
         alone = ConformalHMM(random_state=0).fit(*town)
-        assert same(cp.series_[name], alone)
+        assert same(cp.estimators_[name], alone)
 
 
 def test_rows_in_any_order_come_to_the_same():
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(SKIES))
     times = np.concatenate([np.arange(len(town.states)) for town in TOWNS.values()])
-    mixed = ConformalHMM(series="others", random_state=0).fit(
+    mixed = grouped(series="others", random_state=0).fit(
         [THINGS[row] for row in rows], [SKIES[row] for row in rows],
         groups=[GROUPS[row] for row in rows], order=times[rows],
     )  # fmt: skip
     cp = fit("others")
-    assert all(same(mixed.series_[name], cp.series_[name]) for name in NAMES)
+    assert all(same(mixed.estimators_[name], cp.estimators_[name]) for name in NAMES)
 
 
 @pytest.mark.parametrize("kind", ["text", "symbols", "words", "numbers", "rows", "several", "none"])
@@ -67,7 +67,7 @@ def test_what_is_left_without_a_series_is_the_model_of_the_others(kind):
         "several": pl.DataFrame({"thing": THINGS, "heat": rng.normal(size=len(THINGS))}),
         "none": None,
     }[kind]
-    promise = fit("others", observed).series_.promise
+    promise = fit("others", observed).estimators_.mode
     assert (promise._sums is None) == (kind == "several")
     for place in range(len(NAMES)):
         found = promise.model_for(place)
@@ -93,7 +93,7 @@ def test_numbers_of_a_series_never_enter_its_model():
     own = np.array(GROUPS) == "Oslo"
     other[own] = rng.permutation(other[own]) + 1e9
     model = HMM(emission=Gaussian("diagonal"))
-    one, two = (fit("others", seen, model=model).series_.promise for seen in (numbers, other))
+    one, two = (fit("others", seen, model=model).estimators_.mode for seen in (numbers, other))
     place = NAMES.index("Oslo")
     point = np.array_equal(one._sums.encoded.point, two._sums.encoded.point)
     assert not point or np.array_equal(
@@ -108,19 +108,19 @@ def test_a_classifier_is_trained_a_few_times_however_many_series_there_are():
     rng = np.random.default_rng(3)
     x = list(np.tile(["a", "b"], 4 * number))
     y = rng.normal(size=(8 * number, 2)) + (np.array(x) == "b")[:, None]
-    cp = ConformalHMM(GaussianNB(), series="others", random_state=0)
+    cp = grouped(GaussianNB(), series="others", random_state=0)
     cp.fit(y, x, groups=np.repeat(np.arange(number), 8))
-    promise = cp.series_.promise
+    promise = cp.estimators_.mode
     models = [promise.model_for(place) for place in range(number)]
     assert len({id(model) for model in models}) == FOLDS
     cp.predict_set([[0.0, 0.0]], group=3)
 
 
-def test_what_is_read_late_may_be_changed_after_the_fit():
-    cp = fit("others")
-    cp.confidence_level = 0.5
-    assert cp.predict_set(["hat"], group="Rome").confidence_level == 0.5
-    cp.model = "changed, and of no concern"
+def test_changed_settings_wait_for_the_next_fit():
+    cp = fit("others").set_params(estimator__confidence_level=0.5, series="own")
+    assert cp.predict_set(["hat"], group="Rome").confidence_level == 0.9
+    assert cp.estimators_.mode.known_as == "others"
+    cp.fit(THINGS, SKIES, GROUPS)
     assert cp.predict_set(["hat"], group="Rome").confidence_level == 0.5
 
 
@@ -132,85 +132,110 @@ def test_saved_and_read_again_it_says_the_same(how, more, tmp_path):
     cp = fit(how, **more)
     cp.save(tmp_path / "towns.definetti")
     again = definetti.load(tmp_path / "towns.definetti")
-    assert all(same(again.series_[name], cp.series_[name]) for name in NAMES)
-    cp.series_["Lima"].save(tmp_path / "lima.definetti")
-    assert same(definetti.load(tmp_path / "lima.definetti"), cp.series_["Lima"])
-
-
-def test_a_series_goes_on_with_labels_that_come_later():
-    for how, more in [("others", {}), ("all", {"train_size": 1})]:
-        cp = fit(how, **more).series_["Rome"]
-        before = cp.n_steps_
-        cp.partial_fit(["hat", "hat"], ["sun", "sun"])
-        assert cp.n_steps_ == before + 2
-        assert cp.present_ == "sun"
+    assert all(same(again.estimators_[name], cp.estimators_[name]) for name in NAMES)
+    cp.estimators_["Lima"].save(tmp_path / "lima.definetti")
+    assert same(definetti.load(tmp_path / "lima.definetti"), cp.estimators_["Lima"])
 
 
 @pytest.mark.parametrize(("how", "more"), [("own", {}), ("others", {}), ("all", {"train_size": 1})])
 def test_labels_that_a_series_learns_later_stay_learned(how, more, tmp_path):
     cp = fit(how, **more)
-    held = fit(how, **more).series_["Rome"].partial_fit(["hat", "hat"], ["sun", "rain"])
-    cp.series_["Rome"].partial_fit(["hat"], ["sun"])
-    cp.series_["Rome"].partial_fit(["hat"], ["rain"])
-    assert cp.series_["Rome"].n_steps_ == held.n_steps_
-    assert same(cp.series_["Rome"], held)
+    held = fit(how, **more).estimators_["Rome"].partial_fit(["hat", "hat"], ["sun", "rain"])
+    cp.partial_fit(["hat"], ["sun"], ["Rome"])
+    cp.partial_fit(["hat"], ["rain"], groups=["Rome"])
+    assert cp.estimators_["Rome"].present_ == "rain"
+    assert cp.estimators_["Rome"].n_steps_ == held.n_steps_
+    assert same(cp.estimators_["Rome"], held)
     assert cp.predict_set(["hat"], group="Rome") == held.predict_set(["hat"])
     later = weather(20, random_state=9)
     groups = ["Rome"] * 20
     found = cp.evaluate(*later, horizon=1, groups=groups).evaluations["Rome"]
     assert found == held.evaluate(*later, horizon=1)
-    assert cp.series_["Rome"].n_steps_ == held.n_steps_  # an evaluation learns nothing
-    assert same(cp.series_["Oslo"], fit(how, **more).series_["Oslo"])
-    cp.series_["Oslo"].new_segment()
+    assert cp.estimators_["Rome"].n_steps_ == held.n_steps_  # an evaluation learns nothing
+    assert same(cp.estimators_["Oslo"], fit(how, **more).estimators_["Oslo"])
+    cp.new_segment("Oslo")
     with pytest.raises(ValueError, match="nothing is labelled since the gap"):
         cp.predict_set(["hat"], group="Oslo")
     with pytest.raises(definetti.exceptions.SaveError, match="fit again with all rows"):
         cp.save(tmp_path / "towns.definetti")
-    cp.series_["Rome"].save(tmp_path / "rome.definetti")
+    cp.estimators_["Rome"].save(tmp_path / "rome.definetti")
     assert same(definetti.load(tmp_path / "rome.definetti"), held)
 
 
-def test_two_estimators_of_a_series_do_not_both_learn():
+def test_estimators_of_a_series_learn_for_themselves():
     cp = fit("own")
-    one, other = cp.series_["Rome"], cp.series_["Rome"]
-    monitor, own = Monitor(one, random_state=0), copy.deepcopy(one)
+    one, other = cp.estimators_["Rome"], cp.estimators_["Rome"]
     one.partial_fit(["hat"], ["sun"])
-    with pytest.raises(ValueError, match="take series_"):
-        other.partial_fit(["hat"], ["rain"])
-    with pytest.raises(ValueError, match="take series_"):
-        other.new_segment()
-    list(monitor.run(["hat"], ["rain"]))  # copies go their own way
-    own.partial_fit(["hat"], ["rain"])
-    clone(one).fit(["hat"], ["rain"])
-    assert cp.series_["Rome"] is one
-    with pytest.raises(ValueError, match="fit another"):
-        one.fit(["hat", "hat"], ["rain", "sun"])
-    free = cp.series_["Oslo"].fit(["hat", "hat"], ["rain", "sun"])
-    assert free.partial_fit(["hat"], ["rain"]).n_steps_ == 3
-    assert cp.series_["Oslo"].n_steps_ == 80
+    cp.partial_fit(["hat", "hat"], ["rain", "rain"], ["Rome", "Rome"])
+    cp.estimators_["Rome"].partial_fit(["hat"], ["sun"])
+    numbers = [each.n_steps_ for each in (one, other, cp.estimators_["Rome"])]
+    assert numbers == [61, 60, 62]
+
+
+def test_series_learn_all_rows_or_none():
+    cp = fit("own", states=["sun", "rain"])
+    with pytest.raises(ValueError, match="hail"):
+        cp.partial_fit(["hat", "hat"], ["sun", "hail"], ["Rome", "Oslo"])
+    with pytest.raises(ValueError, match="group 'Nice' is not among the 4 series"):
+        cp.partial_fit(["hat", "hat"], ["sun", "sun"], ["Rome", "Nice"])
+    assert cp.estimators_["Rome"].n_steps_ == 60
+
+
+def test_new_rows_of_series_are_sorted_and_cut_at_holes():
+    days = [day for town in TOWNS.values() for day in range(len(town.states))]
+    cp = grouped(random_state=0).fit(THINGS, SKIES, GROUPS, order=days)
+    with pytest.warns(definetti.exceptions.HoleWarning, match="series 'Oslo' begins"):
+        cp.partial_fit(
+            ["hat"] * 4, ["sun", "rain", "sun", "rain"], ["Rome", "Rome", "Oslo", "Oslo"],
+            order=[61, 60, 95, 96],
+        )  # fmt: skip
+    rome, oslo = cp.estimators_["Rome"], cp.estimators_["Oslo"]
+    alone = fit().estimators_["Rome"].partial_fit(["hat", "hat"], ["rain", "sun"])
+    assert same(rome, alone)
+    alone = fit().estimators_["Oslo"].new_segment().partial_fit(["hat", "hat"], ["sun", "rain"])
+    assert same(oslo, alone)
+
+
+@pytest.mark.parametrize(
+    ("how", "more", "rows"),
+    [("own", {}, 360), ("own", {"train_size": 20}, 280), ("others", {}, 360),
+     ("all", {"train_size": 1}, 300)],
+)  # fmt: skip
+def test_a_check_of_series_leaves_out_what_trained(how, more, rows):
+    cp = fit(how, **more)
+    found = cp.check(n_resamples=19)
+    trained = {"own": more.get("train_size", 0), "others": 0, "all": 0}[how]
+    labels = []
+    for k, town in enumerate(TOWNS.values()):
+        cut = len(town.states) if how == "all" and k == 0 else trained
+        labels += [None] * cut + list(town.states[cut:])
+    wanted = check(THINGS, labels, groups=GROUPS, n_resamples=19, random_state=0)
+    assert sum(label is not None for label in labels) == rows
+    assert found.p_value == wanted.p_value
+    assert found.to_dict() == wanted.to_dict()
 
 
 def test_a_series_that_all_calibrate_may_have_a_gap(tmp_path):
     """What comes after it is as if it had come with the fit, and no window leads over it."""
-    cp = fit("all", train_size=1).series_["Lima"].new_segment()
+    cp = fit("all", train_size=1).estimators_["Lima"].new_segment()
     with pytest.raises(ValueError, match="nothing is labelled since the gap"):
         cp.predict_set(["hat"])
     cp.save(tmp_path / "gap.definetti")
     for one in (cp, definetti.load(tmp_path / "gap.definetti")):
         one.new_segment().partial_fit(["hat", "hat"], ["sun", "rain"])
         skies, things = [*SKIES, "sun", "rain"], [*THINGS, "hat", "hat"]
-        whole = ConformalHMM(series="all", train_size=1, random_state=0).fit(
+        whole = grouped(series="all", train_size=1, random_state=0).fit(
             things, skies, lengths=[len(SKIES), 2], groups=[*GROUPS, "Lima", "Lima"]
         )
-        assert same(one, whole.series_["Lima"])
+        assert same(one, whole.estimators_["Lima"])
 
 
 @pytest.mark.parametrize("how", ["own", "others"])
 def test_a_monitor_lives_with_one_series(how):
     later = weather(30, random_state=50)
-    with pytest.raises(ValueError, match="has 4 series; name one"):
+    with pytest.raises(TypeError, match="estimators_"):
         Monitor(fit(how))
-    monitor = Monitor(fit(how).series_["Rome"], random_state=0)
+    monitor = Monitor(fit(how).estimators_["Rome"], random_state=0)
     assert len(list(monitor.run(*later))) == 30
 
 
@@ -225,7 +250,7 @@ def test_series_are_judged_each_by_itself_and_together(how):
     found = cp.evaluate(things, skies, groups=names, horizon=1)
     assert [one.series for one in found] == list(later)
     for name, town in later.items():
-        alone = cp.series_[name].evaluate(*town, horizon=1)
+        alone = cp.estimators_[name].evaluate(*town, horizon=1)
         assert found.evaluations[name] == alone
     assert found.windows == 120
     assert found.coverage == pytest.approx(np.mean([one.coverage for one in found]))
@@ -241,7 +266,7 @@ def test_series_are_judged_each_by_itself_and_together(how):
 def test_several_levels_are_each_by_itself(how, lag):
     """Of a backtest, and of what followed a fit; the rows of series are told."""
     more = {**how, **({"train_size": 0.5} if lag and not how else {})}
-    made = [ConformalHMM(random_state=0, confidence_level=one, **more) for one in (0.9, 0.6)]
+    made = [grouped(random_state=0, confidence_level=one, **more) for one in (0.9, 0.6)]
     several = backtest_series(made[0], THINGS, SKIES, GROUPS, horizon=1 + lag, lag=lag,
                               confidence_level=[0.9, 0.6])  # fmt: skip
     for one, cp in zip(several, made, strict=True):
@@ -263,7 +288,7 @@ def test_a_backtest_has_a_verdict_and_names_whom_to_look_at():
         ("sun" if sky == "rain" else "rain") if name == "Oslo" and k % 2 else sky
         for k, (sky, name) in enumerate(zip(SKIES, GROUPS, strict=True))
     ]
-    cp = ConformalHMM(series="others", random_state=0, confidence_level=0.6)
+    cp = grouped(series="others", random_state=0, confidence_level=0.6)
     found = backtest_series(cp, THINGS, wrong, GROUPS, start=0.2)
     assert found.worst is not None
     assert 0 < found.spread_by_chance < 0.2
@@ -274,7 +299,7 @@ def test_a_backtest_has_a_verdict_and_names_whom_to_look_at():
 
 
 def test_states_that_no_set_could_hold_are_counted_apart():
-    cp = fit().series_["Lima"]
+    cp = fit().estimators_["Lima"]
     skies = ["sun"] * 10 + ["hail"] + ["sun"] * 9
     alone = cp.evaluate(["hat"] * 20, skies, horizon=1)
     found = fit().evaluate(["hat"] * 20, skies, groups=["Lima"] * 20, horizon=1)
@@ -339,18 +364,18 @@ def test_means_are_over_windows_and_what_is_left_out_is_told_apart():
         ({"order": [None, *range(359)]}, r"order\[0\] is missing"),
         ({"order": ["a", *range(359)]}, "order has entries that cannot be compared"),
         ({"order": [1]}, "order has 1 entries for 360 rows"),
-        ({"groups": None, "order": range(360)}, "order sorts the rows of series, and groups is"),
+        ({"groups": None}, "groups"),
     ],
 )
 def test_what_names_no_series_is_refused_in_a_sentence(wrong, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        ConformalHMM().fit(THINGS, SKIES, **{"groups": GROUPS, **wrong})
+        grouped().fit(THINGS, SKIES, **{"groups": GROUPS, **wrong})
 
 
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"series": "mine"}, "series must be one of 'own', 'others', 'all', 'first', got 'mine'"),
+        ({"series": "mine"}, "series must be one of 'all', 'first', 'others', 'own', got 'mine'"),
         ({"series": "others", "train_size": 0.5}, "leave train_size out"),
         ({"series": "all"}, "series='all' needs a fixed model; set train_size=0.5"),
         ({"series": "all", "train_size": 0.5, "symmetry": "full"}, "use symmetry='departures'"),
@@ -359,38 +384,36 @@ def test_what_names_no_series_is_refused_in_a_sentence(wrong, message):
 )
 def test_what_does_not_go_together_is_refused_in_a_sentence(how, message):
     with pytest.raises(ValueError, match=message):
-        ConformalHMM(**how).fit(THINGS, SKIES, groups=GROUPS)
+        grouped(**how).fit(THINGS, SKIES, groups=GROUPS)
 
 
-def test_with_series_one_has_to_be_named():
+def test_one_of_the_series_has_to_be_named():
     cp = fit()
-    assert cp.states_ == ("rain", "sun") or cp.states_ == ("sun", "rain")
-    for ask in (
-        lambda: cp.predict_set(["hat"]),
-        lambda: cp.evaluate(["hat"], ["sun"]),
-        lambda: cp.partial_fit(["hat"], ["sun"]),
-        lambda: cp.present_,
-        lambda: cp.check(),
-    ):
-        with pytest.raises(ValueError, match="has 4 series; name one: group='Rome'"):
+    assert set(cp.states_) == {"rain", "sun"}
+    for ask in (lambda: cp.predict_set(["hat"]), lambda: cp.evaluate(["hat"], ["sun"])):
+        with pytest.raises(TypeError, match="group"):
             ask()
     with pytest.raises(ValueError, match="group 'Nice' is not among the 4 series"):
         cp.predict_set(["hat"], group="Nice")
-    alone = ConformalHMM().fit(*TOWNS["Rome"])
-    with pytest.raises(ValueError, match="fitted without; fit with groups="):
-        alone.predict_set(["hat"], group="Rome")
-    cp.fit(*TOWNS["Rome"])
-    assert cp.series_ is None
-    assert cp.predict_set(["hat"]).horizon == 1
+    with pytest.raises(NotFittedError, match="call fit"):
+        grouped().predict_set(["hat"], group="Rome")
+
+
+def test_an_estimator_of_one_history_says_where_series_go():
+    message = r"use GroupedConformalHMM\(ConformalHMM\(…\)\)\.fit\(observations, states, groups\)"
+    with pytest.raises(TypeError, match=message):
+        ConformalHMM().fit(THINGS, SKIES, groups=GROUPS)
+    with pytest.raises(TypeError, match="estimator must be a ConformalHMM, got str"):
+        GroupedConformalHMM("mine").fit(THINGS, SKIES, GROUPS)
 
 
 def test_a_series_of_one_row_has_a_set_of_all():
-    cp = ConformalHMM(random_state=0).fit([*THINGS, "hat"], [*SKIES, "sun"], groups=[*GROUPS, "x"])
+    cp = grouped(random_state=0).fit([*THINGS, "hat"], [*SKIES, "sun"], groups=[*GROUPS, "x"])
     assert len(cp.predict_set(["hat"], group="x")) == 2
 
 
 def test_a_state_that_only_another_series_has_may_come():
-    cp = ConformalHMM(random_state=0).fit(
+    cp = grouped(random_state=0).fit(
         ["a", "b", "a", "c"], ["sun", "rain", "sun", "snow"], groups=[0, 0, 0, 1]
     )
     assert ("snow",) in cp.predict_set(["a"], group=0)
@@ -402,7 +425,7 @@ def test_share_with_departures_is_refused_at_fit_with_rows_that_every_series_has
     with pytest.raises(ValueError, match=r"share of the history's length.*such as train_size=30$"):
         fit(symmetry="departures", train_size=0.5)
     cp = fit(symmetry="departures", train_size=30)
-    assert all(cp.series_[name].n_steps_ == len(TOWNS[name].states) - 30 for name in NAMES)
+    assert all(cp.estimators_[name].n_steps_ == len(TOWNS[name].states) - 30 for name in NAMES)
 
 
 def test_a_set_says_when_it_holds():

@@ -6,15 +6,15 @@ from math import fsum
 
 import numpy as np
 import pytest
+from tests.making import grouped
 
 from definetti import ConformalHMM, given_hmm
-from definetti.conformal._series import SERIES
+from definetti.conformal import SeriesMode
 from definetti.data.series import read_series
 from definetti.engine import Rank
 from definetti.engine.past import find_chains
 from definetti.engine.pvalues import miscoverage
 from definetti.levels.by_state import chances_by_state
-from definetti.series import Promise
 from definetti.symmetry import Departures, TogetherDepartures
 from definetti.verify.by_visit import connect_windows
 
@@ -39,7 +39,7 @@ def paths(length):
 
 def fitted(series, *histories, **how):
     """Fit several histories, each a series by its number."""
-    cp = ConformalHMM(
+    cp = grouped(
         series=series, smoothing=True, allow_empty=True, states=[0, 1], random_state=0, **how
     )
     rows = [(k, *step) for k, path in enumerate(histories) for step in path]
@@ -82,7 +82,7 @@ def test_each_series_by_its_own_history_is_exact_whatever_the_other_is(
     for other in paths(2)[some]:
         held, total = [], []
         for history in paths(3 if horizon == 1 else 2):
-            cp = fitted(series, other, history, symmetry=symmetry).series_[1]
+            cp = fitted(series, other, history, symmetry=symmetry).estimators_[1]
             for whole, chances in covered(cp, history, horizon):
                 held.append(law(whole) * chances)
                 total.append(law(whole))
@@ -98,7 +98,7 @@ def test_the_first_windows_of_others_are_exact_given_the_present_at_any_time(hor
     for other in paths(3 if horizon > 1 else 2):
         weight = law(other, start)
         for history in paths(2):
-            cp = fitted("first", other, history, model=MODEL).series_[1]
+            cp = fitted("first", other, history, model=MODEL).estimators_[1]
             present = history[-1][0]
             for whole, chances in covered(cp, history, horizon):
                 held[present].append(weight * law(whole) * chances)
@@ -121,7 +121,7 @@ def test_all_windows_are_exact_counted_by_visits_over_all_series(present):
             weight = law(other) * np.prod([leave[step] for step in own])
             y, x = connect_windows(present, tuple((step,) for step in own))
             history = tuple(zip(x, y, strict=True))
-            cp = fitted("all", other, history, model=MODEL).series_[1]
+            cp = fitted("all", other, history, model=MODEL).estimators_[1]
             total.append(weight)
             for whole, chances in covered(cp, history, 1):
                 held.append(weight * leave[whole[-1]] * chances)
@@ -152,7 +152,7 @@ def test_all_is_exact_by_visits_for_a_series_that_trained_the_model(length, trai
         for own in itertools.product(STEPS, repeat=length - 1 - there):
             weight = law(other) * np.prod([leave[step] for step in own])
             y, x = connect_windows(present, tuple((step,) for step in own))
-            one = copy.deepcopy(cp.series_[0])  # which goes its own way
+            one = copy.deepcopy(cp.estimators_[0])  # which goes its own way
             if own:
                 one.partial_fit(y[1:], x[1:])
             total.append(weight)
@@ -169,7 +169,7 @@ def test_first_is_exact_at_any_time_for_a_series_that_trained_the_model(trained,
     held, total = [], []
     present = trained[-1][0]
     for other in paths(3):
-        cp = fitted("first", trained, other, train_size=1).series_[0]
+        cp = fitted("first", trained, other, train_size=1).estimators_[0]
         weight = law(other)
         total.append(weight)
         for whole, chances in covered(cp, trained, horizon):
@@ -190,7 +190,7 @@ def test_all_is_exact_by_visits_with_a_model_trained_on_another_series(present):
             weight = law(other) * np.prod([leave[step] for step in own])
             y, x = connect_windows(present, tuple((step,) for step in own))
             history = tuple(zip(x, y, strict=True))
-            cp = fitted("all", trained, history, other, train_size=1).series_[1]
+            cp = fitted("all", trained, history, other, train_size=1).estimators_[1]
             total.append(weight)
             for whole, chances in covered(cp, history, 1):
                 held.append(weight * leave[whole[-1]] * chances)
@@ -217,12 +217,12 @@ def test_states_that_only_calibrating_series_have_do_not_enter_the_model(horizon
     for other in itertools.product(steps, repeat=length):
         rows = [(k, *step) for k, path in enumerate((trained, other)) for step in path]
         groups, x, y = (list(column) for column in zip(*rows, strict=True))
-        cp = ConformalHMM(
+        cp = grouped(
             series="first", train_size=1, smoothing=True, allow_empty=True, random_state=0
         ).fit(y, x, groups=groups)
         weight = law(other, start, **THREE)
         for new in itertools.product(range(2), repeat=horizon):
-            ranks = cp.series_[0].predict_ranks(list(new))
+            ranks = cp.estimators_[0].predict_ranks(list(new))
             total = next(iter(ranks.values())).total
             for states in itertools.product(range(3), repeat=horizon):
                 rank = ranks.get(states, Rank(0, 1, total))
@@ -275,8 +275,8 @@ def test_no_window_leads_from_one_series_into_the_next(first, horizon):
 
 
 def test_every_promise_says_what_it_is():
-    assert sorted(Promise.named) == sorted(SERIES)
-    assert all(one.says for one in Promise.named.values())
+    assert set(SeriesMode.named) == {"own", "others", "all", "first"}
+    assert all(one.says for one in SeriesMode.named.values())
 
 
 def test_rows_are_sorted_into_their_series():

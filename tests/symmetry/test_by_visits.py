@@ -9,6 +9,7 @@ from math import fsum
 
 import numpy as np
 import pytest
+from tests.making import grouped
 
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Poisson
@@ -270,7 +271,6 @@ def test_levels_are_chosen_by_the_training_segment_alone():
 def test_each_of_several_series_is_exact_where_states_are_not_declared(series):
     """The other series has two of the states; the third and fourth are its own."""
     other = [0, 1]
-    how = {"symmetry": "departures", "series": series}
 
     class OfTwo:
         """The estimator of one of two series."""
@@ -278,8 +278,9 @@ def test_each_of_several_series_is_exact_where_states_are_not_declared(series):
         def fit(self, observations, states):
             seen = observations + ["a"] * len(other)
             groups = ["own"] * len(states) + ["other"] * len(other)
-            both = ConformalHMM(HMM(), **how).fit(seen, [*states, *other], groups=groups)
-            self.cp = both.series_["own"]
+            both = grouped(HMM(), symmetry="departures", series=series)
+            both.fit(seen, [*states, *other], groups)
+            self.cp = both.estimators_["own"]
 
         def __getattr__(self, name):
             return getattr(self.cp, name)

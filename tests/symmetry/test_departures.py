@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.making import promising
 
 from definetti import HMM, ConformalHMM, LatticeSet, StepSets, given_hmm, load
 from definetti.cli.verify import MODELS
@@ -274,8 +275,7 @@ def test_a_lattice_is_the_listed_set(score, smoothing, lag):
 @pytest.mark.parametrize("guarantee", ["steps", "errors"])
 def test_step_sets_have_one_limit(guarantee):
     y, x = drawn(600, seed=2)
-    errors = int(guarantee == "errors")
-    cp = fixed(guarantee=guarantee, max_errors=errors, confidence_level=0.8)
+    cp = fixed(guarantee=promising(guarantee, 1), confidence_level=0.8)
     cp.fit(y[:590], x[:590])
     s = cp.predict_set(y[590:])
     assert isinstance(s, StepSets)

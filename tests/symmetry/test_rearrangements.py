@@ -6,7 +6,7 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
-from tests.draws import drawing
+from tests.making import drawing
 
 from definetti.data.history import Completion, History, windows_at
 from definetti.symmetry import BlockGroup, Full, Pairs, Published, Returns, Shifts, Spaced

@@ -130,17 +130,6 @@ def checked_limit(value: Any, name: str) -> None:
         raise ValueError(f"{name} must be a whole number ≥ 0, got {shown(value)}{remedy}")
 
 
-def checked_guarantee(guarantee: Any, max_errors: Any) -> None:
-    """Refuse a guarantee that there is none of."""
-    if not isinstance(guarantee, str) or guarantee not in ("all", "steps", "errors"):
-        raise ValueError(f"guarantee must be 'all', 'steps' or 'errors', got {guarantee!r}")
-    checked_limit(max_errors, "max_errors")
-    if max_errors and guarantee != "errors":
-        raise ValueError(
-            f"max_errors={max_errors} is for guarantee='errors', and guarantee is {guarantee!r}"
-        )
-
-
 def is_auto(parameter: Any) -> bool:
     """Tell whether a parameter is left to be chosen; it may be an object of any kind.
 

@@ -1,4 +1,4 @@
-"""Base classes: contracts with a registry of names, locked objects, and objects that are saved."""
+"""Base classes: registries of names, parameters of estimators, locks, and saved objects."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
+from dataclasses import is_dataclass, replace
 from functools import wraps
-from inspect import isgeneratorfunction
+from inspect import isgeneratorfunction, signature
 from os import PathLike
 from pathlib import Path
 from threading import Lock, RLock
@@ -19,6 +20,7 @@ from weakref import WeakKeyDictionary
 _locks: WeakKeyDictionary[Locked, Any] = WeakKeyDictionary()
 _making = Lock()
 Self = TypeVar("Self", bound="Saved")
+Owner = TypeVar("Owner", bound="Parametrized")
 
 
 class Named:
@@ -61,6 +63,120 @@ class Named:
             known = {**cls.named, name: cls}
             cls.named.clear()
             cls.named.update(sorted(known.items()))
+
+
+class Parametrized:
+    """Get, set and show the arguments of a constructor, as scikit-learn does.
+
+    It has the methods that scikit-learn asks of an estimator, and imports it only where one of its
+    own functions calls them: to import it takes longer than all else together. A frozen dataclass
+    is no estimator, but has parameters too: whoever holds it replaces it by one with others.
+
+    Examples
+    --------
+    >>> class Mean(Parametrized):
+    ...     def __init__(self, prior=0.5, law=None):
+    ...         self.prior, self.law = prior, law
+    >>> mean = Mean(law=Mean(prior=2))
+    >>> mean, mean.get_params()["law__prior"]
+    (Mean(law=Mean(prior=2)), 2)
+    >>> mean.set_params(prior=0, law__prior=1)
+    Mean(prior=0, law=Mean(prior=1))
+    >>> mean.set_params(weight=1)
+    Traceback (most recent call last):
+    ValueError: 'weight' is no parameter of Mean; there are 'prior', 'law'
+    """
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        """Return the defaults of the parameters, in the order of the constructor."""
+        return {name: one.default for name, one in signature(cls).parameters.items()}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with ``deep`` also those of the parameters, ``a__b``."""
+        found = {name: getattr(self, name) for name in self._defaults()}
+        for name, value in list(found.items()) if deep else ():
+            if hasattr(value, "get_params") and not isinstance(value, type):
+                nested = value.get_params()
+                found.update((f"{name}__{inner}", one) for inner, one in nested.items())
+        return found
+
+    def set_params(self: Owner, **params: Any) -> Owner:
+        """Set parameters, those of parameters as ``a__b``; return the object itself."""
+        if _is_frozen(self):
+            raise TypeError(
+                f"{type(self).__name__} cannot change; make another, with dataclasses.replace"
+            )
+        for name, value in self._changed(params).items():
+            setattr(self, name, value)
+        return self
+
+    def _changed(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return what is to be set: the parameters given, and those in which others change."""
+        known, changes = self._defaults(), {}
+        nested: dict[str, dict[str, Any]] = {}
+        for name, value in params.items():
+            first, _, rest = name.partition("__")
+            if first not in known:
+                raise ValueError(
+                    f"{first!r} is no parameter of {type(self).__name__}; there are "
+                    f"{', '.join(map(repr, known))}"
+                )
+            if rest:
+                nested.setdefault(first, {})[rest] = value
+            else:
+                changes[first] = value
+        for first, inner in nested.items():
+            value = changes.get(first, getattr(self, first))
+            if not hasattr(value, "get_params") or isinstance(value, type):
+                raise ValueError(
+                    f"{first}={value!r} has no parameters, and {first}__{next(iter(inner))} is to "
+                    "be set; give an object first"
+                )
+            frozen = isinstance(value, Parametrized) and _is_frozen(value)
+            changes[first] = (
+                replace(value, **value._changed(inner)) if frozen else value.set_params(**inner)
+            )
+        return changes
+
+    def __repr__(self) -> str:
+        """Show the parameters that are not the default."""
+        defaults = self._defaults()
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if not _is_same(value, defaults[name])
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        from sklearn.utils import estimator_html_repr
+
+        return str(estimator_html_repr(self))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(one_d_array=True, string=True, categorical=True, allow_nan=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=inputs)
+
+    def __sklearn_clone__(self) -> Any:
+        if _is_frozen(self):
+            return self
+        from sklearn.base import clone
+
+        params = self.get_params(deep=False)
+        return type(self)(**{name: clone(one, safe=False) for name, one in params.items()})
+
+
+def _is_frozen(thing: Any) -> bool:
+    kind: Any = type(thing)
+    return is_dataclass(thing) and bool(kind.__dataclass_params__.frozen)
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    """Tell whether a parameter has its default, whatever its type makes of ``==``."""
+    return value is default or (type(value) is type(default) and repr(value) == repr(default))
 
 
 class Locked:

@@ -183,10 +183,11 @@ def _backtest_series(
         )
     levels = read_numbers(settings.confidence, table.states)
     table.new_rows = 0
-    cp = make_estimator(settings, table, steps, lag=lag, verbose=is_watched())
+    cp = make_estimator(settings, table, steps, lag=lag)
     test = run_backtest(
         cp, table.observations, table.states, steps, lag=lag, start=start, windows=windows,
         levels=sorted(levels) if len(levels) > 1 else None, lengths=table.lengths,
+        verbose=is_watched(),
     )  # fmt: skip
     used = test.predictor
     checked = check_rows(

@@ -148,7 +148,6 @@ def make_estimator(
     steps: int,
     *,
     lag: int = 0,
-    verbose: bool = True,
     many: bool = False,
 ) -> Any:
     """Return the unfitted estimator that the options describe.
@@ -173,14 +172,14 @@ def make_estimator(
         conformity_score=settings.score, symmetry=settings.symmetry,
         memory=read_memory(settings.memory),
         confidence_level=read_confidence(settings.confidence[0], data.states),
-        guarantee=settings.guarantee.value, max_errors=settings.max_errors,
+        guarantee=find_guarantee(settings),
         states=read_labels(settings.states, data.states),
         train_size=choose_share(
             data, steps, settings.train_size, needed, "" if many else settings.symmetry,
             settings.memory,
         ),
         smoothing=settings.smoothing, allow_empty=settings.allow_empty,
-        random_state=settings.seed, verbose=verbose,
+        random_state=settings.seed,
     )  # fmt: skip
 
 
@@ -317,6 +316,14 @@ def _shares(data: LabelledTable) -> bool:
     if isinstance(emission, Mixed):
         laws = [*emission.columns.values()] if emission.columns != "auto" else []
     return all(shares_laws(law, None) for law in laws)
+
+
+def find_guarantee(settings: Settings) -> Any:
+    """Return the guarantee of the estimator."""
+    from definetti.sets import Errors
+
+    name = settings.guarantee.value
+    return Errors(settings.max_errors) if name == "errors" else name
 
 
 def check_errors(guarantee: str, max_errors: int, steps: int) -> None:

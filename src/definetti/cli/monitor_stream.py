@@ -151,7 +151,7 @@ class SeriesMonitor:
                 f"{name}: {table.new_rows} of the first {len(lines)} rows have no state, and the "
                 "model is fitted on these; lower --first"
             )
-        cp = make_estimator(settings, table, self.lag + 1, verbose=False)
+        cp = make_estimator(settings, table, self.lag + 1)
         cp.fit(table.observations, table.states, table.lengths)
         how = dict(self.options.watching)
         alarm = Ville(how.pop("alpha"))

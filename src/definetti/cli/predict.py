@@ -195,6 +195,8 @@ def _predict_series(
     with_keys: bool,
 ) -> Prediction:
     """Predict the new rows of one series, from labelled rows or a model file."""
+    from definetti.sets import read_guarantee
+
     cp: Any = None
     if model is not None:
         if new is not None:
@@ -218,11 +220,12 @@ def _predict_series(
         cp.fit(data.observations, data.states, data.lengths)
     else:
         levels = _update(cp, context, settings, data)
-    check_errors(cp.guarantee, cp.max_errors, steps - lag)
+    guarantee, max_errors = read_guarantee(cp.guarantee)
+    check_errors(guarantee, max_errors, steps - lag)
     seen, ahead = cut_new(data, steps)
-    sets = [cp.predict_set(seen, levels[0], horizon=ahead, lag=lag)]
+    sets = [cp.predict_set(seen, levels[0], horizon=ahead, lag=lag, verbose=True)]
     if len(levels) > 1:
-        sets = cp.predict_set(seen, levels, horizon=ahead, lag=lag)
+        sets = cp.predict_set(seen, levels, horizon=ahead, lag=lag, verbose=True)
     # The rows of a saved model were checked when it was fitted.
     checked = check_rows(
         data, cp.memory_, settings.seed,
@@ -237,7 +240,7 @@ def _predict_series(
     named, filled = [name_levels(level, cp.states_) for level in levels], [s.filled for s in sets]
     document = {
         "confidence_level": named if len(named) > 1 else named[0],
-        "guarantee": cp.guarantee, "max_errors": cp.max_errors,
+        "guarantee": guarantee, "max_errors": max_errors,
         "horizon": steps, "lag": lag, "labelled_rows": len(data.states),
         "states": list(cp.states_), "observed": data.columns, "model": cp.model_,
         "method": sets[0].method, "symmetry": cp.symmetry_.known_as,
@@ -255,10 +258,18 @@ def _update(
     cp: Any, context: typer.Context, settings: options.Settings, data: LabelledTable
 ) -> list[Any]:
     """Set the options that a fitted estimator can still follow; return the levels."""
-    wanted = {"guarantee": settings.guarantee.value, "max_errors": settings.max_errors,
-              "smoothing": settings.smoothing, "allow_empty": settings.allow_empty}  # fmt: skip
+    from definetti.sets import Errors, read_guarantee
+
+    wanted = {"smoothing": settings.smoothing, "allow_empty": settings.allow_empty}
     given = options.given_options(context, wanted)
-    cp.set_params(**{name: wanted[name] for name in given}, verbose=True)
+    cp.set_params(**{name: wanted[name] for name in given})
+    name, max_errors = read_guarantee(cp.guarantee)
+    if options.given_options(context, ["guarantee"]):
+        name, max_errors = settings.guarantee.value, 0
+    if options.given_options(context, ["max_errors"]):
+        max_errors = settings.max_errors
+    check_errors(name, max_errors, max_errors + 1)
+    cp.guarantee = Errors(max_errors) if name == "errors" else name
     if options.given_options(context, ["confidence"]):
         return read_confidences(settings.confidence, data.states)
     return [cp.confidence_level]

@@ -127,7 +127,7 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
         cp, table.observations, table.states, seen if steps else None,
         horizon=ahead if steps else None, lag=lag,
         levels=levels[1:], lengths=table.lengths, start=task.start, windows=task.windows,
-        title=task.title or "What the hidden states can be", check=checked,
+        title=task.title or "What the hidden states can be", check=checked, verbose=True,
         settings={
             "command": task.command,
             "labelled rows from": task.data,

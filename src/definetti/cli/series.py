@@ -43,14 +43,19 @@ from definetti.cli.step_tables import (
     unpack_steps,
 )
 from definetti.cli.writing import write_frames
+from definetti.conformal import (
+    GroupedConformalHMM,
+    SeriesMode,
+    SeriesTotals,
+    count_series,
+    say_promise,
+)
 from definetti.data.labels import Alphabet
 from definetti.data.sequences import training_length
 from definetti.data.series import at_rows, read_series
 from definetti.data.timing import HOLE
 from definetti.evaluation.series import BARE, SeriesEvaluation, SeriesRecord, SeriesWork
 from definetti.exceptions import HoleWarning
-from definetti.series import Promise, say_promise
-from definetti.series.totals import SeriesTotals, count_series
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,16 +68,15 @@ ROWS = "_rows"  # the number of rows of a state
 
 
 def make_grouped_estimator(
-    settings: Settings, head: LabelledTable, steps: int, lag: int, grouping: Grouping, **how: Any
+    settings: Settings, head: LabelledTable, steps: int, lag: int, grouping: Grouping
 ) -> Any:
     """Return the estimator of many series that the options describe."""
     n_notes = len(head.notes)
-    cp = make_estimator(settings, head, steps, lag=lag, many=True, **how)
-    cp.series = str(grouping.series)
-    if cp.series != "own":  # a model of other series is fixed anyway: no half to note
+    cp = make_estimator(settings, head, steps, lag=lag, many=True)
+    if str(grouping.series) != "own":  # a model of other series is fixed anyway: no half to note
         cp.train_size = settings.train_size
         del head.notes[n_notes:]
-    return cp
+    return GroupedConformalHMM(cp, str(grouping.series))
 
 
 # --- Predict
@@ -127,7 +131,7 @@ def predict_groups(
     labelled = series.rows[known]
     past = (
         None if seen is None else at_rows(seen, labelled), [labels[row] for row in labelled],
-        np.unique(segment, return_counts=True)[1], [names[row] for row in labelled],
+        [names[row] for row in labelled], None, np.unique(segment, return_counts=True)[1],
     )  # fmt: skip
     fitted: dict[Any, Any] = {}  # by the share of rows that train a fixed model
     fixed, few = [], []
@@ -144,16 +148,17 @@ def predict_groups(
         cp = make_grouped_estimator(settings, head, number, lag, grouping)
         fixed += [name] * (len(head.notes) > n_notes)
         del head.notes[n_notes:]
-        if cp.train_size not in fitted:
-            if cp.states is None:  # a series may reach a state that only another has
-                cp.states = list(dict.fromkeys(head.states))
-            fitted[cp.train_size] = cp.fit(*past)
-        cp = fitted[cp.train_size]
+        train_size = cp.estimator.train_size
+        if train_size not in fitted:
+            if cp.estimator.states is None:  # a series may reach a state that only another has
+                cp.estimator.states = list(dict.fromkeys(head.states))
+            fitted[train_size] = cp.fit(*past)
+        cp = fitted[train_size]
         own = places[:number]
         fresh = None if seen is None or not len(own) else at_rows(seen, own)
         ahead = number if fresh is None or len(own) < number else None
         for level in levels:
-            sets = cp.series_[name].predict_set(fresh, level, horizon=ahead, lag=lag)
+            sets = cp.predict_set(fresh, level, group=name, horizon=ahead, lag=lag, verbose=True)
             for row in list_prediction_steps(sets, lag, level):
                 keys = {group: name}
                 if order is not None:
@@ -174,7 +179,7 @@ def predict_groups(
             "series with no more new rows than may be wrong (--max-errors "
             f"{settings.max_errors}) have no set: {some}",
         ]
-    promise = say_promise(grouping.series, cp.symmetry)
+    promise = say_promise(grouping.series, cp.estimator.symmetry)
     return SeriesPrediction(found, promise, len(series), [*notes, *head.notes])
 
 
@@ -271,7 +276,7 @@ def backtest_groups(
         parts = table.parts()
         head, notes = read_head(table, parts[0], columns, grouping)
         levels = read_numbers(settings.confidence, head.states)
-        cp = make_grouped_estimator(settings, head, horizon, lag, grouping, verbose=False)
+        cp = make_grouped_estimator(settings, head, horizon, lag, grouping)
         work = SeriesWork(
             cp, group, LABEL, grouping.order_column, tuple(head.columns), horizon, start,
             windows, lag=lag, levels=tuple(levels) if len(levels) > 1 else (),
@@ -305,10 +310,14 @@ def backtest_groups(
         others = len(hole_notes) - 1
         more = f" (and in {others:,} more parts of the table)" if others else ""
         notes.append(f"{hole_notes[0]}{more}")
-    promise, source = say_promise(grouping.series, cp.symmetry), Promise.named[cp.series].source
+    promise, source = (
+        say_promise(grouping.series, cp.estimator.symmetry),
+        SeriesMode.named[cp.series].source,
+    )
     description = {
         "series": grouping.series, "promise": promise, "observed": head.columns,
-        "model": repr(cp.model), "levels": levels, "states": list(dict.fromkeys(head.states)),
+        "model": repr(cp.estimator.model), "levels": levels,
+        "states": list(dict.fromkeys(head.states)),
     }  # fmt: skip
     evaluations = [SeriesEvaluation(record, says=promise, source=source) for record in records]
     return evaluations, description, [*notes, *head.notes]
@@ -368,7 +377,7 @@ class PartBacktest:
             ("first", part.first), ("last", part.last),
         )  # fmt: skip
         method = (
-            ("predictor", repr(sorted(work.predictor.get_params(deep=False).items(), key=str))),
+            ("predictor", repr(sorted(work.predictor.get_params().items(), key=str))),
             ("horizon", work.horizon), ("start", work.start), ("windows", work.windows),
             ("totals", "" if work.totals is None else _digest(work.totals)), ("lag", work.lag),
             ("levels", list(work.levels)),
@@ -413,7 +422,7 @@ def _count_states(table: GroupedTable, state: str) -> SeriesTotals:
 def _share_counts(task: PartBacktest, parts: list[Part]) -> tuple[list[Part], PartBacktest]:
     """Give every part the counts of all; where counts do not suffice, make one part of all."""
     work = task.work
-    if work.predictor.series == "others" and work.predictor.model == "auto":
+    if work.predictor.series == "others" and work.predictor.settings().model == "auto":
         first = task.read(parts[0]) if len(work.observed) == 1 else None
         if not work.observed or (first is not None and _has_symbols(first[work.observed[0]])):
             symbol = work.observed[0] if work.observed else None

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
-from definetti._system.estimator import Estimator
-from definetti._system.mixins import Locked
+from definetti._system.mixins import Locked, Parametrized
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import check_length, checked_states, piece, readable, require
 from definetti.data.timing import Rows, check_aligned, read_rows
@@ -24,7 +23,7 @@ Self = TypeVar("Self", bound="BaseConformal")
 Following = TypeVar("Following", bound="BaseHistoryConformal")
 
 
-class BaseConformal(Locked, Estimator):
+class BaseConformal(Locked, Parametrized):
     """How all estimators take in labelled data, and refuse what they cannot use.
 
     Whatever data an estimator makes of them knows its ``model``, its ``alphabet``, and whether
@@ -44,13 +43,21 @@ class BaseConformal(Locked, Estimator):
     _entropy: int
     _fitting = "fit(observations, states)"
 
-    def _fit(self: Self, observations: Any, states: Any, *how: Any) -> Self:
-        """Take in labelled data; an estimator that is fitted stays so if anything is wrong."""
+    def _fit(
+        self: Self, observations: Any, states: Any, *how: Any, model: Model | None = None
+    ) -> Self:
+        """Take in labelled data; an estimator that is fitted stays so if anything is wrong.
+
+        Parameters
+        ----------
+        how : what else `_take_in` is given
+        model : a model that is used as it is, in place of the parameter
+        """
         chosen = self._resolve()
         self._check_parameters()
         entropy = entropy_of(self.random_state, ahead=True)
         observations = readable(observations)
-        model = self._resolve_model(observations)
+        model = self._resolve_model(observations) if model is None else model
         fitted = self._take_in(model, observations, states, *how, entropy)
         # Only now, with nothing left that could fail, does the new fit replace an old one, and
         # draw from the user's own generator.
@@ -143,6 +150,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
     conformity_score: Any
     confidence_level: Any
     max_candidates: int
+    conformity_score_: Score
     _data: EncodedHistory
 
     def fit(self: Following, observations: Any, states: Any, lengths: Any = None) -> Following:
@@ -156,9 +164,20 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
             The lengths of the sequences, if there are several. What is to be predicted follows
             the last.
         """
+        return self._fit_rows(observations, states, lengths)
+
+    def _fit_rows(
+        self: Following,
+        observations: Any,
+        states: Any,
+        lengths: Any,
+        *how: Any,
+        model: Model | None = None,
+    ) -> Following:
+        """Fit; what else there is goes to `_fit`."""
         rows = read_rows(observations, states, lengths)
         each = rows.lengths if len(rows.lengths) > 1 else lengths
-        self._fit(rows.observations, rows.labels, each)
+        self._fit(rows.observations, rows.labels, each, *how, model=model)
         self._data.clock = rows.clock
         return self
 
@@ -193,7 +212,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
             seen = None if seen is None else piece(seen, begin, end)
             learner.partial_fit(seen, rows.labels[begin:end])
             begin = end
-        same = {*self.get_params(deep=False), "_home"}
+        same = self.get_params(deep=False)
         fitted = {name: one for name, one in learner.__dict__.items() if name not in same}
         self.__dict__.update(fitted)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import narwhals as nw
 import numpy as np
@@ -13,15 +13,12 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import (
     checked_flag,
-    checked_guarantee,
     checked_limit,
     checked_number,
     is_auto,
-    shown,
     warn_caller,
 )
 from definetti._system.mixins import Saved
-from definetti.conformal._series import SERIES, each_series, fit_series, settle
 from definetti.conformal.base import BaseHistoryConformal
 from definetti.data.candidates import (
     check_listing,
@@ -46,7 +43,15 @@ from definetti.memory import Memory, Order
 from definetti.models.base import Model
 from definetti.models.selection import ModelSelection, SelectedHMM
 from definetti.scores import Score, StepScore
-from definetti.sets import LatticeSet, PredictionSet, PredictionSets, StepSets
+from definetti.sets import (
+    BasePredictionSet,
+    Errors,
+    LatticeSet,
+    PredictionSet,
+    PredictionSets,
+    StepSets,
+    read_guarantee,
+)
 from definetti.sets.base import installed
 from definetti.sets.batch import rank_many, sets_of
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
@@ -61,10 +66,26 @@ from definetti.symmetry.base import LAST
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
-    from definetti.series import EachSeries
-    from definetti.series.each import Home
 
 HALF = 0.5  # a level for what has none
+
+
+class Origin(NamedTuple):
+    """Where a history comes from, where it is not all that there is.
+
+    Attributes
+    ----------
+    known : states that are known beside those of the history, such as those of other series
+    together : whether all its segments calibrate, and not the last alone
+    omits_first : whether the first observation chose where the history begins
+    """
+
+    known: tuple[Hashable, ...] = ()
+    together: bool = False
+    omits_first: bool = False
+
+
+NOWHERE = Origin()  # a history that came as it is
 
 
 class ConformalHMM(BaseHistoryConformal, Saved):
@@ -126,13 +147,12 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         sets are exact under that assumption; a larger memory assumes less and compares with less.
         With "departures" the visits that count are those to the state with its memory.
         ``memory_`` is what is used.
-    guarantee : {"all", "steps", "errors"}, default "all"
+    guarantee : {"all", "steps", "errors"} or Errors, default "all"
         What is promised: that all steps are right together; that of the steps a share of at
-        least the level is right on average; or that at most `max_errors` are wrong, with the
-        level's probability. The last two give `StepSets`, made of the smoother's probabilities
-        whatever the score, without smoothing of ties, and need a fixed model.
-    max_errors : int, default 0
-        How many steps of a window may be wrong, with ``guarantee="errors"``.
+        least the level is right on average; or, with ``Errors(2)``, that at most two are wrong,
+        with the level's probability; "errors" is short for ``Errors(0)``. The last two give
+        `StepSets`, made of the smoother's probabilities whatever the score, without smoothing of
+        ties, and need a fixed model.
     allow_empty : bool, default False
         Whether a set may be empty, where nothing is plausible at the level. If not, the most
         plausible sequence is its one member, or at each step the most probable state, and the
@@ -142,16 +162,9 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         The most candidate sequences, ``n_states ** horizon``, that a prediction may list. Beyond
         it a fixed model with "spaced" blocks or "departures" gives a `LatticeSet`, for any
         horizon.
-    series : {"own", "others", "all", "first"}, default "own"
-        With `groups`, what each of many series is predicted by: its own history; its own history
-        and a model that learns from the others; the windows of all; or the first of each other.
-        ``definetti.series.Promise.named[...].says`` what is promised.
     random_state : int, numpy Generator or None
         Where random numbers come from; None takes fresh ones at every `fit`. The same data and
         the same number give the same sets; other data draw other numbers from it.
-    verbose : bool, default False
-        Show a progress bar when a prediction, or `evaluate`, takes more than two seconds; on a
-        terminal or in a notebook only.
 
     Attributes
     ----------
@@ -162,8 +175,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     model_selection_ : with "auto" fixed on rows that do not calibrate, what the candidates scored
         there, a `definetti.models.selection.ModelSelection`; else None
     n_steps_ : the length of the labelled history, without what the model was fixed on
-    series_ : with `groups`, a mapping from the name of each series to its fitted `ConformalHMM`;
-        else None
 
     Notes
     -----
@@ -182,12 +193,8 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     True
     """
 
-    series_: EachSeries | None
+    symmetry_: Symmetry
     _remembering: Symmetry
-    _known: tuple[Hashable, ...] = ()  # states that other series have
-    _together = False  # whether all segments calibrate
-    _omits_first = False  # whether the first observation chose where the history begins
-    _home: Home | None = None  # where it is kept, if it is that of one series of many
 
     def __init__(
         self,
@@ -199,13 +206,10 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         train_size: float | None = None,
         states: Iterable[Hashable] | None = None,
         memory: int | str | Memory = 1,
-        guarantee: str = "all",
-        max_errors: int = 0,
+        guarantee: str | Errors = "all",
         allow_empty: bool = False,
         max_candidates: int = 100_000,
-        series: str = "own",
         random_state: Any = None,
-        verbose: bool = False,
     ) -> None:
         self.model = model
         self.conformity_score = conformity_score
@@ -216,22 +220,14 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         self.states = states
         self.memory = memory
         self.guarantee = guarantee
-        self.max_errors = max_errors
         self.allow_empty = allow_empty
         self.max_candidates = max_candidates
-        self.series = series
         self.random_state = random_state
-        self.verbose = verbose
 
     def fit(
-        self: ConformalHMM,
-        observations: Any,
-        states: Any,
-        lengths: Any = None,
-        groups: Any = None,
-        order: Any = None,
+        self, observations: Any, states: Any, lengths: Any = None, groups: None = None
     ) -> ConformalHMM:
-        """Take in a labelled sequence, or the rows of many series.
+        """Take in a labelled sequence.
 
         Parameters
         ----------
@@ -240,12 +236,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         lengths : list of int, optional
             The lengths of its segments, where there are gaps between them of which nothing is
             known. What is to be predicted follows the last segment.
-        groups : (T,) labels, optional
-            The series that each row belongs to, where there are several: patients, machines. The
-            rows of a series need not stand together. ``series_[name]`` is then the estimator of
-            one, and `predict_set` and `evaluate` take ``group=`` and ``groups=``.
-        order : (T,) numbers or dates, optional
-            What the rows of a series are sorted by; as they come if left out.
+        groups : refused; many series are fitted by `GroupedConformalHMM`
 
         Notes
         -----
@@ -253,26 +244,29 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         observations are dealt around, too. States are rearranged within the last segment alone,
         which keeps the sets exact: to move them elsewhere would change the lengths. For new
         sequences that follow none of the old ones see `definetti.ConformalSequences`.
-
-        Examples
-        --------
-        >>> from definetti.simulate import weather
-        >>> towns = {name: weather(300, random_state=k) for k, name in enumerate(["Rome", "Oslo"])}
-        >>> things = [thing for town in towns.values() for thing in town.observations]
-        >>> skies = [sky for town in towns.values() for sky in town.states]
-        >>> cp = ConformalHMM(series="others", random_state=0)
-        >>> cp = cp.fit(things, skies, groups=["Rome"] * 300 + ["Oslo"] * 300)
-        >>> cp.predict_set(["hat", "umbrella"], group="Oslo").sequences
-        [('sun', 'rain'), ('sun', 'sun')]
         """
         if groups is not None:
-            return fit_series(self, observations, states, lengths, groups, order)
-        if order is not None:
-            raise ValueError("order sorts the rows of series, and groups is None; name the series")
-        if self._home is not None:
-            self._home.check_fit(self)
-        super().fit(observations, states, lengths)
-        self.series_ = self._home = None
+            raise TypeError(
+                "groups names many series, and ConformalHMM has one history; use "
+                "GroupedConformalHMM(ConformalHMM(…)).fit(observations, states, groups)"
+            )
+        return self._fit_from(observations, states, lengths)
+
+    def _fit_from(
+        self,
+        observations: Any,
+        states: Any,
+        lengths: Any,
+        origin: Origin = NOWHERE,
+        model: Model | None = None,
+    ) -> ConformalHMM:
+        """Fit to a history that somebody else has cut or put together.
+
+        Parameters
+        ----------
+        model : one that is used as it is, and not copied, in place of the parameter
+        """
+        self._fit_rows(observations, states, lengths, origin, model=model)
         if not self.symmetry_.exact:
             warn_caller(
                 f"symmetry={self.symmetry!r} does not guarantee the confidence level; use "
@@ -287,34 +281,10 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         As with `lengths` of `fit`: of what came before the model learns, but states are
         rearranged after the gap alone. The first label after it is needed before a prediction.
         """
-        if self._home is not None:
-            self._home.check(self)
         super().new_segment()
         if isinstance(self._remembering, TogetherDepartures):
             self._remembering = self._remembering.with_new_segment(len(self._data.history))
-        if self._home is not None:
-            self._home.keep(self)
         return self
-
-    @property
-    def states_(self) -> tuple[Hashable, ...]:
-        if self.__dict__.get("series_") is not None:
-            return each_series(self).table.alphabet.labels
-        return super().states_
-
-    def _is_fitted(self) -> bool:
-        return super()._is_fitted() or self.__dict__.get("series_") is not None
-
-    def _check_fitted(self) -> None:
-        if "_data" in self.__dict__:
-            return
-        super()._check_fitted()
-        if self.__dict__.get("series_") is not None:
-            some = next(iter(each_series(self)))
-            raise ValueError(
-                f"this ConformalHMM has {len(each_series(self)):,} series; name one: group="
-                f"{some!r}, or series_[{some!r}] for all that can be asked"
-            )
 
     @overload
     def predict_set(
@@ -324,8 +294,8 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
-        group: Hashable = None,
-    ) -> PredictionSet | LatticeSet | StepSets: ...
+        verbose: bool = False,
+    ) -> BasePredictionSet: ...
 
     @overload
     def predict_set(
@@ -335,8 +305,8 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         confidence_level: Sequence[ConfidenceLevel],
         horizon: int | None = None,
         lag: int = 0,
-        group: Hashable = None,
-    ) -> list[PredictionSet | LatticeSet | StepSets]: ...
+        verbose: bool = False,
+    ) -> list[BasePredictionSet]: ...
 
     def predict_set(
         self,
@@ -345,7 +315,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
-        group: Hashable = None,
+        verbose: bool = False,
     ) -> Any:
         """Return the set of state sequences for new observations.
 
@@ -362,8 +332,9 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             How many of the first new steps not to ask about, because their labels are late and
             only the present is of interest. Needs a fixed model and "spaced" blocks or
             "departures".
-        group : label, optional
-            The series that they follow, where there are several.
+        verbose : bool, default False
+            Show a progress bar when it takes more than two seconds; on a terminal or in a
+            notebook only.
 
         Returns
         -------
@@ -375,14 +346,11 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         Whether an observation is missing, None or NaN, may depend on the state of its time alone,
         as in the history; for what is not observed *yet* use `horizon`.
         """
-        if group is not None:
-            return settle(self, each_series(self)[group]).predict_set(
-                new_observations, confidence_level, horizon=horizon, lag=lag
-            )
+        checked_flag(verbose, "verbose")
         level = self.confidence_level if confidence_level is None else confidence_level
         several = several_levels(level)
         levels = list(map(read_levels, [level] if several is None else several))
-        found = self._answers(self._task(new_observations, horizon, lag), levels)
+        found = self._answers(self._task(new_observations, horizon, lag), levels, verbose)
         return found[0] if several is None else found
 
     def predict(
@@ -479,17 +447,23 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         return p_values_of(*rank_many(self, windows, candidates, lag)[1])
 
     def predict_p(
-        self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
+        self,
+        new_observations: Any = None,
+        *,
+        horizon: int | None = None,
+        lag: int = 0,
+        verbose: bool = False,
     ) -> PredictionSet | LatticeSet:
         """Return every candidate sequence with its p-value.
 
         Parameters
         ----------
         new_observations : (h,) the observations that follow the labelled ones
-        horizon, lag : int
+        horizon, lag, verbose :
             As in `predict_set`.
         """
-        return self._set(self._task(new_observations, horizon, lag), None)
+        checked_flag(verbose, "verbose")
+        return self._set(self._task(new_observations, horizon, lag), None, verbose=verbose)
 
     def predict_ranks(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
@@ -503,7 +477,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             As in `predict_set`.
         """
         task = self._task(new_observations, horizon, lag, ranking=True)
-        candidates, found = all_ranked(task, self.max_candidates, self.verbose)
+        candidates, found = all_ranked(task, self.max_candidates)
         labels = map(self._data.alphabet.decode, candidates)
         return dict(zip(labels, found.ranks(), strict=True))
 
@@ -533,6 +507,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
+        verbose: bool = False,
     ) -> Evaluation: ...
 
     @overload
@@ -544,6 +519,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
+        verbose: bool = False,
     ) -> list[Evaluation]: ...
 
     def evaluate(
@@ -554,9 +530,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         *,
         horizon: int | None = None,
         lag: int = 0,
-        groups: Any = None,
-        order: Any = None,
-        n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> Any:
         """Judge prediction sets by the truth.
 
@@ -571,29 +545,18 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             whole segment is one window if left out. Steps left over at the end are not judged.
         lag : int, default 0
             How many of the first steps of each window not to ask about, as in `predict_set`.
-        groups, order : (L,) labels, and numbers or dates, optional
-            The series that each row follows, and what rows are sorted by, as in `fit`. Gives a
-            `definetti.evaluation.SeriesEvaluation`: how each series fared, and all together.
-        n_jobs : int, optional
-            How many threads judge series; no number depends on it.
+        verbose : bool, default False
+            Show a progress bar when several windows take more than two seconds; on a terminal or
+            in a notebook only.
 
         Notes
         -----
         The estimator itself learns nothing. A true state that the set could not list, never seen
         and not declared, counts as not covered.
         """
-        if groups is not None:
-            from definetti.evaluation.series import evaluate_series
-
-            return evaluate_series(
-                each_series(self), new_observations, states, groups, order,
-                settle=partial(settle, self), n_jobs=n_jobs, confidence_level=confidence_level,
-                horizon=horizon, lag=lag,
-            )  # fmt: skip
-        if order is not None:
-            raise ValueError("order sorts the rows of series, and groups is None; name the series")
+        checked_flag(verbose, "verbose")
         return self._judge_windows(
-            new_observations, states, confidence_level, horizon, lag, bool(self.verbose)
+            new_observations, states, confidence_level, horizon, lag, verbose
         )
 
     def score(self, new_observations: Any, states: Any) -> float:
@@ -627,12 +590,13 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         n_jobs: int | None = None,
         pictures: bool = True,
         horizon: int | None = 1,
+        verbose: bool = False,
     ) -> Diagnosis:
         """Test on the labelled history whether it is what `memory` takes it to be.
 
         Parameters
         ----------
-        n_resamples, tests, smoothing, stop_after, alpha, n_jobs, pictures, horizon :
+        n_resamples, tests, smoothing, stop_after, alpha, n_jobs, pictures, horizon, verbose :
             As in `definetti.check.check`.
 
         Notes
@@ -668,23 +632,14 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             n_jobs=n_jobs,
             pictures=pictures,
             horizon=horizon,
-            verbose=bool(self.verbose),
+            verbose=verbose,
         )
 
     def _saved(self) -> dict[str, Any]:
-        if self.__dict__.get("series_") is not None:
-            return {"params": self.get_params(deep=False), **each_series(self).kept()}
         return self._saved_with("conformity_score_", "symmetry_", "_remembering")
 
     @classmethod
     def _restored(cls, kept: dict[str, Any]) -> ConformalHMM:
-        from definetti.series import EachSeries
-
-        if "groups" in kept:
-            made = cls(**kept.pop("params"))
-            made._check_parameters()
-            made.series_ = EachSeries(made, **kept)
-            return made
         made = cls._restored_with(
             kept,
             _data=EncodedHistory,
@@ -707,12 +662,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         if len(data.history):
             made._remembering.check_more(data.history.observations, data.history.symbols)
         return made
-
-    @classmethod
-    def _memory(cls, kept: dict[str, Any]) -> int:
-        from definetti.series import EachSeries
-
-        return EachSeries.memory(kept) if "groups" in kept else 0
 
     @property
     def symbols_(self) -> tuple[Hashable, ...]:
@@ -737,12 +686,18 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         return len(self._data.history.pool)
 
     def _take_in(
-        self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
+        self,
+        model: Model,
+        observations: Any,
+        states: Any,
+        lengths: Any,
+        origin: Origin,
+        entropy: int,
     ) -> dict[str, Any]:
         symmetry = find_symmetry(self.symmetry)
         data = EncodedHistory(
             model, observations, states, self.states, self.train_size, lengths,
-            known=self._known, together=self._together, omits_first=self._omits_first,
+            known=origin.known, together=origin.together, omits_first=origin.omits_first,
             narrow=symmetry.given != LAST,
         )  # fmt: skip
         if data.training is not None:
@@ -766,16 +721,10 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         ``conformity_score_`` and ``symmetry_``: a change of theirs waits for the next one.
         """
         read_levels(self.confidence_level)
-        if not isinstance(self.series, str) or self.series not in SERIES:
-            raise ValueError(
-                f"series must be one of {', '.join(map(repr, SERIES))}, got {shown(self.series)}; "
-                "the series that rows belong to are fit(..., groups=)"
-            )
         checked_flag(self.smoothing, "smoothing")
         checked_flag(self.allow_empty, "allow_empty")
-        checked_flag(self.verbose, "verbose")
         checked_number(self.max_candidates, "max_candidates")
-        checked_guarantee(self.guarantee, self.max_errors)
+        read_guarantee(self.guarantee)
 
     def partial_fit(self, observations: Any, states: Any) -> ConformalHMM:
         """Let the labelled sequence go on with labels that came in later.
@@ -786,11 +735,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         states : (L,) their labels
         """
         observations, states = readable(observations), readable(states, "states")
-        if self._home is not None:
-            self._home.check(self)
         super().partial_fit(observations, states)
-        if self._home is not None:
-            self._home.keep(self)
         return self
 
     def _plan(self, data: EncodedHistory, horizon: Any, n_states: int = 0) -> EncodedHistory:
@@ -883,7 +828,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     def _fills(self) -> bool:
         return not self.allow_empty
 
-    def _answers(self, task: PredictionTask, levels: Sequence[Levels]) -> list[Any]:
+    def _answers(self, task: PredictionTask, levels: Sequence[Levels], verbose: bool) -> list[Any]:
         """Return a set for each of several levels, from one ranking where candidates are ranked."""
         found: list[Any] = []
         ranked = None
@@ -896,19 +841,23 @@ class ConformalHMM(BaseHistoryConformal, Saved):
                 found.append(self._step_sets(task, one))
                 continue
             if len(levels) > 1 and ranked is None and not self._is_long(task):
-                ranked = all_ranked(task, self.max_candidates, self.verbose)
-            found.append(self._set(task, one, ranked))
+                ranked = all_ranked(task, self.max_candidates, verbose)
+            found.append(self._set(task, one, ranked, verbose))
         return found
 
     def _step_sets(self, task: PredictionTask, levels: Levels) -> StepSets:
-        return step_sets(task, levels, self.guarantee, self.max_errors, bool(self.allow_empty))
+        return step_sets(task, levels, *read_guarantee(self.guarantee), bool(self.allow_empty))
 
     def _is_long(self, task: PredictionTask) -> bool:
         most = self.max_candidates
         return task.by_last_state and is_long(len(task.labels), task.steps, most)
 
     def _set(
-        self, task: PredictionTask, levels: Levels | None, ranked: AllRanked | None = None
+        self,
+        task: PredictionTask,
+        levels: Levels | None,
+        ranked: AllRanked | None = None,
+        verbose: bool = False,
     ) -> PredictionSet | LatticeSet:
         """List the set where that is feasible; else go by the lattice, if there is one."""
         allow_empty = bool(self.allow_empty)
@@ -916,7 +865,7 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             found = lattice_set(task, levels, self.max_candidates, allow_empty)
             if found is not None:
                 return found
-        return listed_set(task, levels, self.max_candidates, self.verbose, allow_empty, ranked)
+        return listed_set(task, levels, self.max_candidates, verbose, allow_empty, ranked)
 
 
 def _decode_observations(data: EncodedHistory, codes: IntArray) -> Any:

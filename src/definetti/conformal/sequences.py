@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.checks import checked_flag, checked_guarantee, warn_caller
+from definetti._system.checks import checked_flag, warn_caller
 from definetti._system.mixins import Saved
 from definetti.conformal.base import BaseConformal
 from definetti.data.labels import (
@@ -41,7 +41,7 @@ from definetti.evaluation.verdict import lower_bound
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.models.base import Model
 from definetti.models.predictors import Predictor, SequencePredictor, SequenceSmoother
-from definetti.sets import StepSets
+from definetti.sets import Errors, StepSets, read_guarantee
 from definetti.sets.base import BoolArray
 
 
@@ -89,12 +89,10 @@ class ConformalSequences(BaseConformal, Saved):
         of `states`, which are to be declared; with "probabilities" the observations are these
         themselves. Both were made without the labels that calibrate, and need
         ``train_size=None``.
-    guarantee : {"steps", "all", "errors"}, default "steps"
+    guarantee : {"steps", "all", "errors"} or Errors, default "steps"
         What is promised: that of the steps of a new sequence a share of at least the level is
-        right on average; or, with the level's probability, that all are right, or all but at
-        most `max_errors`.
-    max_errors : int, default 0
-        How many steps of a sequence may be wrong, with ``guarantee="errors"``.
+        right on average; or, with the level's probability, that all are right, or with
+        ``Errors(2)`` all but at most two; "errors" is short for ``Errors(0)``.
     confidence_level : float, default 0.9
         It takes ``1 / (1 - level) - 1`` units that calibrate to leave anything out: 9 at 0.9.
     train_size : float, int or None, default 0.5
@@ -138,13 +136,13 @@ class ConformalSequences(BaseConformal, Saved):
 
     _fitting = "fit(observations, states, lengths)"
 
+    n_units_: int
     _limits: tuple[Units, dict[Any, float]]
 
     def __init__(
         self,
         model: Any = "auto",
-        guarantee: str = "steps",
-        max_errors: int = 0,
+        guarantee: str | Errors = "steps",
         confidence_level: float = 0.9,
         train_size: float | None = 0.5,
         allow_empty: bool = False,
@@ -153,7 +151,6 @@ class ConformalSequences(BaseConformal, Saved):
     ) -> None:
         self.model = model
         self.guarantee = guarantee
-        self.max_errors = max_errors
         self.confidence_level = confidence_level
         self.train_size = train_size
         self.allow_empty = allow_empty
@@ -272,6 +269,7 @@ class ConformalSequences(BaseConformal, Saved):
         truth = self._check_truth(states)
         sets = self._sets(observations, lengths, confidence_level)
         each = np.array([s.horizon for s in sets])
+        guarantee, max_errors = read_guarantee(self.guarantee)
         check_pairs(int(each.sum()), len(truth))
         codes = self._data.alphabet.places_of(truth)
         nodes = np.concatenate([s.nodes for s in sets])
@@ -287,13 +285,13 @@ class ConformalSequences(BaseConformal, Saved):
             codes,
             nodes,
             filled,
-            self.max_errors,
-            covered=each - right <= self.max_errors,
+            max_errors,
+            covered=each - right <= max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),
             confidence_level=sets[0].confidence_level,
             filled=np.array([s.filled for s in sets]),
-            guarantee=self.guarantee,
+            guarantee=guarantee,
             shared_calibration=True,
             calibration_noise=self._calibration_noise(sets[0].limit),
         )
@@ -301,10 +299,11 @@ class ConformalSequences(BaseConformal, Saved):
     def _calibration_noise(self, limit: float) -> float:
         """Return how far coverage may fall short because of which units happen to calibrate."""
         each = self._data.steps
-        if self.guarantee == "steps":
+        guarantee, max_errors = read_guarantee(self.guarantee)
+        if guarantee == "steps":
             covered = np.array([(steps <= limit).mean() for steps in each])
         else:
-            covered = np.array([after_errors(one, self.max_errors) <= limit for one in each], float)
+            covered = np.array([after_errors(one, max_errors) <= limit for one in each], float)
         noise = float(covered.mean()) - lower_bound(covered)
         return noise * float(np.sqrt(len(each) / self.n_units_))  # those of a unit go together
 
@@ -323,7 +322,7 @@ class ConformalSequences(BaseConformal, Saved):
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`."""
         miscoverage(self.confidence_level)
-        checked_guarantee(self.guarantee, self.max_errors)
+        read_guarantee(self.guarantee)
         checked_flag(self.allow_empty, "allow_empty")
 
     def _take_in(
@@ -454,8 +453,7 @@ class ConformalSequences(BaseConformal, Saved):
                 StepSets(
                     self.states_,
                     float(1 - alpha),
-                    self.guarantee,
-                    self.max_errors,
+                    *read_guarantee(self.guarantee),
                     limit,
                     method,
                     True,
@@ -475,7 +473,7 @@ class ConformalSequences(BaseConformal, Saved):
                 "on fewer, or lower the level",
                 FewBlocksWarning,
             )
-        key = alpha, self.guarantee, self.max_errors
+        key = alpha, *read_guarantee(self.guarantee)
         if "_limits" not in self.__dict__ or self._limits[0] is not self._data:  # fitted again
             self._limits = self._data, {}
         _, limits = self._limits
@@ -484,11 +482,12 @@ class ConformalSequences(BaseConformal, Saved):
         return limits[key]
 
     def _find_limit(self, alpha: Fraction) -> float:
-        if self.guarantee == "steps":
+        guarantee, max_errors = read_guarantee(self.guarantee)
+        if guarantee == "steps":
             each = list(map(len, self._data.steps))
             shares = np.repeat(self._data.shares * each, each)
             return weighted_limit(np.concatenate(self._data.steps), shares, self.n_units_, alpha)
-        scores = np.array([after_errors(steps, self.max_errors) for steps in self._data.steps])
+        scores = np.array([after_errors(steps, max_errors) for steps in self._data.steps])
         return weighted_limit(scores, self._data.shares, self.n_units_, alpha)
 
 

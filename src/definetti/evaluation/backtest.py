@@ -29,6 +29,7 @@ from definetti.evaluation.judged import JudgedLevels, places_of
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.rolling import count_windows, rising_levels, roll_segments
 from definetti.levels import ConfidenceLevel, read_levels
+from definetti.sets import read_guarantee
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
@@ -219,6 +220,7 @@ def run_backtest(
     start: float = START,
     windows: int | None = None,
     lengths: Sequence[int] | None = None,
+    verbose: bool = False,
 ) -> Backtest:
     """Predict windows of a labelled history, each from all rows before it, and judge.
 
@@ -245,6 +247,9 @@ def run_backtest(
     lengths : list of int, optional
         The lengths of segments of the rows, where there are gaps between them; no window crosses
         one.
+    verbose : bool, default False
+        Show a progress bar when it takes more than two seconds; on a terminal or in a notebook
+        only.
 
     Notes
     -----
@@ -281,9 +286,10 @@ def run_backtest(
             f"{len(states):,} labelled rows are too few for a window of {horizon:,} after a share "
             f"of {start:g}; give more rows, or lower start or horizon"
         )
-    if predictor.guarantee == "errors" and horizon <= predictor.max_errors:
+    guarantee, max_errors = read_guarantee(predictor.guarantee)
+    if guarantee == "errors" and horizon <= max_errors:
         raise ValueError(
-            f"max_errors={predictor.max_errors} promises nothing of windows of {horizon:,}; lower "
+            f"max_errors={max_errors} promises nothing of windows of {horizon:,}; lower "
             "it, or raise horizon"
         )
     ours = copy.deepcopy(predictor)
@@ -309,8 +315,8 @@ def run_backtest(
     def judge(way: Any) -> JudgedLevels:
         judged = roll_segments(
             way, rest, states[begin:], ahead, horizon, places, every, levels=levels, lag=lag,
-            observed=known, asked=asked, verbose=bool(predictor.verbose),
-            by_p_values=len(levels) > 1 and predictor.guarantee == "all",
+            observed=known, asked=asked, verbose=verbose,
+            by_p_values=len(levels) > 1 and guarantee == "all",
             filling=not ours.allow_empty,
         )  # fmt: skip
         return judged._replace(begins=judged.begins + begin)
@@ -318,7 +324,7 @@ def run_backtest(
     found[OURS] = judge(ours.fit(past, states[:begin], before))
     every = every and len(found[OURS].covers) == number  # all are judged by the same windows
     rivals: dict[str, Any] = {}
-    if predictor.guarantee == "all" and not lag:  # what the classical way would like to promise
+    if guarantee == "all" and not lag:  # what the classical way would like to promise
         if isinstance(level, dict):
             notes.append(f"{CLASSICAL} prediction is left out: it has one level for all states")
         elif is_long(n_states, horizon, PER_WINDOW):
@@ -338,11 +344,9 @@ def run_backtest(
             continue
         if len(found[name].covers) < len(found[OURS].covers):
             notes.append(f"{name} prediction is judged by {len(found[name].covers)} of the windows")
-    found[REPEAT] = repeat_last(found[OURS], states, lag, predictor.max_errors)
+    found[REPEAT] = repeat_last(found[OURS], states, lag, max_errors)
     guaranteed = {name: name == OURS and bool(ours.symmetry_.exact) for name in found}
-    return Backtest(
-        begin, horizon, known, lag, predictor.guarantee, found, asked, notes, ours, guaranteed
-    )
+    return Backtest(begin, horizon, known, lag, guarantee, found, asked, notes, ours, guaranteed)
 
 
 def _segments_before(begin: int, lengths: Sequence[int]) -> list[int]:

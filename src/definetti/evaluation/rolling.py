@@ -187,8 +187,6 @@ def roll_levels(
     begins = list(range(0, len(states) - horizon + 1, horizon))
     if places is not None:
         begins = [begins[place] for place in places]
-    if len(begins) > 1 and "verbose" in learner.get_params(deep=False):
-        learner.verbose = False  # one bar for all windows, and none within it
     counted: Iterable[int] = begins
     if verbose and len(begins) > 1:
         what = f"{type(predictor).__name__}: predicting windows"  # whose, where several are judged

@@ -15,16 +15,14 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import (
+    checked_flag,
     checked_jobs,
     checked_limit,
     checked_number,
     checked_share,
-    warn_caller,
 )
 from definetti._system.terminal import show_progress
-from definetti.data.labels import checked_states, piece
-from definetti.data.series import SeriesRows, drop_unlabelled, read_series, sort_rows
-from definetti.data.timing import CUT, check_aligned, read_index
+from definetti.data.series import SeriesRows, drop_unlabelled
 from definetti.evaluation import START, WINDOWS
 from definetti.evaluation.backtest import find_begin, segments_after, spread_windows
 from definetti.evaluation.results import Evaluation
@@ -38,12 +36,12 @@ from definetti.evaluation.verdict import (
     say_empty,
     say_full,
 )
-from definetti.exceptions import HoleWarning, UntrainedStateError
+from definetti.exceptions import UntrainedStateError
 from definetti.levels.by_state import several_levels
 
 if TYPE_CHECKING:
-    from definetti.conformal import ConformalHMM
-    from definetti.series import EachSeries, SeriesTotals
+    from definetti.conformal import GroupedConformalHMM, SeriesTotals
+    from definetti.conformal.grouped import SeriesEstimators
 
 
 DOUBT = 0.05  # the chance that any series is named that keeps its level
@@ -380,85 +378,53 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
 
 
 def evaluate_series(
-    each: EachSeries,
+    each: SeriesEstimators,
     observations: Any,
     states: Any,
     groups: Any,
     order: Any = None,
+    confidence_level: Any = None,
     *,
-    settle: Callable[[ConformalHMM], ConformalHMM] = lambda cp: cp,
+    horizon: int | None = None,
+    lag: int = 0,
     n_jobs: int | None = None,
-    **how: Any,
+    verbose: bool = False,
 ) -> Any:
     """Judge the sets of many series by what followed the history of each.
 
-    Parameters
-    ----------
-    each : the estimators
-    observations, states, groups, order : what followed, in any order of rows
-    settle : what is done to each estimator before it is judged
-    n_jobs : how many threads
-    how : as in `ConformalHMM.evaluate`; of several levels, one `SeriesEvaluation` each
-
-    Notes
-    -----
-    Where other series calibrate, ``series="all"`` or ``"first"``, their rows are those of the fit,
-    so that windows of different series share calibration windows: there is no verdict over all.
+    As `GroupedConformalHMM.evaluate`, whose estimators `each` are. Where other series calibrate,
+    ``series="all"`` or ``"first"``, their rows are those of the fit, so that windows of different
+    series share calibration windows: there is no verdict over all.
     """
-    horizon = how.get("horizon")
     if horizon is not None:
         checked_number(horizon, "horizon")
-    labels = checked_states(states)
-    named = {"new_observations": observations, "states": states, "groups": groups, "order": order}
-    check_aligned(named)
-    past = each.table.series
-    clocks = {name: past.clock(place) for name, place in past.places.items()}
-    clocks |= {name: grown._data.clock for name, grown in each.grown.items()}
-    index = read_index(observations, states)
-    series = read_series(groups, len(labels), order, index=index, clocks=clocks)
-    seen = sort_rows(observations, series.rows, len(labels), "new_observations")
-    labels = [labels[row] for row in series.rows.tolist()]
-    places = [past.place_of(name) for name in series.names]
-
-    levels = several_levels(how.get("confidence_level"))
-    lengths = [series.segments(k).tolist() for k in range(len(series))]
-    for k, name in enumerate(series.names):
-        clock = clocks[name]
-        if clock is not None and series.times is not None:
-            times = series.times._replace(values=series.times.values[slice(*series.span(k))])
-            if clock.precedes_hole(times, f"series {name!r}"):
-                lengths[k] = [0, *lengths[k]]
-                note = f"series {name!r} begins {clock.describe(times)}: {CUT}"
-                warn_caller(note, HoleWarning)
-
-    notes = [SHORT] * len(series)
+    checked_flag(verbose, "verbose")
+    new = each.read_new(observations, states, groups, order, "new_observations")
+    levels = several_levels(confidence_level)
+    notes = [SHORT] * len(new.series)
 
     def judge(k: int) -> Judged:
-        begin, end = series.span(k)
-        if horizon is not None and not count_windows(lengths[k], horizon):
+        lengths = new.lengths[k]
+        if horizon is not None and not count_windows(lengths, horizon):
             return None
         try:
-            cp = settle(each.current(places[k]))
+            cp = each.current(each.table.series.place_of(new.series.names[k]))
         except UntrainedStateError:
             notes[k] = UNTRAINED
             return None
-        new = None if seen is None else piece(seen, begin, end)
-        found: Any = cp._judge_windows(
-            new, labels[begin:end], how.get("confidence_level"), horizon,
-            how.get("lag", 0), bool(cp.verbose), lengths[k],
-        )  # fmt: skip
+        found: Any = cp._judge_windows(*new.of(k), confidence_level, horizon, lag, verbose, lengths)
         return [found] if levels is None else list(found)
 
-    found = _each(judge, len(series), n_jobs, bool(each.table.predictor.verbose))
+    found = _each(judge, len(new.series), n_jobs, verbose)
     joined = _joined(
-        series, found, 1 if levels is None else len(levels), each.promise.words,
-        each.promise.source, notes, shared_calibration=each.promise.calibrates_with_others,
+        new.series, found, 1 if levels is None else len(levels), each.mode.words,
+        each.mode.source, notes, shared_calibration=each.mode.calibrates_with_others,
     )  # fmt: skip
     return joined[0] if levels is None else joined
 
 
 def backtest_series(
-    predictor: ConformalHMM,
+    predictor: GroupedConformalHMM,
     observations: Any,
     states: Any,
     groups: Any,
@@ -472,6 +438,7 @@ def backtest_series(
     totals: SeriesTotals | None = None,
     confidence_level: Any = None,
     lag: int = 0,
+    verbose: bool = False,
 ) -> Any:
     """Predict windows of every series from what came before them, and judge.
 
@@ -480,12 +447,12 @@ def backtest_series(
 
     Parameters
     ----------
-    predictor : ConformalHMM
-        Its settings; ``series`` says what each series is predicted by. Where other series train
-        or calibrate, they do with all of their rows. With ``series="all"`` or ``"first"`` and a
-        `train_size`, the series that train are not evaluated.
+    predictor : GroupedConformalHMM
+        Its settings, fitted or not; ``series`` says what each is predicted by. Where other series
+        train or calibrate, they do with all of their rows. With ``series="all"`` or ``"first"``
+        and a `train_size`, the series that train are not evaluated.
     observations, states, groups, order, lengths :
-        As in `ConformalHMM.fit`. No window leads over a gap, and the first row after one is
+        As in `GroupedConformalHMM.fit`. No window leads over a gap, and the first row after one is
         not predicted.
     horizon : int, default 1
         The steps of a window.
@@ -496,7 +463,7 @@ def backtest_series(
         all there are where they can be predicted in one pass, and else 500.
     n_jobs : int, optional
         How many threads, −1 for one a core; the result is the same.
-    totals : `definetti.series.SeriesTotals`, optional
+    totals : `definetti.conformal.SeriesTotals`, optional
         What these series and others add up to, where the others are not here: for a model that
         learns from them.
     confidence_level : float, dict or list of float, optional
@@ -504,6 +471,9 @@ def backtest_series(
         predictor's own if left out.
     lag : int, default 0
         How many of the first steps of each window not to ask about, as in `predict_set`.
+    verbose : bool, default False
+        Show a progress bar when it takes more than two seconds; on a terminal or in a notebook
+        only.
 
     Returns
     -------
@@ -519,35 +489,43 @@ def backtest_series(
 
     Examples
     --------
-    >>> from definetti import ConformalHMM
+    >>> from definetti import ConformalHMM, GroupedConformalHMM
     >>> from definetti.simulate import weather
     >>> y, x = weather(400, random_state=0)
     >>> towns = ["Rome"] * 200 + ["Oslo"] * 200
-    >>> found = backtest_series(ConformalHMM(series="others", random_state=0), y, x, towns)
+    >>> cp = GroupedConformalHMM(ConformalHMM(random_state=0), series="others")
+    >>> found = backtest_series(cp, y, x, towns)
     >>> found.windows, [one.series for one in found], found.coverage > 0.85
     (200, ['Rome', 'Oslo'], True)
     """
     from definetti._system.checks import entropy_of
-    from definetti.series import EachSeries
+    from definetti.conformal.grouped import GroupedConformalHMM, SeriesEstimators
 
     checked_number(horizon, "horizon")
     checked_share(start, "start")
     checked_limit(lag, "lag")
     if windows is not None:
         checked_number(windows, "windows")
-    predictor, several = copy.deepcopy(predictor), several_levels(confidence_level)
+    if not isinstance(predictor, GroupedConformalHMM):
+        raise TypeError(
+            f"predictor must be a GroupedConformalHMM, got {type(predictor).__name__}; use "
+            "GroupedConformalHMM(ConformalHMM(…))"
+        )
+    estimator, several = copy.deepcopy(predictor.settings()), several_levels(confidence_level)
     if several is None and confidence_level is not None:
-        predictor.confidence_level = confidence_level
-    predictor._check_parameters()
-    entropy = entropy_of(predictor.random_state)
-    each = EachSeries(predictor, observations, states, groups, order, lengths, entropy, totals)
+        estimator.confidence_level = confidence_level
+    estimator._check_parameters()
+    each = SeriesEstimators(
+        estimator, predictor.series, observations, states, groups, order, lengths,
+        entropy_of(estimator.random_state), totals,
+    )  # fmt: skip
     table, levels = each.table, [None] if several is None else rising_levels(several)
     asked = [0] if several is None else [levels.index(one) for one in several]
 
-    notes = [TRAINED if each.promise.has_trained(place) else SHORT for place in range(len(each))]
+    notes = [TRAINED if each.mode.has_trained(place) else SHORT for place in range(len(each))]
 
     def judge(place: int) -> Judged:
-        if each.promise.has_trained(place):
+        if each.mode.has_trained(place):
             return None
         begin, end = table.series.span(place)
         cut = find_begin(end - begin, horizon, start)
@@ -567,9 +545,9 @@ def backtest_series(
         judged = judged._replace(begins=judged.begins + cut)
         return [judged.evaluation(level) for level in asked]
 
-    found = _each(judge, len(each), n_jobs, bool(predictor.verbose))
+    found = _each(judge, len(each), n_jobs, verbose)
     joined = _joined(
-        table.series, found, len(asked), each.promise.words, each.promise.source,
+        table.series, found, len(asked), each.mode.words, each.mode.source,
         notes,
     )  # fmt: skip
     return joined[0] if several is None else joined
@@ -631,8 +609,8 @@ class SeriesWork:
 
     Parameters
     ----------
-    predictor : ConformalHMM
-        Its settings, with a number for `random_state`.
+    predictor : GroupedConformalHMM
+        Its settings, with a number for `random_state` of its estimator.
     group, state, order : the columns with the series, the states, and what rows are sorted by
     observed : the columns that are observed; none for plain chains
     horizon, start, windows : as in `backtest_series`
@@ -644,16 +622,17 @@ class SeriesWork:
     Examples
     --------
     >>> import polars as pl
-    >>> from definetti import ConformalHMM
+    >>> from definetti import ConformalHMM, GroupedConformalHMM
     >>> from definetti.simulate import weather
     >>> y, x = weather(200, random_state=0)
     >>> rows = pl.DataFrame({"town": ["Rome"] * 100 + ["Oslo"] * 100, "sky": x, "thing": y})
-    >>> work = SeriesWork(ConformalHMM(random_state=0), "town", "sky", observed=("thing",))
+    >>> cp = GroupedConformalHMM(ConformalHMM(random_state=0))
+    >>> work = SeriesWork(cp, "town", "sky", observed=("thing",))
     >>> work(rows).select("series", "windows").rows()
     [('Rome', 50), ('Oslo', 50)]
     """
 
-    predictor: ConformalHMM
+    predictor: GroupedConformalHMM
     group: str
     state: str
     order: str | None = None

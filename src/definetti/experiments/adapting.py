@@ -18,6 +18,7 @@ class Adapting(Baseline):
     """A baseline whose level adapts, by one of the rules of `definetti.adaptive`."""
 
     learns_from_misses = True
+    _rule: adaptive.AdaptiveLevel
 
     def partial_fit(self: Self, observations: Any, states: Any) -> Self:
         """Judge the set of a new window by its labels, adapt the level, and take the window in."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, isqrt, log
 from typing import Any
 
@@ -281,6 +281,9 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     train_size: float | None = None
     n_models: int = 25
     piece: int | None = None
+    models_: list[Model] = field(init=False)
+    _kept: int = field(init=False)
+    _drawn: npt.NDArray[np.bool_] = field(init=False)
 
     def _check(self) -> None:
         checked_number(self.n_models, "n_models")
@@ -351,7 +354,9 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
         begins = ends - len(task.observations)  # the state before a window is part of it
         width = self._drawn.shape[1]
         before = np.pad(np.cumsum(self._drawn, axis=1), [(0, 0), (1, 0)])
-        steps = before[:, np.minimum(ends + 1, width)] - before[:, np.minimum(begins, width)]
-        free = steps == 0
+        steps: IntArray = (
+            before[:, np.minimum(ends + 1, width)] - before[:, np.minimum(begins, width)]
+        )
+        free: npt.NDArray[np.bool_] = steps == 0
         with np.errstate(invalid="ignore"):
             return np.asarray(np.where(free, scores, 0.0).sum(axis=0) / free.sum(axis=0))

@@ -44,6 +44,8 @@ class UnionBaseline(Baseline, ABC):
     smallest of its steps.
     """
 
+    _begins: list[int]
+
     @abstractmethod
     def _steps(self, task: PredictionTask) -> list[list[Rank]]:
         """Return the rank of each state at each step, ``(h, n)``."""

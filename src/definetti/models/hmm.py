@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_choice, checked_prior
-from definetti._system.estimator import Estimator
+from definetti._system.mixins import Parametrized
 from definetti.data.history import Completion, History, Windows, padded
 from definetti.data.labels import MISSING
 from definetti.emissions import Categorical, Emission
@@ -63,7 +63,7 @@ class Parameters(Chain):
         return self.transition, coded, windows.start
 
 
-class HMM(Estimator, Model):
+class HMM(Parametrized, Model):
     """A hidden Markov model estimated by counting, Step 2 of Algorithm 1.
 
     Parameters

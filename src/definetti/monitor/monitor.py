@@ -164,7 +164,7 @@ class Monitor(Locked, Saved):
         if not isinstance(cp, ConformalHMM):
             raise TypeError(
                 f"cp must be a fitted ConformalHMM, got {type(cp).__name__}; its predictions are "
-                "what is monitored"
+                "what is monitored; of many series take one, GroupedConformalHMM.estimators_[…]"
             )
         cp._check_fitted()
         cp._check_parameters()
@@ -616,7 +616,7 @@ def check_one_history(cp: ConformalHMM) -> None:
         raise ValueError(
             "cp is calibrated by the rows of several series (series='all' or 'first'), which are "
             "not one chain: p-values of its steps would not be uniform, and alarms false; fit with "
-            "series='own' or 'others', and monitor one of its series_"
+            "series='own' or 'others', and monitor one of its estimators_"
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti.conformal import ConformalHMM
+from definetti.conformal.estimator import Origin
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.levels import Levels
 from definetti.monitor.follower import Follower
@@ -178,14 +179,13 @@ class Past:
         known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
         declared = states if settings._data.closed else None
         anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)
-        anew._known = states
         # The observation at the alarm has helped to raise it: its step begins the history with its
         # state alone.
-        anew._omits_first = len(rows) == 1
+        origin = Origin(states, omits_first=len(rows) == 1)
         lengths = np.diff([0, *(k for k, row in enumerate(rows) if row[2] and k), len(rows)])
         observations = self.follower.stacked([row[0] for row in rows])
         anew.random_state = settings._entropy
-        anew.fit(observations, [row[1] for row in rows], lengths.tolist())
+        anew._fit_from(observations, [row[1] for row in rows], lengths.tolist(), origin)
         if isinstance(settings._remembering, Remembering):
             # What is remembered stays what it was, though a row or two have no past to tell of.
             anew.memory, anew._remembering = settings.memory_, settings._remembering

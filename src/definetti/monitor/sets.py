@@ -76,7 +76,8 @@ def ask_set(
     lag = len(waiting) - 1 if by_last_state else 0
     how: dict[str, Any] = {"horizon": len(waiting) if plain else None, "lag": lag}
     if not adapted:
-        return cp.predict_set(new, levels.written, **how), len(waiting) - lag
+        found: Any = cp.predict_set(new, levels.written, **how)
+        return found, len(waiting) - lag
     every = cp.predict_p(new, **how)
     if not isinstance(every, PredictionSet):
         raise ValueError(

@@ -23,7 +23,7 @@ from definetti.models.hmm import HMM, TrainedHMM, probabilities
 from definetti.report.observed import emission_tables, length_of, seen_text
 from definetti.report.outcomes import describe_backtest, describe_check, note_broken
 from definetti.report.wording import assumed, percent, promise, round_for_page
-from definetti.sets import PredictionSet
+from definetti.sets import PredictionSet, read_guarantee
 
 LISTED = 100  # sequences shown at most
 FINE = [k / 100 for k in range(50, 100)] + [0.995]
@@ -42,6 +42,7 @@ def collect_contents(
     lag: int = 0,
     levels: Sequence[Any] = (),
     lengths: Sequence[int] | None = None,
+    verbose: bool = False,
 ) -> dict[str, Any]:
     """Predict, backtest and describe; see `definetti.report.make_report`."""
     rows = read_rows(observations, states, lengths)
@@ -50,12 +51,13 @@ def collect_contents(
     new_observations = readable(new_observations, "new_observations")
     cp = copy_predictor(predictor).fit(observations, labels, lengths)
     cp._data.clock = rows.clock
-    levels = levels_around(cp.confidence_level, cp.guarantee, levels)
+    guarantee, max_errors = read_guarantee(cp.guarantee)
+    levels = levels_around(cp.confidence_level, guarantee, levels)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", UserWarning)
         asked = None
         if new_observations is not None or horizon is not None:
-            asked = cp.predict_set(new_observations, horizon=horizon, lag=lag)
+            asked = cp.predict_set(new_observations, horizon=horizon, lag=lag, verbose=verbose)
     notes = list(dict.fromkeys(str(one.message) for one in heard))
     for one in heard:
         warnings.warn(one.message, stacklevel=3)
@@ -67,7 +69,7 @@ def collect_contents(
             new = describe_new(cp, asked, new_observations, horizon, levels, lag)
         steps, seen = (new["steps"], new["observed"]) if new else (1, int(observations is not None))
         test, more = describe_backtest(
-            cp, observations, labels, steps, seen, levels, start, windows, lag, lengths
+            cp, observations, labels, steps, seen, levels, start, windows, lag, lengths, verbose
         )
     exact = cp.symmetry_.exact
     memory = cp.memory_
@@ -79,15 +81,14 @@ def collect_contents(
         "percent": [percent(level) for level in levels],
         "asked": levels.index(levels_around(cp.confidence_level, "none")[0]),
         "promise": [
-            promise(one, steps, cp.guarantee, cp.max_errors, exact, cp.symmetry_.given)
-            for one in levels
+            promise(one, steps, guarantee, max_errors, exact, cp.symmetry_.given) for one in levels
         ],
         "assumed": assumed(cp, memory, observations is not None) if exact else "",
         "exact": exact,
         "smoothing": bool(cp.smoothing),
         "allow_empty": bool(cp.allow_empty),
-        "guarantee": cp.guarantee,
-        "max_errors": cp.max_errors,
+        "guarantee": guarantee,
+        "max_errors": max_errors,
         "states": names_of(cp.states_),
         "labelled": len(labels),
         "new": new,

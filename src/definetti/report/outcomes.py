@@ -36,6 +36,7 @@ def describe_backtest(
     windows: int | None,
     lag: int = 0,
     lengths: Sequence[int] | None = None,
+    verbose: bool = False,
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """Predict windows of the labelled rows in the way that was asked for.
 
@@ -52,7 +53,7 @@ def describe_backtest(
     try:
         test = run_backtest(
             cp, observations, labels, steps + lag, lag=lag, observed=seen + lag, levels=levels,
-            start=start, windows=windows, lengths=lengths,
+            start=start, windows=windows, lengths=lengths, verbose=verbose,
         )  # fmt: skip
     except ValueError as error:
         return None, [f"there is no backtest: {error}"]

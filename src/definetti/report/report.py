@@ -82,6 +82,7 @@ def make_report(
     check: Diagnosis | None = None,
     title: str | None = None,
     settings: dict[str, Any] | None = None,
+    verbose: bool = False,
 ) -> Report:
     """Predict, backtest, and put all of it on one page.
 
@@ -111,6 +112,9 @@ def make_report(
     title : str, optional
     settings : dict, optional
         Further settings to show, so that the page can be made again.
+    verbose : bool, default False
+        Show a progress bar when it takes more than two seconds; on a terminal or in a notebook
+        only.
 
     Returns
     -------
@@ -155,6 +159,7 @@ the sequences that they leave possible.'
         lag,
         [read_levels(level).written for level in levels],
         lengths,
+        verbose,
     )
     shown = {
         **(settings or {}),

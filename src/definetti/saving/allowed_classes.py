@@ -17,7 +17,7 @@ from definetti._system.files import claim_memory
 from definetti._system.mixins import Saved
 from definetti.adaptive import AdaptiveLevel
 from definetti.check import Curve, Diagnosis, Finding, MeasuredCoverage, Residuals
-from definetti.conformal import ConformalHMM
+from definetti.conformal import ConformalHMM, GroupedConformalHMM
 from definetti.conformal.sequences import ConformalSequences, Units
 from definetti.data.encoded import EncodedHistory, Trained
 from definetti.data.labels import (
@@ -298,6 +298,7 @@ def _kind(name: str, made: type[Any], check: Callable[..., None] | None = None) 
 
 KINDS = [
     _kind("conformal hmm", ConformalHMM),
+    _kind("grouped conformal hmm", GroupedConformalHMM),
     _kind("conformal sequences", ConformalSequences),
     _kind("monitor", Monitor),
     _kind("prediction set", PredictionSet, _check_set),

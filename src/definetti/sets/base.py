@@ -6,10 +6,10 @@ import html
 import math
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from datetime import date, datetime
 from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -118,6 +118,61 @@ def _short(number: int) -> str:
     power = int((number.bit_length() - 1) * math.log10(2))  # or one less than it is
     power += number >= 10 ** (power + 1)
     return f"{number // 10 ** (power - 1) / 10:.1f}e+{power}"
+
+
+class BasePredictionSet(Protocol):
+    """What `predict_set` returns: a `PredictionSet`, a `LatticeSet`, or `StepSets`.
+
+    Sets with a guarantee about steps have no sequences and no p-values, and raise an
+    AttributeError where these are asked for.
+
+    Attributes
+    ----------
+    states : all labels there are
+    horizon : how many steps it is about
+    confidence_level : the level asked for
+    method : how the set was made
+    exact : whether the promise holds in finite samples
+    given : given which state it holds
+    filled : whether something was let in that is not plausible, where there was nothing else
+    best : the most plausible sequence; None where no sequence is possible
+    steps : for each step, the states that are possible there
+    nodes : (horizon, number of states) which states are possible at each step
+    widths : (horizon,) how many these are
+    sequences : its members, the most plausible first
+    p_values : their p-values
+    """
+
+    @property
+    def states(self) -> tuple[Hashable, ...]: ...
+    @property
+    def horizon(self) -> int: ...
+    @property
+    def confidence_level(self) -> ConfidenceLevel | None: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def exact(self) -> bool: ...
+    @property
+    def given(self) -> str: ...
+    @property
+    def filled(self) -> bool: ...
+    @property
+    def best(self) -> tuple[Hashable, ...] | None: ...
+    @property
+    def steps(self) -> list[tuple[Hashable, ...]]: ...
+    @property
+    def nodes(self) -> BoolArray: ...
+    @property
+    def widths(self) -> IntArray: ...
+    @property
+    def sequences(self) -> Sequence[tuple[Hashable, ...]]: ...
+    @property
+    def p_values(self) -> FloatArray: ...
+    def p_value(self, sequence: Any) -> float: ...
+    def __contains__(self, sequence: Any) -> bool: ...
+    def to_frame(self, backend: Backend | None = None) -> Any: ...
+    def plot(self, truth: Any = None, ax: Any = None) -> Any: ...
 
 
 class BaseSet(ABC):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.checks import checked_guarantee
 from definetti.engine.promise import write_condition
 from definetti.levels.by_state import ConfidenceLevel, write_at_least
 from definetti.sets.base import BaseStepwiseSet, BoolArray, coded, short
+from definetti.sets.guarantees import check_guarantee
 from definetti.symmetry.base import LAST
 
 
@@ -71,7 +71,7 @@ class StepSets(BaseStepwiseSet):
     allow_empty: bool = True
 
     def __post_init__(self) -> None:
-        checked_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
+        check_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
 
     @property
     def horizon(self) -> int:
@@ -112,6 +112,17 @@ class StepSets(BaseStepwiseSet):
         """The most probable state of each step."""
         return tuple(self.states[code] for code in self.marginals.argmax(axis=1).tolist())
 
+    @property
+    def sequences(self) -> NoReturn:
+        raise _no_sequences("sequences")
+
+    @property
+    def p_values(self) -> NoReturn:
+        raise _no_sequences("p_values")
+
+    def p_value(self, sequence: Any) -> NoReturn:
+        raise _no_sequences("p_value")
+
     def wrong(self, sequence: Any) -> int:
         """Return at how many steps a sequence is outside of the set."""
         path = coded(sequence, self.states, self.horizon)
@@ -148,3 +159,10 @@ class StepSets(BaseStepwiseSet):
         else:
             promised = f"all right together with probability {level}"
         return f"{line}; {promised}{write_condition(self.given)}"
+
+
+def _no_sequences(name: str) -> AttributeError:
+    return AttributeError(
+        f"StepSets has no {name}: it has states for each step, see steps; use guarantee='all' for "
+        "a set of sequences"
+    )

@@ -4,27 +4,118 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
-from definetti.conformal import ConformalHMM
+from definetti._system.checks import is_auto, shown
+from definetti._system.mixins import Named
+from definetti.conformal.estimator import ConformalHMM
+from definetti.conformal.series_sums import sums_of, totals_of
+from definetti.conformal.series_table import SeriesTable
 from definetti.data.history import History
-from definetti.data.labels import check_pairs, piece
+from definetti.data.labels import check_pairs
 from definetti.data.sequences import training_length
 from definetti.data.series import at_rows
-from definetti.emissions import Emission
-from definetti.emissions.categorical import Counted, count_symbols
-from definetti.emissions.sharing import adds_up
+from definetti.engine.promise import BY_VISITS, promise_of
+from definetti.memory import Order, resolve_memory
 from definetti.models.base import Model
-from definetti.models.estimates import spread
-from definetti.models.hmm import HMM, TrainedHMM
-from definetti.series.base import Promise, SeriesTable, fit_shared
-from definetti.series.totals import SeriesTotals
-from definetti.symmetry import Departures, TogetherDepartures
+from definetti.models.hmm import TrainedHMM
+from definetti.symmetry import Departures, Remembering, Symmetry, TogetherDepartures, find_symmetry
 
 
-class OwnHistory(Promise, name="own"):
+class SeriesMode(Named, ABC):
+    """What each of many series is predicted by, and what is promised for its next window.
+
+    Attributes
+    ----------
+    says : the promise in words: what holds, given what, and on average over what, with the
+        symmetry that there is if none is named
+    source : what each window of a backtest is predicted from, in words
+    calibrates_with_others : whether windows of other series calibrate those of a series
+    """
+
+    says: ClassVar[str]
+    source: ClassVar[str]
+    calibrates_with_others: ClassVar[bool] = False
+
+    def __init__(self, table: SeriesTable) -> None:
+        self.table = table
+        self.prepare()
+
+    @property
+    def words(self) -> str:
+        """The promise in words, with the symmetry that there is."""
+        return say_promise(self.known_as, self.table.predictor.symmetry)
+
+    def check(self, auto: Symmetry | None = None) -> None:
+        """Refuse settings by which series cannot be predicted so.
+
+        Parameters
+        ----------
+        auto : the symmetry that there is if none is named
+        """
+        cp, name = self.table.predictor, type(self).known_as
+        symmetry, memory = find_symmetry(cp.symmetry), resolve_memory(cp.memory)
+        if auto is not None and is_auto(cp.symmetry):
+            symmetry = auto
+        if memory != Order(1):
+            symmetry = Remembering(symmetry, memory)
+        trained, size = self.table.model.knows_states, cp.train_size
+        rows = int(self.table.series.lengths.min())
+        if isinstance(size, (float, np.floating)) and 0 < size < 1:
+            rows = max(1, int(size * rows))
+        promise_of(symmetry, trained, series=name, train_size=size, rows=rows)
+
+    def prepare(self) -> None:
+        """Work out, or refuse, what all series share."""
+
+    def has_trained(self, place: int) -> bool:
+        """Tell whether all rows of a series trained the model."""
+        return False
+
+    def training_rows(self, place: int) -> int:
+        """Return how many rows of a series, its first, train the model and calibrate nothing."""
+        rows, size = int(self.table.series.lengths[place]), self.table.predictor.train_size
+        if self.calibrates_with_others:
+            return rows if self.has_trained(place) else 0
+        return 0 if size is None else training_length(size, rows) if rows > 1 else rows
+
+    @abstractmethod
+    def fit(self, place: int, end: int | None = None) -> ConformalHMM:
+        """Return the estimator of a series, fitted on its rows or the first `end` of them."""
+
+
+def find_mode(name: Any) -> type[SeriesMode]:
+    """Return the mode of a name."""
+    if isinstance(name, str) and name in SeriesMode.named:
+        return SeriesMode.named[name]
+    names = ", ".join(map(repr, SeriesMode.named))
+    raise ValueError(
+        f"series must be one of {names}, got {shown(name)}; the series that rows belong to are "
+        "fit(..., groups=)"
+    )
+
+
+def say_promise(name: str, symmetry: Any = "auto") -> str:
+    """Say what is promised by a promise of that name, where windows are compared by a symmetry.
+
+    >>> say_promise("own", "departures")
+    'exact for each series, given its present state, counted by visits, by its own history'
+    >>> say_promise("own", "published")
+    "nothing is guaranteed: symmetry='published' is not exact"
+    """
+    says: str = SeriesMode.named[name].says
+    if is_auto(symmetry):
+        return says
+    found = promise_of(find_symmetry(symmetry), fixed=False)
+    if not found.exact:
+        return found.says
+    given = f"{found.given}, counted {found.when}" if found.when == BY_VISITS else found.given
+    return says.replace("given its last state", f"given its {given}")
+
+
+class OwnHistory(SeriesMode, name="own"):
     """Each series is predicted from its own rows; of the others it learns the states there are."""
 
     says = "exact for each series, given its last state, by its own history"
@@ -40,7 +131,7 @@ class OwnHistory(Promise, name="own"):
 FOLDS = 10  # models that are trained where one cannot be had of sums
 
 
-class OtherSeries(Promise, name="others"):
+class OtherSeries(SeriesMode, name="others"):
     """The model learns from the other series; what calibrates it is the series' own history.
 
     Counts and sums of all series are added up once, and what is left without a series' own is
@@ -119,142 +210,7 @@ def train_on(table: SeriesTable, places: list[int]) -> Model:
     return model.trained(history, encoded, labels)
 
 
-class SummedSeries(ABC):
-    """What all series add up to, from which the own part of each can be taken."""
-
-    def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
-        self.table, self.model, self.emission = table, model, emission
-        n, seen, known = len(table.alphabet), table.observations, model.table
-        came = [None] * len(table.labels) if seen is None else seen
-        if table.totals is not None:
-            known, _ = emission.encode(list(table.totals.symbols.labels), known, "observations")
-        self.encoded, self.codes = emission.encode(came, known, "observations")
-        check_pairs(len(self.codes), len(table.labels))
-        self.n_states = n
-        self.moves = _count_moves(table.codes, table.series.begins, n)
-
-    def without(self, place: int, known: int | None = None) -> Model:
-        """Return the model of all other series, with the states of the `known` rows of this one."""
-        begin, end = self.table.series.span(place)
-        begins = self.table.series.begins[begin:end]
-        own = _count_moves(self.table.codes[begin:end], begins, self.n_states)
-        emission, statistics = self.laws(place, begin, end)
-        there = np.flatnonzero(self.table.known(place, known))
-        labels, prior = self.table.alphabet.decode(there), float(self.model.prior)
-        counts = (self.moves - own)[np.ix_(there, there)].astype(np.float64)
-        if self.table.by_visits and self.table.predictor.states is None:
-            # However many states come up in the rows that calibrate, none is for them.
-            counts, prior = spread(counts, prior, np.ones(len(there), dtype=np.bool_)), 0.0
-        return TrainedHMM(counts, statistics[there], prior, emission, labels, self.encoded)
-
-    @abstractmethod
-    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
-        """Return the law of the observations, and its statistics, without a series' rows."""
-
-
-class CountedSymbols(SummedSeries):
-    """Whole numbers, of which a series' own are taken away."""
-
-    emission: Counted
-
-    def __init__(
-        self,
-        table: SeriesTable,
-        model: HMM,
-        emission: Counted,
-        totals: SeriesTotals | None = None,
-    ) -> None:
-        super().__init__(table, model, emission)
-        if totals is None:
-            self.total = self._count(0, len(self.codes))
-        else:
-            # Its labels may have another order: that of states that were declared, say.
-            rows = table.alphabet.encode(list(totals.states.labels), "states")
-            _, columns = emission.encode(list(totals.symbols.labels), self.encoded, "observations")
-            self.moves = np.zeros_like(self.moves)
-            self.moves[np.ix_(rows, rows)] = totals.moves
-            self.total = np.zeros((self.n_states, len(self.encoded)))
-            self.total[np.ix_(rows, columns)] = totals.seen
-
-    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
-        rest = self.total - self._count(begin, end)
-        law = self.emission.fix_counts(self.encoded, rest)
-        return law, law.gathered(self.encoded, rest)
-
-    def _count(self, begin: int, end: int) -> FloatArray:
-        codes, states = self.codes[begin:end], self.table.codes[begin:end]
-        return count_symbols(codes, len(self.encoded), states, self.n_states)
-
-
-class AddedNumbers(SummedSeries):
-    """Sums of numbers, those before and those after a series: nothing of its own ever enters."""
-
-    def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
-        super().__init__(table, model, emission)
-        each = np.array([self._sum(*table.series.span(k)) for k in range(len(table.series))])
-        nothing = np.zeros((1, *each.shape[1:]))
-        self.before = np.concatenate([nothing, each[:-1].cumsum(axis=0)])
-        self.after = np.concatenate([each[:0:-1].cumsum(axis=0)[::-1], nothing])
-
-    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
-        return self.emission, self.before[place] + self.after[place]
-
-    def _sum(self, begin: int, end: int) -> FloatArray:
-        states = self.table.codes[begin:end]
-        return self.emission.statistics(self.encoded, self.codes[begin:end], states, self.n_states)
-
-
-def sums_of(table: SeriesTable) -> SummedSeries | None:
-    """Return what the series add up to; None where their model is no function of sums."""
-    kinds = None
-    if table.observations is not None:
-        kinds = table.model.infer_types(table.observations)
-        if kinds is not None and not _alike(table, kinds):
-            return None
-    model = table.model.choose(kinds)
-    if type(model) is not HMM:
-        return None
-    emission = model.emission_
-    if isinstance(emission, Counted) and emission.fixed_by_counts:
-        return CountedSymbols(table, model, emission)
-    if adds_up(emission):
-        return AddedNumbers(table, model, emission)
-    return None
-
-
-def totals_of(table: SeriesTable, totals: SeriesTotals) -> CountedSymbols:
-    """Return what all series add up to, those that are not here included."""
-    plain = table.observations is None
-    kinds = None if plain else table.model.infer_types(list(totals.symbols.labels))
-    model = table.model.choose(kinds)
-    emission = model.emission_
-    if type(model) is not HMM or not isinstance(emission, Counted) or not emission.fixed_by_counts:
-        raise ValueError(
-            "totals are counts of symbols, and the model is none of symbols; take model='auto' and "
-            "one column of text or whole numbers, or give all series at once"
-        )
-    return CountedSymbols(table, model, emission, totals)
-
-
-def _alike(table: SeriesTable, kinds: object) -> bool:
-    """Tell whether no series decides by itself which law is chosen for all."""
-    series = table.series
-    if len(series) < 3:
-        spans = [series.span(k) for k in range(len(series))]
-    else:  # two thirds hold all that a choice goes by, so that one series more or less is nothing
-        cuts = [0, *series.ends[[len(series) // 3 - 1, 2 * len(series) // 3 - 1]].tolist()]
-        spans = list(zip(cuts, [*cuts[1:], len(table.labels)], strict=True))
-    seen = [table.model.infer_types(piece(table.observations, *span)) for span in spans]
-    return all(one == kinds for one in seen)
-
-
-def _count_moves(codes: IntArray, begins: np.ndarray, n: int) -> IntArray:
-    """Count transitions, none of which leads to where a segment begins."""
-    pairs = codes[:-1] * n + codes[1:]
-    return np.bincount(pairs[~begins[1:]], minlength=n * n).reshape(n, n)
-
-
-class AllTogether(Promise, name="all"):
+class AllTogether(SeriesMode, name="all"):
     """All windows that departed from the present state, in whatever series, calibrate the next.
 
     With `train_size`, the first series, a share or a number of them, train the model, and the
@@ -313,13 +269,12 @@ class AllTogether(Promise, name="all"):
         symmetry = TogetherDepartures(
             tuple(begins.tolist()), tuple(owners.tolist()), type(self).first, recent=recent
         )
-        made = table.make(place, end, symmetry=symmetry, train_size=None, memory=1)
-        made._together = True
         seen = None if table.observations is None else at_rows(table.observations, rows)
         labels = [table.labels[row] for row in rows.tolist()]
-        fit_shared(made, self._model, seen, labels, lengths)
-        made._data.clock = series.clock(place, end)
-        return made
+        return table.fit_rows(
+            place, end, seen, labels, lengths, self._model, together=True,
+            symmetry=symmetry, train_size=None, memory=1,
+        )  # fmt: skip
 
 
 class FirstOfEach(AllTogether, name="first"):

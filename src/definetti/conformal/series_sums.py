@@ -1,0 +1,311 @@
+"""What many series add up to: counts and sums from which the part of one is taken."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.checks import warn_caller
+from definetti.data.history import padded
+from definetti.data.labels import Alphabet, check_pairs, piece
+from definetti.data.series import read_series
+from definetti.data.timing import HOLE, are_many
+from definetti.emissions import Emission
+from definetti.emissions.categorical import Counted, count_symbols
+from definetti.emissions.sharing import adds_up
+from definetti.exceptions import HoleWarning
+from definetti.models.base import Model
+from definetti.models.estimates import spread
+from definetti.models.hmm import HMM, TrainedHMM
+
+if TYPE_CHECKING:
+    from definetti.conformal.series_table import SeriesTable
+
+BEFORE, NUMBER, STEP, USUAL = "_state_before", "_number", "_step", "_usual"
+LONG = "_long"
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesTotals:
+    """Counts of many series, of which a series' own can be taken away.
+
+    Attributes
+    ----------
+    states, symbols : the labels there are
+    moves : (n, n) how often each state follows each
+    seen : (n, m) how often each symbol is seen in each state; m is 0 for plain chains
+    rows : (n,) how many rows each state has
+    """
+
+    states: Alphabet
+    symbols: Alphabet
+    moves: IntArray
+    seen: IntArray
+    rows: IntArray
+
+    def __add__(self, other: SeriesTotals) -> SeriesTotals:
+        """Add up what was counted in different places."""
+        states = self.states.extended(other.states.labels)
+        symbols = self.symbols.extended(other.symbols.labels)
+        n, m = len(states), len(symbols)
+        rows = states.encode(list(other.states.labels), "states")
+        columns = symbols.encode(list(other.symbols.labels), "symbols")
+        moves, seen = padded(self.moves, n, n).copy(), padded(self.seen, n, m).copy()
+        moves[np.ix_(rows, rows)] += other.moves
+        seen[np.ix_(rows, columns)] += other.seen
+        number = np.pad(self.rows, (0, n - len(self.rows)))
+        number[rows] += other.rows
+        return SeriesTotals(states, symbols, moves, seen, number)
+
+
+def count_series(
+    table: Any, state: str, group: str, order: str | None = None, symbol: str | None = None
+) -> SeriesTotals:
+    """Count transitions, and symbols by state, over all series of a table.
+
+    One query, run by whatever holds the table: polars, DuckDB, pandas or pyarrow, lazily where it
+    can. What comes back is as large as the counts are, however many rows there are.
+
+    Parameters
+    ----------
+    table : a frame of any of these, lazy or not
+    state, group : the columns with the states and with the series; a row without a state is a gap
+    order : the column that the rows of a series are sorted by; may be left out where rows have an
+        order of their own, which they have not in a database. Of dates and numbers, no transition
+        is counted over a hole: a step of more than 1.5 times the median of its series, with a
+        warning.
+    symbol : the column with the observations, symbols; none for plain chains
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.LazyFrame({"town": list("ababa"), "day": [1, 1, 2, 2, 3], "sky": list("ssrsr")})
+    >>> found = count_series(table, "sky", "town", "day")
+    >>> found.states.labels, found.moves.tolist()
+    (('r', 's'), [[1, 0], [1, 1]])
+    """
+    frame = nw.from_native(table)
+    steps = _steps(frame, state, group, order).drop_nulls(subset=[BEFORE, state])
+    moves = _collected(steps.group_by(BEFORE, state).agg(nw.len().alias(NUMBER)))
+    known = frame.drop_nulls(subset=[state])
+    there = _collected(known.group_by(state).agg(nw.len().alias(NUMBER)))
+    states = Alphabet(sorted(there[state].to_list(), key=_key))
+    n = len(states)
+    rows = np.zeros(n, dtype=np.int64)
+    rows[states.encode(there[state].to_list(), "states")] = there[NUMBER].to_list()
+    found: IntArray = np.zeros((n, n), dtype=np.int64)
+    _fill(found, states, moves[BEFORE].to_list(), states, moves[state].to_list(), moves[NUMBER])
+    symbols, seen = Alphabet(), np.zeros((n, 0), dtype=np.int64)
+    if symbol is not None:
+        pairs = _collected(
+            known.drop_nulls(subset=[symbol]).group_by(state, symbol).agg(nw.len().alias(NUMBER))
+        )
+        symbols = Alphabet(sorted(dict.fromkeys(pairs[symbol].to_list()), key=_key))
+        seen = np.zeros((n, len(symbols)), dtype=np.int64)
+        given = pairs[state].to_list(), symbols, pairs[symbol].to_list(), pairs[NUMBER]
+        _fill(seen, states, *given)
+    return SeriesTotals(states, symbols, found, seen, rows)
+
+
+def _steps(frame: Any, state: str, group: str, order: str | None) -> Any:
+    """Put the state before beside each, within its series and on this side of a hole."""
+    before = nw.col(state).shift(1)
+    if isinstance(frame, nw.LazyFrame):
+        if order is None:
+            raise ValueError(
+                "order is None, and rows of a lazy table have no order of their own; name the "
+                "column that the rows of a series are sorted by"
+            )
+        rows = frame.with_columns(before.over(group, order_by=order).alias(BEFORE))
+        return _leave_out_holes(rows, group, order)
+    series = read_series(frame[group], len(frame), None if order is None else frame[order])
+    rows = frame[series.rows.tolist(), :].with_columns(before.alias(BEFORE))
+    return rows[np.flatnonzero(~series.begins).tolist(), :]
+
+
+def _leave_out_holes(frame: Any, group: str, order: str) -> Any:
+    """Leave out rows after a hole, as `definetti.data.timing.find_holes` finds it, by a query."""
+    kind = frame.collect_schema()[order]
+    if not (kind.is_numeric() or kind.is_temporal()):
+        return frame
+    time = nw.col(order).cast(nw.Datetime()) if kind == nw.Date else nw.col(order)
+    step = time - time.shift(1).over(group, order_by=order)
+    step = step if kind.is_numeric() else step.dt.total_microseconds()
+    frame = frame.with_columns(step.cast(nw.Float64).alias(STEP))
+    frame = frame.with_columns(nw.col(STEP).median().over(group).alias(USUAL))
+    frame = frame.filter(~nw.col(STEP).is_null())  # but for the first row of each series
+    is_long = (nw.col(USUAL) > 0) & (nw.col(STEP) > HOLE * nw.col(USUAL))
+    frame = frame.with_columns(is_long.cast(nw.Int64).alias(LONG))
+    many = are_many(nw.col(LONG).sum().over(group), nw.col(STEP).count().over(group))
+    frame = frame.with_columns((nw.col(LONG) * (1 - many.cast(nw.Int64))).alias(LONG))
+    holes = _collected(frame.select(nw.col(LONG).sum()))[LONG].to_list()[0]
+    if holes:
+        warn_caller(
+            f"column {order!r} has {holes:,} holes, steps of more than {HOLE} times the usual one "
+            "of their series; no transition is counted there",
+            HoleWarning,
+        )
+    return frame.filter(nw.col(LONG) == 0)
+
+
+def _collected(frame: Any) -> Any:
+    """Bring counts back."""
+    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+
+
+def _fill(
+    counts: IntArray,
+    rows: Alphabet,
+    given: list[Any],
+    columns: Alphabet,
+    then: list[Any],
+    numbers: Any,
+) -> None:
+    places = rows.encode(given, "states"), columns.encode(then, "states")
+    counts[places] = np.array(numbers.to_list(), dtype=np.int64)
+
+
+def _key(label: Hashable) -> tuple[str, Any]:
+    """Sort labels the same way wherever they were counted."""
+    return (type(label).__name__, label) if not isinstance(label, str) else ("", label)
+
+
+class SummedSeries(ABC):
+    """What all series add up to, from which the own part of each can be taken."""
+
+    def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
+        self.table, self.model, self.emission = table, model, emission
+        n, seen, known = len(table.alphabet), table.observations, model.table
+        came = [None] * len(table.labels) if seen is None else seen
+        if table.totals is not None:
+            known, _ = emission.encode(list(table.totals.symbols.labels), known, "observations")
+        self.encoded, self.codes = emission.encode(came, known, "observations")
+        check_pairs(len(self.codes), len(table.labels))
+        self.n_states = n
+        self.moves = _count_moves(table.codes, table.series.begins, n)
+
+    def without(self, place: int, known: int | None = None) -> Model:
+        """Return the model of all other series, with the states of the `known` rows of this one."""
+        begin, end = self.table.series.span(place)
+        begins = self.table.series.begins[begin:end]
+        own = _count_moves(self.table.codes[begin:end], begins, self.n_states)
+        emission, statistics = self.laws(place, begin, end)
+        there = np.flatnonzero(self.table.known(place, known))
+        labels, prior = self.table.alphabet.decode(there), float(self.model.prior)
+        counts = (self.moves - own)[np.ix_(there, there)].astype(np.float64)
+        if self.table.by_visits and self.table.predictor.states is None:
+            # However many states come up in the rows that calibrate, none is for them.
+            counts, prior = spread(counts, prior, np.ones(len(there), dtype=np.bool_)), 0.0
+        return TrainedHMM(counts, statistics[there], prior, emission, labels, self.encoded)
+
+    @abstractmethod
+    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
+        """Return the law of the observations, and its statistics, without a series' rows."""
+
+
+class CountedSymbols(SummedSeries):
+    """Whole numbers, of which a series' own are taken away."""
+
+    emission: Counted
+
+    def __init__(
+        self,
+        table: SeriesTable,
+        model: HMM,
+        emission: Counted,
+        totals: SeriesTotals | None = None,
+    ) -> None:
+        super().__init__(table, model, emission)
+        if totals is None:
+            self.total = self._count(0, len(self.codes))
+        else:
+            # Its labels may have another order: that of states that were declared, say.
+            rows = table.alphabet.encode(list(totals.states.labels), "states")
+            _, columns = emission.encode(list(totals.symbols.labels), self.encoded, "observations")
+            self.moves = np.zeros_like(self.moves)
+            self.moves[np.ix_(rows, rows)] = totals.moves
+            self.total = np.zeros((self.n_states, len(self.encoded)))
+            self.total[np.ix_(rows, columns)] = totals.seen
+
+    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
+        rest = self.total - self._count(begin, end)
+        law = self.emission.fix_counts(self.encoded, rest)
+        return law, law.gathered(self.encoded, rest)
+
+    def _count(self, begin: int, end: int) -> FloatArray:
+        codes, states = self.codes[begin:end], self.table.codes[begin:end]
+        return count_symbols(codes, len(self.encoded), states, self.n_states)
+
+
+class AddedNumbers(SummedSeries):
+    """Sums of numbers, those before and those after a series: nothing of its own ever enters."""
+
+    def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
+        super().__init__(table, model, emission)
+        each = np.array([self._sum(*table.series.span(k)) for k in range(len(table.series))])
+        nothing = np.zeros((1, *each.shape[1:]))
+        self.before = np.concatenate([nothing, each[:-1].cumsum(axis=0)])
+        self.after = np.concatenate([each[:0:-1].cumsum(axis=0)[::-1], nothing])
+
+    def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
+        return self.emission, self.before[place] + self.after[place]
+
+    def _sum(self, begin: int, end: int) -> FloatArray:
+        states = self.table.codes[begin:end]
+        return self.emission.statistics(self.encoded, self.codes[begin:end], states, self.n_states)
+
+
+def sums_of(table: SeriesTable) -> SummedSeries | None:
+    """Return what the series add up to; None where their model is no function of sums."""
+    kinds = None
+    if table.observations is not None:
+        kinds = table.model.infer_types(table.observations)
+        if kinds is not None and not _alike(table, kinds):
+            return None
+    model = table.model.choose(kinds)
+    if type(model) is not HMM:
+        return None
+    emission = model.emission_
+    if isinstance(emission, Counted) and emission.fixed_by_counts:
+        return CountedSymbols(table, model, emission)
+    if adds_up(emission):
+        return AddedNumbers(table, model, emission)
+    return None
+
+
+def totals_of(table: SeriesTable, totals: SeriesTotals) -> CountedSymbols:
+    """Return what all series add up to, those that are not here included."""
+    plain = table.observations is None
+    kinds = None if plain else table.model.infer_types(list(totals.symbols.labels))
+    model = table.model.choose(kinds)
+    emission = model.emission_
+    if type(model) is not HMM or not isinstance(emission, Counted) or not emission.fixed_by_counts:
+        raise ValueError(
+            "totals are counts of symbols, and the model is none of symbols; take model='auto' and "
+            "one column of text or whole numbers, or give all series at once"
+        )
+    return CountedSymbols(table, model, emission, totals)
+
+
+def _alike(table: SeriesTable, kinds: object) -> bool:
+    """Tell whether no series decides by itself which law is chosen for all."""
+    series = table.series
+    if len(series) < 3:
+        spans = [series.span(k) for k in range(len(series))]
+    else:  # two thirds hold all that a choice goes by, so that one series more or less is nothing
+        cuts = [0, *series.ends[[len(series) // 3 - 1, 2 * len(series) // 3 - 1]].tolist()]
+        spans = list(zip(cuts, [*cuts[1:], len(table.labels)], strict=True))
+    seen = [table.model.infer_types(piece(table.observations, *span)) for span in spans]
+    return all(one == kinds for one in seen)
+
+
+def _count_moves(codes: IntArray, begins: np.ndarray, n: int) -> IntArray:
+    """Count transitions, none of which leads to where a segment begins."""
+    pairs = codes[:-1] * n + codes[1:]
+    return np.bincount(pairs[~begins[1:]], minlength=n * n).reshape(n, n)
