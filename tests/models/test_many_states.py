@@ -12,7 +12,7 @@ from definetti.engine import task
 from definetti.models import hmm
 from definetti.models.hmm import probabilities, refitted
 from definetti.models.kernels import forward
-from definetti.scores import Band, Filter, Joint, Path, Smoother, base
+from definetti.scores import Band, Filter, Joint, Path, Smoother
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -90,17 +90,6 @@ def test_a_row_of_states_for_each_step_is_room_enough(score, monkeypatch):
     assert cp.predict_ranks(["symbol 0"]) == found
     monkeypatch.setattr(task, "ROOM", 7 * N)
     assert cp.predict_ranks(["symbol 0"]) == found
-
-
-def test_late_paths_ask_for_squares():
-    assert Path(lag=1).squares
-    assert not Path().squares
-
-    class Own(base.StepScore):
-        def __call__(self, estimate, windows):
-            return np.zeros(len(windows.start))
-
-    assert Own().squares  # for all that is known of it
 
 
 def test_the_first_step_of_a_window_takes_a_row():

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.data.history import Completion, Windows
-from definetti.data.labels import MISSING
+from definetti.data.history import Windows
 from definetti.engine.pvalues import Ranked
 from definetti.engine.segment import Segment
 from definetti.engine.step_kernels import count_step, place_in_past
@@ -171,11 +170,7 @@ def _rank_class(stream: Stream, segment: Segment, learned: int, first: int, last
 
 def _score_steps(segment: Segment, size: int) -> FloatArray:
     """Score each step, by the state before it, its state and its symbol, a missing one first."""
-    task, nothing = segment.task, np.zeros(1, dtype=np.int64)
-    completion = Completion(task.history, nothing, nothing + MISSING, size)
-    labels, statistics = segment.names[:size], np.zeros((size, 0))
-    estimate = task.model.estimate(completion, segment.table, statistics, labels)
     shape = size, size, len(segment.table) + 1
     start, states, codes = np.indices(shape).reshape(3, -1)
     windows = Windows(start, states[:, None], codes[:, None] - 1)
-    return task.score_windows(estimate, windows).reshape(shape)
+    return segment.task.score_windows(segment.estimate(size), windows).reshape(shape)

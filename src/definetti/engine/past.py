@@ -16,8 +16,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti._system.compiled import cut_pieces, kernel
 from definetti.data.candidates import all_candidates
-from definetti.data.history import Completion, Windows, windows_at
-from definetti.data.labels import MISSING
+from definetti.data.history import Windows, windows_at
 from definetti.engine.pvalues import Ranked, count_ranks
 from definetti.engine.segment import Segment
 from definetti.engine.task import PredictionTask
@@ -320,10 +319,7 @@ def rank_past_windows(segment: Segment, ways: Ways) -> Iterator[tuple[slice, Ran
     for first, last, size in segment.epochs():
         length = int(segment.lengths[last - 1])
         candidates = all_candidates(size, task.steps)
-        steps = np.zeros(segment.horizon, dtype=np.int64)
-        completion = Completion(task.history, steps, steps + MISSING, size)
-        statistics, labels = np.zeros((size, 0)), segment.names[:size]
-        estimate = task.model.estimate(completion, segment.table, statistics, labels)
+        estimate = segment.estimate(size)
         chains = ways.chains._replace(
             groups=ways.chains.groups[:length],
             parents=ways.chains.parents[:length],

@@ -15,8 +15,10 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.random import tie_uniforms
 from definetti.data.digest import digest
 from definetti.data.encoded import EncodedHistory
+from definetti.data.history import Completion
 from definetti.data.labels import MISSING, check_encoded, piece
 from definetti.engine.task import PredictionTask
+from definetti.models.base import Estimate
 
 if TYPE_CHECKING:
     from definetti.conformal.base import BaseHistoryConformal
@@ -114,6 +116,13 @@ class Segment:
         edges = [0, *cuts.tolist(), len(self.begins)]
         for first, last in pairwise(edges):
             yield first, last, int(self.sizes[first])
+
+    def estimate(self, size: int) -> Estimate:
+        """Return what a fixed model estimates, where so many states are known."""
+        task, steps = self.task, np.zeros(self.horizon, dtype=np.int64)
+        completion = Completion(task.history, steps, steps + MISSING, size)
+        statistics, labels = np.zeros((size, 0)), self.names[:size]
+        return task.model.estimate(completion, self.table, statistics, labels)
 
     @cached_property
     def times(self) -> IntArray:

@@ -335,9 +335,9 @@ def evaluate_each(
     """
     number, steps = windows.states.shape
     scores = np.empty(number)
-    squares = 2 if score.squares else 1
     n_states = len(estimates.at(models[:0]).labels)
-    most = max(1, CACHE // (steps * n_states**squares))
+    # A row of states for each step is what a cache should hold; a square of them must have room.
+    most = max(1, min(CACHE // (steps * n_states), ROOM // (steps * n_states**2)))
     for begin in range(0, number, most):
         part = slice(begin, begin + most)
         some = Windows(*(array[part] for array in windows))

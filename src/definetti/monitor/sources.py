@@ -274,8 +274,6 @@ class PreviousStateScore(Score):
 
     state: int
 
-    squares = False
-
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         return np.asarray(windows.start == self.state, dtype=np.float64)
 

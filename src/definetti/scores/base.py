@@ -42,11 +42,6 @@ class Score(Named, ABC):
         """
         return Itself(self)
 
-    @property
-    def squares(self) -> bool:
-        """Whether it needs a matrix of states for every step: `pairwise` or `log_kernels`."""
-        return True
-
     @abstractmethod
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         """Return ``(B,)`` numbers, large where a window is nonconforming; infinity is allowed."""
@@ -133,8 +128,6 @@ class OnWindows(StepScore):
     """
 
     function: Callable[[LabelledWindows], Any]
-
-    squares = False
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -38,8 +38,6 @@ class Band(StepScore, name="band"):
 
     max_errors: int = 0
 
-    squares = False
-
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         steps = self.steps(estimate, windows)
         if self.max_errors >= steps.shape[1]:
@@ -68,8 +66,6 @@ class Emission(Score, name="emission"):
     made with it are large.
     """
 
-    squares = False
-
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         return -estimate.log_emission(windows)
 
@@ -77,8 +73,6 @@ class Emission(Score, name="emission"):
 @dataclass(frozen=True)
 class Filter(StepScore, name="filter"):
     """One minus the mean filter probability: the paper's equation in Step 4 of Algorithm 1."""
-
-    squares = False
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         return mean_nonconformity(estimate.filtering(windows), windows, self.lag)
@@ -95,8 +89,6 @@ class Joint(StepScore, name="joint"):
     """
 
     order: int = 1
-
-    squares = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.order, int) or self.order < 0:
@@ -122,10 +114,6 @@ class Joint(StepScore, name="joint"):
 class Path(StepScore, name="path"):
     """Minus the log-probability of the path given all observations: the smallest sets."""
 
-    @property
-    def squares(self) -> bool:
-        return self.lag > 0
-
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         if not self.lag:
             return -estimate.log_posterior(windows)
@@ -149,8 +137,6 @@ class Path(StepScore, name="path"):
 class Smoother(StepScore, name="smoother"):
     """One minus the mean smoother probability: later observations count too."""
 
-    squares = False
-
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         return mean_nonconformity(estimate.smoothing(windows), windows, self.lag)
 
@@ -165,8 +151,6 @@ class Transition(Score, name="transition"):
     For monitoring: it sees a change of the chain, and none of the observations. Sets made with it
     are large.
     """
-
-    squares = False
 
     def __call__(self, estimate: Estimate, windows: Windows) -> FloatArray:
         return -estimate.log_posterior(unseen(windows))
