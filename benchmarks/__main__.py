@@ -26,7 +26,6 @@ MODULES = {
     "stream": "stream",
     "walk": "walk",
     "series": "series",
-    "suite": "suite",
 }
 LIBRARIES = ("numpy", "numba", "scikit-learn", "hmmlearn", "crepes", "online-cp")
 
@@ -45,7 +44,7 @@ def main() -> None:
     if not console.is_terminal:
         console = Console(width=140)
     _print_machine(console)
-    for name in names or [name for name in MODULES if name != "suite"]:  # it takes minutes
+    for name in names or MODULES:
         more = {"listed": True} if name == "walk" and asked.list else {}
         import_module(f"benchmarks.{MODULES[name]}").run(console, **more)
 
