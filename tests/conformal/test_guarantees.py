@@ -18,7 +18,7 @@ from definetti import HMM, ConformalHMM, Errors, given_hmm
 from definetti.engine.pvalues import miscoverage, ranks
 from definetti.engine.thresholds import limit, risk_limit
 from definetti.exceptions import FewBlocksWarning
-from definetti.scores.rounding import round_scores
+from definetti.scores.nonconformity import round_scores
 
 LAWS = {
     "sticky": ([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]]),

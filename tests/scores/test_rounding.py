@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from definetti.scores.rounding import lower_edge, round_scores, upper_edge
+from definetti.scores.nonconformity import lower_edge, round_scores, upper_edge
 
 finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
 

@@ -93,6 +93,12 @@ def promise_of(
     ValueError: lag=1 is exact with a fixed model and symmetry='spaced' or 'departures' only; \
 use symmetry='spaced' or 'departures', or ask about all new steps
     """
+    together = isinstance(symmetry, Remembering) and symmetry.symmetry
+    if isinstance(together, TogetherDepartures):  # tokens would lead from one series to the next
+        raise ValueError(
+            "TogetherDepartures takes the future to depend on the present state alone; use "
+            "memory=1, or series='own' or 'others'"
+        )
     if series != "own":
         _check_series(series, symmetry, fixed, train_size)
         fixed = True

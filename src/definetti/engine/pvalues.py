@@ -131,7 +131,7 @@ def count_ranks(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
     """Count the weight of reference scores above each candidate, tied with it, and of all.
 
-    Scores are rounded where they are produced (`definetti.scores.rounding`), so that ties are
+    Scores are rounded where they are produced (`definetti.scores.nonconformity`), so that ties are
     equal numbers. Where the candidate *joins* the reference, it does so with weight one; else it
     is in it already.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.scores.rounding import rounded
+from definetti.scores.nonconformity import rounded
 
 
 @kernel

@@ -27,8 +27,7 @@ from definetti.engine.pvalues import Ranked
 from definetti.models.base import Estimate, Model
 from definetti.models.estimates import EstimateList, Estimates
 from definetti.models.hmm import estimate_candidates
-from definetti.scores.base import Score, blamed
-from definetti.scores.rounding import round_scores
+from definetti.scores.nonconformity import Score, blamed, round_scores
 from definetti.symmetry.base import Reference, Symmetry
 
 # Numbers that a score may work on at once, a row or a square of states for every step.

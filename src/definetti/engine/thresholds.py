@@ -18,7 +18,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.labels import Alphabet, all_hashable, is_missing, listed
 from definetti.engine.pvalues import Rank
-from definetti.scores.rounding import lower_edge, round_scores, upper_edge
+from definetti.scores.nonconformity import lower_edge, round_scores, upper_edge
 
 
 def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> float:

@@ -20,7 +20,7 @@ from definetti.engine.task import PredictionTask
 from definetti.experiments.baseline import Baseline, Standing, all_scores
 from definetti.models.base import Model
 from definetti.models.hmm import Parameters
-from definetti.scores.rounding import round_scores
+from definetti.scores.nonconformity import round_scores
 from definetti.symmetry.base import Generator, Reference, Symmetry
 from definetti.symmetry.blocks import Past
 

@@ -25,7 +25,7 @@ from definetti.experiments.baseline import Baseline, Standing
 from definetti.models.base import Estimate, Model, at_states
 from definetti.models.hmm import Parameters
 from definetti.scores import Path, Score, Smoother
-from definetti.scores.rounding import round_scores
+from definetti.scores.nonconformity import round_scores
 from definetti.sets import PredictionSet
 from definetti.symmetry.blocks import strided_ends
 

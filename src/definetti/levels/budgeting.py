@@ -22,7 +22,7 @@ from definetti.data.labels import MISSING
 from definetti.engine.pvalues import miscoverage
 from definetti.engine.task import evaluate
 from definetti.models.hmm import TrainedHMM
-from definetti.scores.rounding import upper_edge
+from definetti.scores.nonconformity import upper_edge
 from definetti.symmetry.base import PRESENT
 
 if TYPE_CHECKING:

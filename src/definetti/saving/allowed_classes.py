@@ -50,7 +50,7 @@ from definetti.monitor import Monitor
 from definetti.scores import Score
 from definetti.sets import PredictionSet
 from definetti.symmetry import BlockGroup, Symmetry, TogetherDepartures
-from definetti.symmetry.remembering import Remembering
+from definetti.symmetry.base import Remembering
 
 
 @dataclass(frozen=True)

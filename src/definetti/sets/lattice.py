@@ -21,7 +21,7 @@ from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
 from definetti.engine.pvalues import Rank, ranks
 from definetti.levels import ConfidenceLevel
-from definetti.scores.rounding import round_scores
+from definetti.scores.nonconformity import round_scores
 from definetti.sets.base import (
     SHOWN,
     BaseStepwiseSet,

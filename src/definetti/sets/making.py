@@ -22,7 +22,7 @@ from definetti.exceptions import FewBlocksWarning
 from definetti.levels import Levels
 from definetti.models.base import Estimate
 from definetti.scores import Band, Smoother
-from definetti.scores.rounding import round_scores
+from definetti.scores.nonconformity import round_scores
 from definetti.sets.lattice import LatticeSet
 from definetti.sets.listed import PredictionSet
 from definetti.sets.steps import StepSets
