@@ -15,7 +15,7 @@ from definetti.cli import app
 from definetti.cli.printing import make_plain
 from definetti.engine.rank import PredictionTask
 from definetti.evaluation import START, WINDOWS
-from definetti.evaluation.backtest import find_begin, run_backtest
+from definetti.evaluation.backtest import REPEAT, WITHOUT, find_begin, run_backtest
 from definetti.evaluation.rolling import roll_windows
 from definetti.evaluation.summarize import find_worst_state, split_by_last_state
 from definetti.report import make_report
@@ -92,7 +92,7 @@ def test_defaults_are_one():
 
 def test_classical_is_left_out_where_it_cannot_be_and_ours_is_not():
     found = run_backtest(ConformalHMM(random_state=0), Y[:3], X[:3])
-    assert (found.begin, list(found.methods)) == (1, ["definetti", "repeat last state"])
+    assert (found.begin, list(found.methods)) == (1, ["definetti", WITHOUT, REPEAT])
     assert "classical prediction is left out: " in found.notes[0]
 
 

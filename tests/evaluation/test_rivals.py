@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 from definetti import HMM, ConformalHMM
 from definetti.cli import app
 from definetti.evaluation import run_backtest
-from definetti.evaluation.backtest import CLASSICAL, PREVIOUS, REPEAT
+from definetti.evaluation.backtest import CLASSICAL, PREVIOUS, REPEAT, WITHOUT
 from definetti.experiments import Classical
 from definetti.report import make_report
 
 LEVEL = 0.8
-EVERY = ["definetti", CLASSICAL, PREVIOUS, REPEAT]
+EVERY = ["definetti", WITHOUT, CLASSICAL, PREVIOUS, REPEAT]
 FOREST = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
 LINE = make_pipeline(StandardScaler(), LogisticRegression())
 
@@ -175,7 +175,7 @@ def test_the_last_state_repeated(horizon, lag, guarantee):
 def test_only_ours_has_a_guarantee_and_only_if_its_symmetry_has():
     cp = ConformalHMM(LINE, train_size=0.5, random_state=0)
     test = run_backtest(cp, Y, X, windows=20)
-    assert test.guaranteed == {name: name == "definetti" for name in EVERY}
+    assert test.guaranteed == {name: name in ("definetti", WITHOUT) for name in EVERY}
     cp.set_params(symmetry="shifts")
     with pytest.warns(UserWarning, match="does not guarantee"):
         test = run_backtest(cp, Y, X, windows=20)
@@ -200,7 +200,7 @@ def test_a_function_says_itself_what_follows_a_state():
 
     cp = ConformalHMM(fair, states=[0, 1, 2], random_state=0)
     test = run_backtest(cp, Y, X, windows=20)
-    assert list(test.methods) == ["definetti", CLASSICAL, REPEAT]
+    assert list(test.methods) == ["definetti", WITHOUT, CLASSICAL, REPEAT]
     assert any(note.startswith(f"{PREVIOUS} is left out: ") for note in test.notes)
 
 
@@ -213,7 +213,7 @@ def test_the_command_and_the_report_show_all_of_them(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)["methods"]
     assert list(found) == EVERY
-    assert [one["guaranteed"] for one in found.values()] == [True, False, False, False]
+    assert [one["guaranteed"] for one in found.values()] == [True, True, False, False, False]
     shown = CliRunner().invoke(app, how, env={"COLUMNS": "200"}).output
     for name, one in found.items():
         [line] = [line for line in shown.splitlines() if line.startswith(f"│ {name} ")][:1]
@@ -222,4 +222,4 @@ def test_the_command_and_the_report_show_all_of_them(tmp_path, monkeypatch):
     cp = ConformalHMM(LINE, train_size=0.5, random_state=0)
     methods = make_report(cp, Y, X, windows=20).contents["backtest"]["methods"]
     assert list(methods) == EVERY
-    assert [one[0]["guaranteed"] for one in methods.values()] == [True, False, False, False]
+    assert [one[0]["guaranteed"] for one in methods.values()] == [True, True, False, False, False]

@@ -267,7 +267,7 @@ def test_one_level_for_all_is_said_as_before():
 
 def test_a_backtest_leaves_the_classical_way_out():
     test = run_backtest(ConformalHMM(confidence_level=SKY, random_state=0), Y, X, windows=30)
-    assert list(test.methods) == ["definetti", "repeat last state"]
+    assert list(test.methods) == ["definetti", "without observations", "repeat last state"]
     assert "one level for all states" in test.notes[0]
     assert test.evaluations()["definetti"].confidence_level == SKY
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -53,6 +54,9 @@ def backtest(
     lag: options.Lag = 0,
     start: options.Start = START,
     windows: options.Windows = None,
+    no_observations: Annotated[
+        bool, options.data_option("--no-observations", help="predict from the states alone")
+    ] = False,
     no_check: options.NoCheck = False,
     output: options.StepOutput = None,
     by_series: Annotated[
@@ -65,11 +69,12 @@ def backtest(
     """Predict window after window of a labelled history, each from all rows before it.
 
     Prints coverage with its 95 % interval, overall, by last state and over time, before empty sets
-    are filled; sizes; and the same for other methods with the same predictor: classical conformal
-    prediction, which ignores time, without and with the previous state, and the last state
-    repeated. With --group-column every series is evaluated by itself, and all together: the worst,
-    the spread, which to look at; data may then be a folder of Parquet files. Exit code 2: an
-    argument or a file is wrong.
+    are filled; sizes; and the same for other methods: without observations, classical conformal
+    prediction with the same predictor, which ignores time, without and with the previous state, and
+    the last state repeated. Says so where a simpler method does as well; where coverage falls
+    short, tries remedies and names one that holds. With --group-column every series is evaluated
+    by itself, and all together: the worst, the spread, which to look at; data may then be a folder
+    of Parquet files. Exit code 2: an argument or a file is wrong.
 
     Example: definetti backtest history.csv --state-column stage --confidence 0.9
 
@@ -83,6 +88,10 @@ def backtest(
                 "--by-series": by_series is not None,
             })  # fmt: skip
         check_grouping(grouping)
+        if no_observations and columns.observation_columns:
+            raise BadTable("--no-observations leaves no --observation-columns; give one of them")
+        if no_observations:
+            columns = replace(columns, observation_columns="")
         if output is not None:
             check_output(output, [data], force, is_backtest_file)
         if by_series is not None:
@@ -215,14 +224,14 @@ def _backtest_series(
         "symmetry": settings.symmetry, "memory": settings.memory, "score": settings.score,
         "train_size": cp.train_size, "given": find_symmetry(settings.symmetry).given,
         "first_row": int(table.rows[test.begin]) + 1, "observed": table.columns,
-        "check": None if checked is None else checked.to_dict(),
+        "check": None if checked is None else checked.to_dict(), "advice": test.advice,
     }  # fmt: skip
 
     def show() -> list[Any]:
         lines: list[Any] = [f"model: {model}"]
         for one in by_level:
             lines += [*_show_methods({**result, **one}), f"verdict: {one['verdict']}"]
-        return lines
+        return [*lines, *(f"advice: {line}" for line in test.advice)]
 
     notes = [*table.notes, *test.notes, *note_broken(checked, settings.symmetry)]
     return BacktestResult(result, show, notes)
@@ -276,11 +285,17 @@ def _show_methods(result: dict[str, Any]) -> list[Any]:
 
 def _explain(result: dict[str, Any]) -> str:
     """Return what stands below the table of methods."""
-    from definetti.evaluation.backtest import CLASSICAL
+    from definetti.evaluation.backtest import CLASSICAL, OURS
 
     said = "shares covered, with 95 % intervals"
     if result["guarantee"] == "steps":
         said = "shares of steps covered, with 95 % intervals"
+    own = result["methods"][OURS]
+    if own["effective_windows"] < own["windows"]:
+        said += (
+            f" that take windows for independent; misses come together, and the {own['windows']:,} "
+            f"windows are worth {own['effective_windows']:,.0f}"
+        )
     if any(way["share_empty"] for way in result["methods"].values()):
         what = "steps" if result["guarantee"] == "steps" else "sets"
         if result["allow_empty"]:

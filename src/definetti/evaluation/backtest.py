@@ -3,12 +3,14 @@
 Beside the estimator it evaluates what else a user could do with the same predictor, on the same
 windows, with the same training rows, calibration rows and filling of empty sets:
 
+- *without observations*: the estimator with the chain of states alone, guaranteed as it is.
 - *classical*: split conformal prediction of rows as if they were exchangeable. The predictor gives
   the probability of a state from the observation of its row.
 - *classical with previous state*: the same, with the previous state as a feature.
 - *repeat last state*: the last known state and no other.
 
-None of these has a guarantee for a Markov chain.
+The last three have no guarantee for a Markov chain. Where a simpler method does as well, or where
+the promise was not kept, there is advice: `definetti.evaluation.advice`.
 """
 
 from __future__ import annotations
@@ -25,17 +27,23 @@ from definetti.data.candidates import PER_WINDOW, is_long, powered
 from definetti.data.labels import check_pairs, count_rows, piece
 from definetti.data.timing import read_rows
 from definetti.evaluation import START, WINDOWS
+from definetti.evaluation.advice import CLASSICAL as CLASSICAL
+from definetti.evaluation.advice import OURS as OURS
+from definetti.evaluation.advice import PREVIOUS as PREVIOUS
+from definetti.evaluation.advice import REPEAT as REPEAT
+from definetti.evaluation.advice import WITHOUT as WITHOUT
+from definetti.evaluation.advice import remedy, simpler_method
 from definetti.evaluation.judged import JudgedLevels, places_of
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.rolling import count_windows, rising_levels, roll_segments
 from definetti.levels import ConfidenceLevel, read_levels
+from definetti.models.hmm import HMM
 from definetti.sets import read_guarantee
 
 if TYPE_CHECKING:
     from definetti.conformal import ConformalHMM
 
 
-CLASSICAL, PREVIOUS, REPEAT = "classical", "classical with previous state", "repeat last state"
 HALF = 0.5  # of the rows, which rivals are trained on where the estimator is not
 
 
@@ -136,7 +144,6 @@ def repeat_last(
     )
 
 
-OURS = "definetti"
 FEWEST = 1  # rows before the first window
 
 
@@ -155,6 +162,8 @@ class Backtest(NamedTuple):
     asked : the place of the estimator's own level among all levels
     notes : what is to be said of it
     predictor : the copy of the estimator that was fitted and judged
+    advice : sentences on simpler methods that do as well and, where the promise at the estimator's
+        own level was not kept, on remedies
     """
 
     begin: int
@@ -167,6 +176,7 @@ class Backtest(NamedTuple):
     notes: list[str]
     predictor: ConformalHMM
     guaranteed: dict[str, bool]
+    advice: list[str]
 
     @property
     def windows(self) -> int:
@@ -312,17 +322,23 @@ def run_backtest(
     places, every = spread_windows(number, windows or WINDOWS), windows is None
     found: dict[str, JudgedLevels] = {}
 
-    def judge(way: Any) -> JudgedLevels:
+    def judge(way: Any, seen: Any) -> JudgedLevels:
         judged = roll_segments(
-            way, rest, states[begin:], ahead, horizon, places, every, levels=levels, lag=lag,
+            way, seen, states[begin:], ahead, horizon, places, every, levels=levels, lag=lag,
             observed=known, asked=asked, verbose=verbose,
             by_p_values=len(levels) > 1 and guarantee == "all",
             filling=not ours.allow_empty,
         )  # fmt: skip
         return judged._replace(begins=judged.begins + begin)
 
-    found[OURS] = judge(ours.fit(past, states[:begin], before))
+    found[OURS] = judge(ours.fit(past, states[:begin], before), rest)
     every = every and len(found[OURS].covers) == number  # all are judged by the same windows
+    if observations is not None:
+        plain = copy.deepcopy(ours).set_params(model=HMM(), states=ours.states)
+        try:
+            found[WITHOUT] = judge(plain.fit(None, states[:begin], before), None)
+        except ValueError as error:
+            notes.append(f"{WITHOUT} there is no prediction: {error}")
     rivals: dict[str, Any] = {}
     if guarantee == "all" and not lag:  # what the classical way would like to promise
         if isinstance(level, dict):
@@ -338,15 +354,28 @@ def run_backtest(
     for name, way in rivals.items():
         way.confidence_level = level
         try:
-            found[name] = judge(way)
+            found[name] = judge(way, rest)
         except ValueError as error:
             notes.append(f"{name} prediction is left out: {error}")
             continue
         if len(found[name].covers) < len(found[OURS].covers):
             notes.append(f"{name} prediction is judged by {len(found[name].covers)} of the windows")
     found[REPEAT] = repeat_last(found[OURS], states, lag, max_errors)
-    guaranteed = {name: name == OURS and bool(ours.symmetry_.exact) for name in found}
-    return Backtest(begin, horizon, known, lag, guarantee, found, asked, notes, ours, guaranteed)
+    exact = bool(ours.symmetry_.exact)
+    guaranteed = {name: exact and name in (OURS, WITHOUT) for name in found}
+    every_method = {name: one.evaluation(asked) for name, one in found.items()}
+    verdict, advice = every_method[OURS].verdict, []
+    if verdict is not None and verdict.kept is False and not isinstance(level, dict):
+        advice = remedy(
+            predictor, found, asked, observations is not None,
+            lambda other: judge(other.fit(past, states[:begin], before), rest),
+        )  # fmt: skip
+    elif verdict is not None:
+        advice = simpler_method(every_method)
+    return Backtest(
+        begin, horizon, known, lag, guarantee, found, asked, notes, ours, guaranteed,
+        advice,
+    )  # fmt: skip
 
 
 def _segments_before(begin: int, lengths: Sequence[int]) -> list[int]:

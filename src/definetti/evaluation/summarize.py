@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.checks import checked_limit, checked_number
+from definetti.evaluation.advice import effective_number
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.verdict import mean_interval
 
@@ -68,6 +69,9 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
     "share_filled" is the share of sets that were, and "share_empty" that of sets, or of steps where
     these are promised, that nothing was in before. Sizes are those of the sets as given.
 
+    "effective_windows" is how many independent windows these are worth, by the autocorrelation of
+    their misses: intervals and verdicts treat windows of one history as independent.
+
     Windows with a state that had not come up before are counted in "unseen", and apart from all
     else, unless there are no others. Where states have levels of their own, "promised" is what was
     promised on average over these windows, and "by_state" has the shares by the state whose level
@@ -91,6 +95,7 @@ def summary(evaluation: Evaluation, horizon: int) -> dict[str, Any]:
     parts = np.array_split(np.arange(len(covered)), min(PARTS, len(covered)))
     found = {
         **share(covered),
+        "effective_windows": effective_number(covered),
         "unseen": int(evaluation.unseen.sum()),
         "verdict": None if verdict is None else verdict.to_dict(),
         "mean_size": float(evaluation.sizes.mean()),

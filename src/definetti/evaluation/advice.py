@@ -1,0 +1,180 @@
+"""What a backtest advises: simpler methods that do as well, and remedies for a shortfall."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from definetti._system.arrays import FloatArray
+from definetti.evaluation.judged import JudgedLevels
+from definetti.evaluation.results import Evaluation
+from definetti.symmetry import Departures, Spaced, find_symmetry
+
+if TYPE_CHECKING:
+    from definetti.conformal import ConformalHMM
+
+OURS, WITHOUT = "definetti", "without observations"
+CLASSICAL, PREVIOUS, REPEAT = "classical", "classical with previous state", "repeat last state"
+SMALLER = 0.95  # of our states a step, from which on sets without a guarantee are worth a word
+RECENT = 50  # windows that a law which drifts is compared with
+RATE = 0.02  # by which an adaptive level moves
+
+
+def effective_number(hits: npt.NDArray[Any]) -> float:
+    """Return how many independent windows successive windows are worth, by their misses.
+
+    The number divided by one plus twice the sum of the autocorrelations of misses, as far as these
+    are above two standard errors.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hits = rng.random(400) < 0.9
+    >>> round(effective_number(hits)), round(effective_number(hits.repeat(5)))
+    (400, 465)
+    """
+    number, centred = len(hits), hits - hits.mean()
+    variance = float(centred @ centred)
+    if variance <= 0:
+        return float(number)
+    total = 0.0
+    for lag in range(1, number // 4):
+        correlation = float(centred[lag:] @ centred[:-lag]) / variance
+        if correlation <= 2 / np.sqrt(number):
+            break
+        total += correlation
+    return number / (1 + 2 * total)
+
+
+def simpler_method(found: Mapping[str, Evaluation]) -> list[str]:
+    """Name the simplest other method whose sets kept the promise and are no larger than ours.
+
+    One without a guarantee must have reached the level itself.
+    """
+    ours = found[OURS]
+    reached = [name for name, one in found.items() if _reached(one) or name == WITHOUT]
+    against = f"against {ours.coverage:.3f} with {ours.width:.3g}"
+    for name, words in (
+        (REPEAT, "repeating the last state is enough here"),
+        (
+            WITHOUT,
+            "the observations do not help here: use --no-observations, fit(None, states) in Python",
+        ),
+    ):
+        other = found.get(name) if name in reached else None
+        if other is not None and _kept(other) and other.width <= ours.width:
+            return [
+                f"{words} ({other.coverage:.3f} of the windows with {other.width:.3g} states a "
+                f"step, {against})"
+            ]
+    small = {name: found[name] for name in (CLASSICAL, PREVIOUS) if name in reached}
+    small = {k: v for k, v in small.items() if _kept(v) and v.width < SMALLER * ours.width}
+    if not small:
+        return []
+    name = min(small, key=lambda one: small[one].width)
+    return [
+        f"{name} conformal prediction had smaller sets here, without a guarantee "
+        f"({small[name].coverage:.3f} with {small[name].width:.3g} states a step, {against})"
+    ]
+
+
+def remedy(
+    predictor: ConformalHMM,
+    judged: Mapping[str, JudgedLevels],
+    place: int,
+    observed: bool,
+    judge: Callable[[Any], JudgedLevels],
+) -> list[str]:
+    """Try remedies for a promise that was not kept, and name one that holds.
+
+    The first half of the windows chooses: of the remedies that reach the level there, the one with
+    the fewest states a step. It is recommended if it is not short on the second half.
+
+    Parameters
+    ----------
+    predictor : whose promise was not kept
+    judged : how the methods fared on all windows
+    place : the place of the level among those judged
+    observed : whether there are observations
+    judge : fits an estimator and judges it on the same windows
+    """
+    tried = {}
+    if WITHOUT in judged:
+        tried["no observations (--no-observations)"] = judged[WITHOUT]
+    for words, other in _alternatives(predictor, observed).items():
+        try:
+            tried[words] = judge(other)
+        except ValueError:
+            continue  # it cannot be had for these rows
+    ours = judged[OURS]
+    half = len(ours.covers) // 2
+    first, second = np.arange(half), np.arange(half, len(ours.covers))
+    if not half:
+        return []
+    level = float(ours.levels[place])
+    early = {words: one.take(first).evaluation(place) for words, one in tried.items()}
+    good = [words for words, one in early.items() if one.coverage >= level]
+    before = ours.take(second).evaluation(place)
+    if good:
+        chosen = min(good, key=lambda words: early[words].width)
+        late = tried[chosen].take(second).evaluation(place)
+        if _kept(late):
+            return [
+                f"try {chosen}: chosen on the first half of the windows, it covers "
+                f"{late.coverage:.3f} of the second half with {late.width:.3g} states a step, "
+                f"where {before.coverage:.3f} were covered with {before.width:.3g}"
+            ]
+    shares = [f"{words} {one.coverage:.3f}" for words, one in early.items()]
+    words = f"no remedy held on both halves of the windows ({', '.join(shares) or 'none tried'})"
+    adapted = adapt_levels(ours.p_values, level)[half:]
+    if not np.isnan(ours.p_values).any() and adapted.mean() >= level - RATE:
+        words += (
+            f"; adaptive levels, which assume nothing, cover {adapted.mean():.3f} of the second "
+            "half: Monitor(..., adaptive=), definetti monitor"
+        )
+    return [words]
+
+
+def _alternatives(predictor: ConformalHMM, observed: bool) -> dict[str, ConformalHMM]:
+    """Return estimators that may hold where another one is short, by what is to be changed."""
+    symmetry, found = find_symmetry(predictor.symmetry), dict[str, dict[str, Any]]()
+    if symmetry.recent is None or symmetry.recent > RECENT:
+        recent = Departures if isinstance(symmetry, Departures) else Spaced
+        words = f"recent windows (symmetry={recent.__name__}(recent={RECENT}))"
+        found[words] = {"symmetry": recent(recent=RECENT)}
+    if observed and predictor.train_size is None:
+        words = 'a model chosen on the first half (model="auto", train_size=0.5)'
+        found[words] = {"model": "auto", "train_size": 0.5}
+    elif observed:
+        words = 'a model refitted for each candidate (model="auto", no train_size)'
+        found[words] = {"model": "auto", "train_size": None}
+    return {words: copy.deepcopy(predictor).set_params(**how) for words, how in found.items()}
+
+
+def adapt_levels(p_values: FloatArray, level: float) -> npt.NDArray[np.bool_]:
+    """Tell which windows are covered if the level adapts after each (Gibbs & Candès 2021).
+
+    >>> adapt_levels(np.array([0.5, 0.05, 0.095, 0.09]), 0.9).tolist()
+    [True, False, True, False]
+    """
+    aim = alpha = 1 - level
+    hits = np.zeros(len(p_values), dtype=np.bool_)
+    for k, p_value in enumerate(p_values.tolist()):
+        hits[k] = p_value > alpha
+        alpha += RATE * (aim - (not hits[k]))
+    return hits
+
+
+def _reached(found: Evaluation) -> bool:
+    """Tell whether the share that was covered is at least what was promised on average."""
+    levels = found.levels
+    return levels is not None and bool(found.kept_shares.mean() >= np.nanmean(levels))
+
+
+def _kept(found: Evaluation) -> bool:
+    verdict = found.verdict
+    return verdict is not None and verdict.kept is True
