@@ -12,7 +12,7 @@ import pytest
 from definetti import ConformalHMM, Errors
 from definetti.check import check
 from definetti.engine.pvalues import entry
-from definetti.evaluation.backtest import REPEAT, fit_rivals
+from definetti.evaluation.backtest import REPEAT, WITHOUT, fit_rivals
 from definetti.evaluation.summarize import summary
 from definetti.evaluation.verdict import mean_interval
 from definetti.experiments import Classical
@@ -83,7 +83,7 @@ def test_backtest_at_every_level(settings):
     ways = {"definetti": ours}
     if cp.guarantee == "all":
         ways |= fit_rivals(ours, Y[:begin], X[:begin], None)[0]
-    assert set(test["methods"]) == {*ways, REPEAT}
+    assert set(test["methods"]) == {*ways, REPEAT, WITHOUT}
     for name, way in ways.items():
         for place, level in list(enumerate(found["levels"]))[::5]:
             judged = way.evaluate(Y[begin:160], X[begin:160], level, horizon=horizon)
@@ -135,7 +135,7 @@ def test_columns_without_names_need_states_as_ever():
 
 def test_a_backtest_that_cannot_be_is_left_out_with_its_reason():
     made = make_report(ConformalHMM(random_state=0), Y[:3], X[:3], Y[3:4]).contents
-    assert set(made["backtest"]["methods"]) <= {"definetti", "classical", "repeat last state"}
+    assert set(made["backtest"]["methods"]) <= {"definetti", WITHOUT, "classical", REPEAT}
     late = make_report(ConformalHMM(train_size=60, random_state=0), Y[:100], X[:100], Y[100:101])
     assert late.contents["backtest"] is None
     assert any("train_size=60" in note for note in late.contents["notes"])
