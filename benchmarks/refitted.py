@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -10,14 +11,17 @@ from rich.console import Console
 
 from benchmarks.models import draw_states
 from benchmarks.tables import format_goal, format_ratio, format_seconds, make_table, show_table
-from benchmarks.timing import race
-from definetti import ConformalHMM
+from benchmarks.timing import race, time_once
+from definetti import HMM, ConformalHMM
 from definetti._system.arrays import IntArray
 from definetti.data.candidates import all_candidates
+from definetti.emissions import Gaussian
 from definetti.engine.rank import Ranked, rank_general
 from definetti.engine.task import PredictionTask
 
 ROUNDS, COLUMNS, LEAST = 3, 12, 20.0
+LENGTH, WINDOWS, STEPS, FEW = 5_000, 1_600, 3, 20
+BACKTESTS = ((2, 6), (5, 15))  # states, and the seconds that all windows may take
 # Kind of observations, states, steps, labelled steps, symmetry, and whether a goal was set.
 SETTINGS = (
     ("switches", 11, 3, 2_000, "spaced", True),
@@ -72,6 +76,43 @@ def run(console: Console) -> None:
         made,
         f"Best of {ROUNDS}. Both sides have the same ranks, and the same scores to the last bit.",
     )
+    _run_backtests(console)
+
+
+def _run_backtests(console: Console) -> None:
+    """Time backtests of a refitted Gaussian, as many windows as there is a goal for."""
+    made = make_table(
+        f"{WINDOWS:,} windows of {STEPS} steps evaluated, T = {LENGTH:,} to "
+        f"{LENGTH + STEPS * WINDOWS:,}, five numeric columns, refitted Gaussian, spaced",
+        "states",
+        "candidates",
+        "one by one, each",
+        "together, each",
+        f"together, {WINDOWS:,}",
+        "ratio",
+        "goal",
+    )
+    for states, most in BACKTESTS:
+        y, x = _draw("numbers", states, LENGTH + STEPS * WINDOWS, seed=3, columns=5)
+        model = ConformalHMM(HMM(emission=Gaussian()), states=range(states), random_state=0)
+        model.fit(y[:LENGTH], x[:LENGTH])
+        begin, end = LENGTH, LENGTH + STEPS * FEW
+        few = partial(model.evaluate, y[begin:end], x[begin:end], horizon=STEPS)
+        with patch("definetti.engine.task.estimate_candidates", lambda *_: None):
+            few()
+            slow = time_once(few)
+        few()
+        spent = time_once(partial(model.evaluate, y[begin:], x[begin:], horizon=STEPS))
+        made.add_row(
+            str(states),
+            f"{states**STEPS:,}",
+            format_seconds(slow / FEW),
+            format_seconds(spent / WINDOWS),
+            format_seconds(spent),
+            format_ratio(slow / FEW * WINDOWS / spent),
+            f"at most {most} s",
+        )
+    show_table(console, made, "Processor time; one by one on the first windows alone.")
 
 
 def _rank_one_by_one(task: PredictionTask, candidates: IntArray) -> Ranked:
@@ -89,7 +130,7 @@ def _ask(kind: str, states: int, steps: int, length: int, symmetry: str) -> Pred
 
 
 def _draw(
-    kind: str, states: int, length: int, seed: int
+    kind: str, states: int, length: int, seed: int, columns: int = 4
 ) -> tuple[npt.NDArray[np.float64] | list[object], npt.NDArray[np.int64]]:
     rng = np.random.default_rng(seed)
     moves = 0.4 * rng.dirichlet(np.full(states, 0.5), states) + 0.6 * np.eye(states)
@@ -100,4 +141,4 @@ def _draw(
     if kind == "symbols":
         heights = rng.dirichlet(np.full(8, 0.5), states).cumsum(axis=1)
         return list((heights[x] < rng.random((length, 1))).sum(axis=1).tolist()), x
-    return rng.normal(size=(states, 4))[x] + rng.normal(size=(length, 4)), x
+    return rng.normal(size=(states, columns))[x] + rng.normal(size=(length, columns)), x

@@ -203,11 +203,11 @@ class _ChainByWindow(Chain):
     def seen(self, windows: Windows) -> tuple[Transitions, Coded, IntArray]:
         made, which, observations = self.models, self.which, windows.observations
         places = _find_places(made, which, observations)
-        used, own = np.unique(which, return_inverse=True)
+        first, last = (which.min(), which.max()) if len(which) else (0, 0)
         width, steps = made.laws.shape[1], observations.shape[1]
-        if len(used) * width <= 2 * observations.size:  # each observation once under every model
-            logs = _gather(made.laws, made.picks[used])
-            places = own[:, None] * width + places
+        if (last - first + 1) * width <= 2 * observations.size:  # each once under every model
+            logs = _gather(made.laws, made.picks[first : last + 1])
+            places = (which - first)[:, None] * width + places
         else:
             logs = made.laws[made.picks[which.repeat(steps)], places.ravel()[:, None]]
             places = np.arange(observations.size).reshape(observations.shape)
