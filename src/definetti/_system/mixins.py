@@ -157,7 +157,7 @@ class Parametrized:
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
 
-        inputs = InputTags(one_d_array=True, string=True, categorical=True, allow_nan=True)
+        inputs = InputTags(string=True, categorical=True, allow_nan=True)
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=inputs)
 
     def __sklearn_clone__(self) -> Any:

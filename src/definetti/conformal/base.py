@@ -8,6 +8,8 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_choice, checked_limit, checked_number, entropy_of
 from definetti._system.mixins import Locked, Parametrized
@@ -33,8 +35,10 @@ class BaseConformal(Locked, Parametrized):
     ----------
     states_ : the labels of the states, in the order in which they were declared or first met
     model_ : the model that is used
+    n_features_in_ : how many columns the observations have, where they are rows of several
     """
 
+    n_features_in_: int
     model: Any
     states: Iterable[Hashable] | None
     random_state: Any
@@ -59,11 +63,19 @@ class BaseConformal(Locked, Parametrized):
         observations = readable(observations)
         model = self._resolve_model(observations) if model is None else model
         fitted = self._take_in(model, observations, states, *how, entropy)
+        columns = count_columns(observations)
         # Only now, with nothing left that could fail, does the new fit replace an old one, and
         # draw from the user's own generator.
         used, _ = fitted["_data"].model, entropy_of(self.random_state)
         self.__dict__.update(chosen, **fitted, model_=used, _entropy=entropy)
+        self._set_columns(columns)
         return self
+
+    def _set_columns(self, number: int | None) -> None:
+        """Set how many columns the observations have, if they have any."""
+        self.__dict__.pop("n_features_in_", None)
+        if number is not None:
+            self.n_features_in_ = number
 
     @property
     def states_(self) -> tuple[Hashable, ...]:
@@ -111,7 +123,10 @@ class BaseConformal(Locked, Parametrized):
         if self._data.closed:  # declared by what may be read once only
             params["states"] = list(self._data.alphabet.labels)
         names = ("_data", "_entropy", *fitted)
-        return {"params": params, **{name: getattr(self, name) for name in names}}
+        columns = self.__dict__.get("n_features_in_")
+        return {
+            "params": params, "columns": columns, **{name: getattr(self, name) for name in names}
+        }  # fmt: skip
 
     @classmethod
     def _restored_with(cls: type[Self], kept: dict[str, Any], **fitted: Any) -> Self:
@@ -121,7 +136,9 @@ class BaseConformal(Locked, Parametrized):
             require(isinstance(kept[name], kind), name)
             setattr(made, name, kept[name])
         require(isinstance(made._data.model, Model) and made._entropy >= 0, "a model")
-        made.model_ = made._data.model
+        made.model_, columns = made._data.model, kept["columns"]
+        require(columns is None or (type(columns) is int and columns >= 0), "columns")
+        made._set_columns(columns)
         made._check_parameters()
         return made
 
@@ -135,6 +152,19 @@ class BaseConformal(Locked, Parametrized):
             raise NotFittedError(
                 f"This {type(self).__name__} is not fitted yet; call {self._fitting}"
             )
+
+
+def count_columns(observations: Any) -> int | None:
+    """Return how many columns observations have; None where they are single values.
+
+    >>> count_columns([[0.5, 1.0], [0.0, 2.0]]), count_columns(["hat", "umbrella"])
+    (2, None)
+    """
+    if isinstance(observations, (list, tuple)):
+        first = next(iter(observations), None)
+        return len(first) if isinstance(first, (list, tuple, np.ndarray)) else None
+    shape = np.shape(observations)
+    return shape[1] if len(shape) == 2 else None
 
 
 class BaseHistoryConformal(BaseConformal, GivesModel):

@@ -158,8 +158,11 @@ def array_of(labels: Iterable[Hashable]) -> npt.NDArray[Any]:
 def readable(values: Any, name: str = "observations") -> Any:
     """Return what can be read more than once, as an array where it is a tensor.
 
-    A frame that has no columns, or two of one name, is refused: no library reads such alike.
+    A frame that has no columns, or two of one name, is refused: no library reads such alike. So is
+    a sparse matrix.
     """
+    if type(values).__module__.startswith("scipy.sparse"):
+        raise TypeError(f"{name} is a sparse matrix, which is not read; pass its .toarray()")
     if hasattr(values, "shape") and hasattr(values, "columns"):
         names = list(values.columns)
         if not names:
