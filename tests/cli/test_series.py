@@ -269,7 +269,8 @@ def test_a_classifier_takes_one_column_as_it_takes_several(ask, table, series):
         ("published", "nothing is guaranteed: symmetry='published' is not exact"),
         (
             "departures",
-            "exact for each series, given its present state, counted by visits, by its own history",
+            "exact for each series, given its present state, averaged over its visits, by its own "
+            "history",
         ),
         ("spaced", "exact for each series, given its last state, by its own history"),
     ],

@@ -227,7 +227,7 @@ def test_sets_say_what_they_promise():
         assert where in told
     long.set_params(guarantee="all", symmetry="departures", train_size=149).fit(Y[:298], X[:298])
     assert X[297] == "rain"
-    assert "≥ 0.95 each time it is in this state, counted by visits" in repr(
+    assert "≥ 0.95 given the present state, averaged over its visits" in repr(
         long.predict_set(Y[298:])
     )
 

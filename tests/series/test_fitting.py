@@ -431,6 +431,6 @@ def test_share_with_departures_is_refused_at_fit_with_rows_that_every_series_has
 def test_a_set_says_when_it_holds():
     """By visits over all series, or at any time by the first window of each other."""
     sets = {how: fit(how, train_size=1).predict_set(["hat"], group="Rome") for how in SHARED}
-    assert "each time it is in this state, counted by visits" in repr(sets["all"])
+    assert "given the present state, averaged over its visits" in repr(sets["all"])
     assert "given the present state, at any time" in repr(sets["first"])
     assert "visits" not in repr(sets["first"])

@@ -360,7 +360,7 @@ def test_labels_never_seen_have_the_p_value_of_something_never_seen():
 
 def test_the_sets_say_given_what_they_promise():
     y, x = drawn(300, seed=6)
-    words = "each time it is in this state, counted by visits"
+    words = "given the present state, averaged over its visits"
     for settings in ({}, {"max_candidates": 2}, {"guarantee": "steps"}, {"guarantee": "errors"}):
         s = fixed(**settings).fit(y[:290], x[:290]).predict_set(y[290:292])
         assert s.given == "present state"
@@ -373,7 +373,7 @@ def test_the_sets_say_given_what_they_promise():
 @pytest.mark.parametrize("memory", [2, "age", "observation"])
 def test_sets_with_a_memory_are_conditional_on_the_state_with_its_memory(memory):
     y, x = drawn(300, seed=6)
-    words = "each time it is in this state with its memory, counted by visits"
+    words = "given the present state with its memory, averaged over its visits"
     for settings in ({}, {"max_candidates": 2}, {"guarantee": "steps"}, {"guarantee": "errors"}):
         cp = fixed(memory=memory, **settings).fit(y[:290], x[:290])
         s = cp.predict_set(y[290:292])

@@ -101,7 +101,7 @@ def say_promise(name: str, symmetry: Any = "auto") -> str:
     """Say what is promised by a promise of that name, where windows are compared by a symmetry.
 
     >>> say_promise("own", "departures")
-    'exact for each series, given its present state, counted by visits, by its own history'
+    'exact for each series, given its present state, averaged over its visits, by its own history'
     >>> say_promise("own", "published")
     "nothing is guaranteed: symmetry='published' is not exact"
     """
@@ -111,7 +111,7 @@ def say_promise(name: str, symmetry: Any = "auto") -> str:
     found = promise_of(find_symmetry(symmetry), fixed=False)
     if not found.exact:
         return found.says
-    given = f"{found.given}, counted {found.when}" if found.when == BY_VISITS else found.given
+    given = f"{found.given}, averaged over its visits" if found.when == BY_VISITS else found.given
     return says.replace("given its last state", f"given its {given}")
 
 
@@ -219,8 +219,8 @@ class AllTogether(SeriesMode, name="all"):
     """
 
     says = (
-        "exact where the series have one law, given the present state, counted by visits over all "
-        "series in the order in which they come"
+        "exact where the series have one law, given the present state, averaged over its "
+        "visits in all series in the order in which they come"
     )
     source = "the rows of its series before it and all rows of the others that did not train"
     calibrates_with_others = True

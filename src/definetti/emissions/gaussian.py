@@ -213,7 +213,7 @@ class Laws(NamedTuple):
 
     Attributes
     ----------
-    alive : (G, d) which columns vary at all; the others tell nothing and are left out
+    alive : (G, d) which columns vary at all; constant columns are left out
     units : (G, d) the spread over all states
     means : (G, n, d)
     covariances : (G, n, d, d), or their diagonals (G, n, d) where columns are independent

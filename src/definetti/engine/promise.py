@@ -238,7 +238,7 @@ def write_condition(given: str) -> str:
     """Write the state that a promise is conditional on; nothing where it is the last state.
 
     >>> write_condition("present state with its memory")
-    ' each time it is in this state with its memory, counted by visits'
+    ' given the present state with its memory, averaged over its visits'
     >>> write_condition("present state, at any time")
     ' given the present state, at any time'
     """
@@ -246,4 +246,4 @@ def write_condition(given: str) -> str:
         return ""
     if given.endswith(ANY_TIME):
         return f" given the {given}"
-    return f" each time it is in this state{given.removeprefix(PRESENT)}, counted by visits"
+    return f" given the present state{given.removeprefix(PRESENT)}, averaged over its visits"

@@ -84,7 +84,7 @@ the sequences that they leave possible.'
     promised = _on_average(level, steps, guarantee, max_errors)
     if given == "last state":
         return promised
-    return f"Each time it is in the present state: {_lowered(promised)} {by_visits}"
+    return f"Given the present state, averaged over its visits: {_lowered(promised)} {by_visits}"
 
 
 def _lowered(sentence: str) -> str:

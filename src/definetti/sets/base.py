@@ -84,7 +84,7 @@ def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = 
     >>> promise(0.9, True)
     'holding the truth with probability ≥ 0.9'
     >>> promise(0.9, True, "present state")
-    'holding the truth with probability ≥ 0.9 each time it is in this state, counted by visits'
+    'holding the truth with probability ≥ 0.9 given the present state, averaged over its visits'
     >>> promise(0.9, True, "present state, at any time")
     'holding the truth with probability ≥ 0.9 given the present state, at any time'
     >>> promise({"N1": 0.99, None: 0.8}, True)

@@ -88,7 +88,7 @@ class Symmetry(Named, ABC):
         candidate through its last state alone, so that a fixed model needs one threshold for each
         last state and no list of candidates; or on the present state alone, and one for all
     given : given which state the promise holds: the "last state", whatever state it ends in, or
-        the "present state", each time it is in this state
+        the "present state", averaged over its visits
     reads_observations : whether what is rearranged depends on observations, and not on states
         alone; a step that is not observed yet might then be taken for one that is missing
     recent : at most how many windows of the past, the latest, a candidate is compared with; None
