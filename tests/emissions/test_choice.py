@@ -283,3 +283,22 @@ def test_a_masked_array_has_gaps():
     assert masked == ConformalHMM(random_state=0).fit([[0.5], None, [2.5], [0.25]], x).predict_p(
         [[0.5]]
     )
+
+
+@pytest.mark.parametrize("rows", [REAL, REAL.tolist(), pd.DataFrame(REAL, columns=["a", "b"])])
+def test_hmm_without_emission_takes_that_of_auto_for_rows(rows):
+    x = ["a", "b", "a", "b", "b", "a"]
+    given, auto = (
+        ConformalHMM(model, symmetry="spaced", random_state=0).fit(rows, x)
+        for model in (HMM(), "auto")
+    )
+    assert given.model_.emission_ == auto.model_.emission_
+    assert given.predict_ranks(rows[:2]) == auto.predict_ranks(rows[:2])
+    given.partial_fit([None], ["a"])
+    assert given.model_.emission_ == auto.model_.emission_
+
+
+@pytest.mark.parametrize("symbols", [["wet", "dry"] * 3, [0.5, 1.5] * 3, [(0.5, 1), (2, 3)] * 3])
+def test_hmm_without_emission_counts_symbols(symbols):
+    found = ConformalHMM(HMM(prior=2)).fit(symbols, ["a", "b", "a", "b", "b", "a"])
+    assert found.model_.emission_ == Categorical(2.0)

@@ -293,8 +293,7 @@ class EncodedHistory(Saved):
         """
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
             return self
-        found = self.rule.infer_types(observations)
-        kinds = self.kinds if found is None else self.kinds.join(found)
+        kinds = self.kinds.join(self._kinds_of(observations))
         if kinds == self.kinds or self.rule.choose(kinds).emission_ == self.emission:
             return self
         try:
@@ -316,8 +315,7 @@ class EncodedHistory(Saved):
         """
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
             return self
-        kinds = self.rule.infer_types(observations)
-        assert kinds is not None  # what went by observations does so still
+        kinds = self._kinds_of(observations)
         every, chosen, size = self.kinds.join(kinds), np.flatnonzero(rows), FEW_ROWS
         # Kinds only ever join: where the latest rows hold all that there is, so do more of them.
         while len(chosen) and kinds != every:
@@ -346,10 +344,19 @@ class EncodedHistory(Saved):
     def _join_kinds(self, kinds: Kinds, rows: IntArray) -> Kinds:
         """Return what some rows hold, together with what is known already."""
         for part, _ in self._raw(rows):
-            found = self.rule.infer_types(part)
-            assert found is not None
-            kinds = kinds.join(found)
+            kinds = kinds.join(self._kinds_of(part))
         return kinds
+
+    def _kinds_of(self, observations: Any) -> Kinds:
+        """Return what observations hold, where the model is chosen by it.
+
+        Nothing but gaps, or what the emission is to refuse, changes nothing.
+        """
+        found = self.rule.infer_types(observations)
+        if found is None:
+            assert self.kinds is not None
+            return self.kinds
+        return found
 
     def _raw(self, rows: IntArray) -> Iterator[tuple[Any, IntArray]]:
         """Yield the observations of some rows, in rising order, as they came; the latest first."""
@@ -377,8 +384,7 @@ class EncodedHistory(Saved):
         """Tell whether no part of what comes could lead to the choice of another model."""
         if self.kinds is None or self.model.fixed or observations is None or self.plain:
             return True
-        found = self.rule.infer_types(observations)
-        return found is not None and self.kinds.join(found) == self.kinds
+        return self.kinds.join(self._kinds_of(observations)) == self.kinds
 
     @property
     def fixed_model(self) -> Model:
@@ -475,8 +481,7 @@ class EncodedHistory(Saved):
         self.history.append(codes, observed, len(alphabet), gap=not begun)
         self._broken = self._broken and not len(codes)
         if self.kinds is not None and not self.model.fixed:
-            found = self.rule.infer_types(observations)
-            assert found is not None  # what went by observations does so still
+            found = self._kinds_of(observations)
             self.kinds = self.kinds.join(found)
             self._parts.append(Part(_copied(observations), labels, found.shape))
         if self._half is not None:

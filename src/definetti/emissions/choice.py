@@ -120,6 +120,23 @@ def kinds_of(observations: Any) -> Kinds:
     return _single(kind(known))
 
 
+def kinds_of_rows(observations: Any) -> Kinds | None:
+    """Look at what rows, columns and mappings hold; return None for symbols, tuples included.
+
+    >>> kinds_of_rows([[0.5, 1], [0.7, 2]]), kinds_of_rows([0.5, 0.7])
+    (Kinds(shape='rows', kinds={0: 'numbers', 1: 'counts'}), None)
+    """
+    if isinstance(observations, np.ndarray):
+        rows = observations.ndim > 1
+    elif isinstance(observations, (list, tuple)):
+        first = next((value for value in observations if not is_missing(value)), None)
+        rows = isinstance(first, (list, np.ndarray, Mapping))
+    else:
+        native = nw.from_native(observations, eager_only=True, pass_through=True)
+        rows = isinstance(native, nw.DataFrame)
+    return kinds_of(observations) if rows else None
+
+
 def choose(observations: Any) -> Emission:
     """Choose an emission by the kind of values that observations hold.
 

@@ -16,6 +16,7 @@ from definetti.data.history import Completion, History, Windows, padded
 from definetti.data.labels import MISSING
 from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
+from definetti.emissions.choice import Kinds, kinds_of_rows
 from definetti.emissions.sharing import shares_laws
 from definetti.models.base import Model
 from definetti.models.estimates import LONGEST, ChainEstimates, refit, spread
@@ -72,13 +73,16 @@ class HMM(Parametrized, Model):
         Added to every count before normalising. The estimate stays a function of the counts, so
         no prior costs validity; 1/2 shrinks sets when data are few, 0 is the paper's estimator.
     emission : Emission or its name, optional
-        The law of the observations, such as ``Poisson()``, or ``"poisson"`` as it comes;
-        `Categorical` with the same prior if left out.
+        The law of the observations, such as ``Poisson()``, or ``"poisson"`` as it comes. If left
+        out, `Categorical` with the same prior for single symbols, and for rows of numbers or of
+        several kinds what ``model="auto"`` takes.
 
     Examples
     --------
     >>> HMM(prior=0)
     HMM(prior=0)
+    >>> HMM().choose(HMM().infer_types([[0.5, 1.0], [0.7, 1.2]]))
+    HMM(emission=Gaussian(covariance='full', prior=0.1, shrinkage=None))
     """
 
     def __init__(self, prior: float = 0.5, emission: Emission | str | None = None) -> None:
@@ -105,6 +109,14 @@ class HMM(Parametrized, Model):
     @property
     def ordered(self) -> bool:
         return self.emission_.ordered
+
+    def infer_types(self, observations: Any) -> Kinds | None:
+        return None if self.emission is not None else kinds_of_rows(observations)
+
+    def choose(self, kinds: Kinds | None) -> HMM:
+        if self.emission is not None or kinds is None:
+            return self
+        return HMM(self.prior, kinds.emission())
 
     def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
         emission = self.emission_.fix(table, history.observations, history.states, labels)
