@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from tests.making import drawing
 from tests.products import some_slow
 
@@ -11,6 +12,7 @@ from definetti import HMM, ConformalHMM
 from definetti.data.history import padded
 from definetti.data.labels import MISSING
 from definetti.emissions import Bernoulli, Categorical, Emission, Gaussian, Mixed, Poisson, Words
+from definetti.emissions.base import JudgedAlone
 
 # Few distinct values, so that there are ties, gaps, and columns that do not vary.
 VALUES = {
@@ -134,3 +136,33 @@ def test_in_the_estimator(name, symmetry):
     assert 0 < cp.p_value(values[25:26], ["new"]) <= 1
     assert 0 < cp.p_value(values[25:26], [1]) <= 1
     assert len(cp.predict_p(horizon=2).sequences) == 4
+
+
+def test_set_params_of_an_estimator_replaces_the_emission():
+    emission = Gaussian()
+    cp = ConformalHMM(HMM(emission=emission))
+    cp.set_params(model__emission__covariance="diagonal", model__prior=1)
+    assert cp.model.get_params(deep=False) == {"prior": 1, "emission": Gaussian("diagonal")}
+    assert cp.get_params()["model__emission__covariance"] == "diagonal"
+    assert emission == Gaussian()
+    assert clone(cp).model.emission == Gaussian("diagonal")
+
+
+def test_set_params_refuses_what_is_no_parameter_of_the_emission():
+    cp = ConformalHMM(HMM(emission=Gaussian()))
+    with pytest.raises(ValueError, match="'covarianc' is no parameter of Gaussian"):
+        cp.set_params(model__emission__covarianc="diagonal")
+    with pytest.raises(ValueError, match="covariance must be one of"):
+        cp.set_params(model__emission__covariance="round")
+
+
+def test_an_emission_that_is_no_dataclass_has_no_parameters():
+    class Plain(JudgedAlone):
+        """Keeps an argument under another name."""
+
+        def __init__(self, law):
+            super().__init__(law, None)
+
+    plain = Plain(Categorical())
+    assert plain.get_params() == {}
+    assert clone(ConformalHMM(HMM(emission=plain))).model.emission is plain

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
+from dataclasses import is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.mixins import Named
+from definetti._system.mixins import Named, Parametrized
 from definetti.data.history import padded
 from definetti.data.labels import MISSING
 
 
-class Emission(Named, ABC):
+class Emission(Named, Parametrized, ABC):
     """The law of an observation given its state, estimated from labelled data.
 
     Observations are kept in a *table* and spoken of by their row in it, their code; a missing
@@ -24,7 +25,8 @@ class Emission(Named, ABC):
     candidate's few steps are added to those of a long history at no cost.
 
     An emission needs the four abstract methods, and is then valid everywhere;
-    `definetti.testing.check_emission` tries it.
+    `definetti.testing.check_emission` tries it. It does not change once it is made; the fields of
+    a dataclass are parameters, ``set_params(model__emission__prior=1)`` of an estimator.
 
     Attributes
     ----------
@@ -39,6 +41,15 @@ class Emission(Named, ABC):
     ordered: bool = False
     example: ClassVar[tuple[Any, ...]] = ()
     law: ClassVar[str] = ""
+
+    __repr__ = object.__repr__  # dataclasses have one of their own
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        return super()._defaults() if is_dataclass(cls) else {}
+
+    def __sklearn_clone__(self) -> Emission:
+        return self
 
     @abstractmethod
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
