@@ -6,15 +6,15 @@ import random
 import narwhals as nw
 import polars as pl
 import pytest
-from definetti.cli.estimators_tables import open_series
 
 from definetti.cli import column_types
 from definetti.cli.column_types import FIRST
 from definetti.cli.columns import read_labelled, split_labelled_rows
 from definetti.cli.errors import BadTable
 from definetti.cli.options import Columns
-from definetti.cli.reading import parse_table, read_table
-from definetti.cli.text_tables import find_repeated
+from definetti.cli.reading import read_table
+from definetti.cli.series_tables import open_series
+from definetti.cli.text_tables import find_repeated, parse_table
 from definetti.emissions.choice import kinds_of
 from definetti.simulate import weather
 
@@ -107,12 +107,12 @@ NOTED = {
     "names": ("a,state\n" + "".join(f"id{k},{'sr'[k % 2]}\n" for k in range(12)), None, None,
               "'a' never comes twice"),
     "named counter": ("a,state\n1,sun\n2,rain\n3,sun\n", None, "a", "'a' counts the rows"),
-    "dates alone": ("d,state\n2020-01-01,sun\n2020-01-02,sun\n", None, None, "being dates: d"),
+    "dates alone": ("d,state\n2020-01-01,sun\n2020-01-02,sun\n", None, None, "are left out: d"),
     "nothing observed": (B, None, "", "a plain Markov chain"),
     "decimal commas": ('a;state\n1,5;sun\n2,5;rain\n', None, None, "write points"),
     "a word among numbers": ("a,state\n1,sun\n2,sun\nx7,rain\n", None, None, "row 3, column 'a'"),
-    "states in new rows": (B, "a,state\n1,snow\n", None, "column 'state' is not looked at"),
-    "more columns": (B, "a,extra\n1,5\n", None, "new.csv: left out, not being in x.csv: extra"),
+    "states in new rows": (B, "a,state\n1,snow\n", None, "column 'state' is ignored"),
+    "more columns": (B, "a,extra\n1,5\n", None, "x.csv does not have are left out: extra"),
 }  # fmt: skip
 
 
@@ -355,7 +355,7 @@ def test_the_occupancy_files_as_they_are_published(tmp_path, ask):
     (tmp_path / "datatraining.txt").write_text("\n".join([header, *rows]) + "\n")
     asked = ask("backtest", "datatraining.txt", "--state-column", "Occupancy", "--json")
     assert asked.returncode == 0, asked.err
-    assert "left out, being dates: date" in asked.err
+    assert "columns of dates are left out: date" in asked.err
     table = read_labelled(
         str(tmp_path / "datatraining.txt"), None, Columns(state_column="Occupancy")
     )
@@ -367,8 +367,8 @@ def test_the_occupancy_files_as_they_are_published(tmp_path, ask):
     [
         ("a,state\n1,x,\n2,y,\n3,x,\n", "rows have 3 fields and the header has 2, since they end"),
         ("a,state\n1,5,x\n1,6,y\n2,7,x\n", "no name of its row, being '1' twice; name all"),
-        ("a,state\n1,5,x\n", "row 1 has 3 fields and the header has 2; mend the row"),
-        ("a,state\n1,5,x\n6,y\n7,x\n", "row 1 has 3 fields and the header has 2; mend the row"),
+        ("a,state\n1,5,x\n", "row 1 has 3 fields and the header has 2; correct the row"),
+        ("a,state\n1,5,x\n6,y\n7,x\n", "row 1 has 3 fields and the header has 2; correct the row"),
         ("a,state\n1,5,x\n2,6,y\n7,x\n", "row 3 has 2 fields and the header has 3"),
     ],
 )

@@ -37,8 +37,8 @@ def test_backtest_of_long_windows_fixes_the_model(ask_all, file):
 
 ERRORS = {
     "too many": (["--horizon", 3, "--guarantee", "errors", "--max-errors", 5],
-                 "--guarantee errors with --max-errors 5 lets all 3 steps be wrong and so promises "
-                 "nothing; give --max-errors 2 at most, or more steps with --horizon"),
+                 "--guarantee errors with --max-errors 5 lets all 3 steps be wrong, so nothing "
+                 "is guaranteed; give --max-errors 2 at most, or more steps with --horizon"),
     "one": (["--horizon", 1, "--guarantee", "errors", "--max-errors", 1], "lets the one step be"),
     "alone": (["--horizon", 3, "--max-errors", 2], "--max-errors 2 is for --guarantee errors"),
 }  # fmt: skip

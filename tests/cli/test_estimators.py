@@ -1,56 +1,29 @@
-"""Where a command fixes the model on its own account: by counts alone, and it says so."""
+"""Where a model is fixed because to refit it for every candidate would take seconds."""
+
+import json
 
 import numpy as np
 import pytest
 
-from definetti.cli.estimators import choose_share
+from definetti import ConformalHMM
 from definetti.data.candidates import is_slow
 
 
-class Table:
-    """What `choose_share` looks at of a table."""
-
-    def __init__(self, n_states, length, columns=None, new=None):
-        self.states = [k % n_states for k in range(length)]
-        self.observations, self.new, self.notes = columns, new, []
-
-
-def switches(length):
-    return np.arange(3 * length).reshape(length, 3) % 2
-
-
-@pytest.mark.parametrize(
-    ("n_states", "steps", "real", "expected"),
-    [
-        (11, 3, False, None),
-        (11, 3, True, None),
-        (17, 3, True, 0.5),
-        (5, 3, True, None),
-        (40, 3, False, 0.5),
-        (60, 1, True, None),
-    ],
-)
-def test_a_refit_that_would_take_seconds_is_not_begun(n_states, steps, real, expected):
-    values = switches(2000) + (0.5 if real else 0)
-    table = Table(n_states, 2000, values)
-    assert choose_share(table, steps, None, symmetry="auto") == expected
-    assert len(table.notes) == (expected is not None)
-    assert all("--train-size 0.5" in note for note in table.notes)
-    assert choose_share(table, steps, 0.3, symmetry="auto") == 0.3
-
-
-def test_types_of_new_rows_count_in_choice_of_share():
-    table = Table(17, 2000, switches(2000), new=np.array([[0, 1, 0.5]]))
-    assert choose_share(table, 3, None, symmetry="spaced") == 0.5
-
-
-@pytest.mark.parametrize(
-    ("symmetry", "memory", "expected"),
-    [("full", "1", None), ("spaced", "2", None), ("departures", "1", None), ("", "1", None)],
-)
-def test_model_is_fixed_only_if_that_saves_the_listing(symmetry, memory, expected):
-    table = Table(17, 2000, switches(2000) + 0.5)
-    assert choose_share(table, 3, None, symmetry=symmetry, memory=memory) == expected
+@pytest.mark.slow
+def test_predict_notes_a_model_that_is_fixed_because_refitting_is_slow(ask, tmp_path):
+    rng = np.random.default_rng(0)
+    states = np.cumsum(rng.integers(0, 2, 2003)) % 17
+    seen = np.round(states + rng.normal(size=2003), 3)
+    rows = [
+        f"{y},{x if k < 2000 else ''}\n" for k, (y, x) in enumerate(zip(seen, states, strict=True))
+    ]
+    (tmp_path / "x.csv").write_text("seen,state\n" + "".join(rows))
+    asked = ask("predict", "x.csv", "--json", "--no-check")
+    assert "the model is fixed on the first half of the rows (--train-size 0.5)" in asked.err
+    cp = ConformalHMM(train_size=0.5, random_state=0).fit(seen[:2000], [*map(str, states[:2000])])
+    found = cp.predict_set(seen[2000:])
+    told = json.loads(asked.out)["sequences"]
+    assert [tuple(one["sequence"]) for one in told] == list(found)[: len(told)]
 
 
 def test_is_slow_is_monotone_in_states_steps_and_rows():

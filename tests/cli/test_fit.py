@@ -81,8 +81,8 @@ def test_level_and_guarantee_of_a_saved_model_can_change(files, ask):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("predict --model m.definetti new.csv --symmetry full", "--symmetry was settled"),
-        ("predict --model m.definetti new.csv --seed 3", "--seed was settled"),
+        ("predict --model m.definetti new.csv --symmetry full", "--symmetry cannot change"),
+        ("predict --model m.definetti new.csv --seed 3", "--seed cannot change"),
         ("predict --model m.definetti new.csv new.csv", "leave the other out"),
         ("predict --model none.definetti new.csv", "none.definetti: no such file"),
         ("predict --model days.csv new.csv", "days.csv is no file that definetti wrote"),
@@ -138,7 +138,7 @@ def test_fit_replaces_what_it_wrote_and_leaves_out_rows_without_a_state(files, a
     (files / "more.csv").write_text(DAYS + "60,wet,1.5,\n")
     command = ["fit", "more.csv", "-o", "m.definetti", "--observation-columns", "seen", "--json"]
     first = ask(*command)
-    assert "left out, having no state: the last 1 rows" in first.err
+    assert "the last 1 rows have no state and are left out" in first.err
     before = (files / "m.definetti").read_bytes()
     again = json.loads(ask(*command).out)
     assert again["bytes"] == len(before)

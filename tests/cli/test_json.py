@@ -43,7 +43,7 @@ def test_every_command_prints_one_document(folder, ask_all):
     })  # fmt: skip
     said = {name: document(done) for name, done in found.items()}
     for name in ("predict", "backtest", "check"):
-        assert "note: left out, being dates: when" in found[name].err
+        assert "note: columns of dates are left out: when" in found[name].err
     assert "words is left out" in found["compare"].err
     assert said["simulate"] == {
         "file": "y.csv", "rows": 9, "new": 2, "world": "weather", "seed": 0,

@@ -58,7 +58,7 @@ def test_monitor_reports_each_row_of_a_file(tmp_path: Path) -> None:
     piped = run("-", "--json", "--first", 100, input=data.read_text())
     assert piped.stdout == found.stdout
     table = run(data, "--first", 100)
-    assert "30 labels judged" in table.stdout
+    assert "30 labels evaluated" in table.stdout
 
 
 def live(path: Path, state: Path, **given: Any) -> StreamMonitor:
@@ -311,8 +311,8 @@ def test_a_note_of_rows_without_a_set_names_the_row_of_the_file(
     stream = open_stream(data, None, Columns(), settings, 20, 0, watching, "town")
     collect(stream)
     assert [note.split(": ")[:2] for note in stream.notes] == [
-        ["series 'u'", "row 65, and others so late, have no set"],
-        ["series 'v'", "row 66, and others so late, have no set"],
+        ["series 'u'", "row 65 and others this long after the last label have no set"],
+        ["series 'v'", "row 66 and others this long after the last label have no set"],
     ]
 
 
@@ -375,7 +375,7 @@ def test_other_options_end_the_command_and_leave_the_state(tmp_path: Path, ask: 
     assert (wrong.returncode, wrong.out) == (2, "")
     assert "give --confidence 0.9" in " ".join(wrong.err.split())
     assert state.read_bytes() == kept
-    assert "12 labels judged" in ask(*shared).out
+    assert "12 labels evaluated" in ask(*shared).out
 
 
 @pytest.mark.parametrize(

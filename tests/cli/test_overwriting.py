@@ -126,7 +126,7 @@ def test_what_it_wrote_is_replaced_and_nothing_else(command, ending):
         output.write_bytes(foreign)
         code, said = run(*arguments)
         assert (code, output.read_bytes()) == (2, foreign)
-        assert f"output {output} is there already, and this command did not write it" in said
+        assert f"output {output} exists already, and this command did not write it" in said
         assert "--force" in said
     assert run(*arguments, "--force")[0] == 0
     assert output.read_bytes() == first
@@ -237,4 +237,4 @@ def test_a_link_is_written_through():
     Path("lost.csv").symlink_to(Path("nowhere") / "real.csv")
     code, said = run("predict", "in.csv", "--horizon", 1, "-o", "lost.csv")
     assert code == 2
-    assert "there is no folder" in said
+    assert "a folder that does not exist" in said

@@ -11,7 +11,7 @@ from definetti.cli.errors import write_options
 from definetti.simulate import weather
 
 Y, X = weather(120, random_state=0)
-BROKEN = "the assumption is clearly broken"
+BROKEN = "the assumption is clearly violated"
 
 
 @pytest.fixture

@@ -86,7 +86,10 @@ BROKEN = {
     "no file": (["none.csv"], "none.csv: no such file"),
     "no column": (["days.csv"], "has no column 'state'"),
     "no page": (["days.csv", "--state-column", "sky", "-o", "x.csv"], "files end in .html"),
-    "no folder": (["days.csv", "--state-column", "sky", "-o", "no/x.html"], "there is no folder"),
+    "no folder": (
+        ["days.csv", "--state-column", "sky", "-o", "no/x.html"],
+        "a folder that does not exist",
+    ),
     "twice new": (["days.csv", "new.csv", "--state-column", "sky"], "leave one of them out"),
     "level": (["days.csv", "--state-column", "sky", "--confidence", "2"], "--confidence must be"),
     "promise": (["days.csv", "--guarantee", "none"], "'steps', 'errors'"),

@@ -9,11 +9,9 @@ import pytest
 from tests.making import grouped
 
 from definetti.cli import series_tables
-from definetti.cli.columns import LabelledTable
-from definetti.cli.estimators import make_estimator
 from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
 from definetti.cli.options import Columns, Grouping, Settings, Spreading
-from definetti.cli.series import backtest_groups, make_grouped_estimator
+from definetti.cli.series import backtest_groups
 from definetti.cli.writing import write_rows
 from definetti.evaluation import backtest_series
 from definetti.simulate import weather_series
@@ -319,17 +317,17 @@ BROKEN = {
     "state": (None, ("--group-column", "state"), "is the state and cannot name the series"),
     "order": (None, ("--order-column", "patient"), "has another role already, and cannot be the"),
     "unknown": (None, ("--states", "sun"), "leaves out 'rain', which rows have"),
-    "jobs": (None, ("--jobs", "0"), "0 processes do no work"),
+    "jobs": (None, ("--jobs", "0"), "--jobs must not be 0"),
     "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
-    "one row": (None, ("--train-size", "1"), "or a whole number of rows > 1, got 1"),
+    "one row": (None, ("--train-size", "1"), "whole number of rows > 1, got 1"),
     "fixed": (None, ("--series", "all"), "needs a fixed model; set --train-size 0.5"),
-    "lag": (None, ("--lag", "2", "--horizon", "2"), "leaves none of 2 steps to ask about"),
+    "lag": (None, ("--lag", "2", "--horizon", "2"), "leaves none of 2 steps to predict"),
     "levels": (
         None,
         ("--confidence", "0.8", "--confidence", "sun=0.9,0.8"),
         "need a run of their own",
     ),
-    "twice": (None, ("--confidence", "0.8", "--confidence", "0.8"), "is there twice"),
+    "twice": (None, ("--confidence", "0.8", "--confidence", "0.8"), "is given twice"),
     "one file": (None, ("-o", "a.csv", "--by-series", "a.csv"), "is the file of --output"),
 }
 
@@ -379,7 +377,7 @@ def test_series_are_simulated_into_a_file_or_a_folder(ask, tmp_path):
     assert pl.read_parquet(tmp_path / "towns/*.parquet").equals(rows)
     again = ask("simulate", "towns", "--series", "12", "--rows", "30")
     assert again.returncode == 2
-    assert "is there already" in again.err
+    assert "exists already" in again.err
     done = ask("backtest", "towns", "--group-column", "series", "--order-column", "day")
     assert "168 windows in 12 series" in done.out
 
@@ -454,7 +452,7 @@ def test_a_report_begins_with_all_series_and_shows_one_in_full(ask, tmp_path):
         (("p4.csv",), "leave out the second file"),
         (("--show", "p9"), "there is no such series; there are p0, p1,"),
         (("--show", "p4", "--series", "all"), "take --series own"),
-        (("--lag", 1, "--horizon", 1), "leaves none of 1 steps to ask about"),
+        (("--lag", 1, "--horizon", 1), "leaves none of 1 steps to predict"),
     ):
         wrong = ask("report", "table.csv", *more, *OPTIONS, *few)
         assert wrong.returncode == 2
@@ -568,10 +566,10 @@ def test_series_of_which_all_steps_may_be_wrong_are_left_out(ask, tmp_path):
     done = ask("predict", "rows.csv", *options, "--max-errors", "1")
     assert done.returncode == 0, done.err
     assert [row["patient"] for row in json.loads(done.out)["steps"]] == ["p0"] * 3
-    assert "(--max-errors 1) have no set: 'p1'" in done.err
+    assert "--max-errors 1 new rows or fewer have no set: 'p1'" in done.err
     done = ask("predict", "rows.csv", *options, "--max-errors", "3")
     assert done.returncode == 2
-    assert "promises nothing" in done.err
+    assert "nothing is guaranteed" in done.err
 
 
 def test_new_rows_of_all_series_after_holes_are_refused(ask, tmp_path):
@@ -582,13 +580,3 @@ def test_new_rows_of_all_series_after_holes_are_refused(ask, tmp_path):
         done = ask("predict", "rows.csv", *OPTIONS, *more)
         assert done.returncode == 2
         assert "new rows after a hole in time have no set, in 'p0', 'p1'" in done.err
-
-
-def test_series_decide_by_themselves_whether_refitting_is_slow():
-    """As in Python: what a long first series needs is no business of the others."""
-    states = ["sun", "rain"] * 800
-    head = LabelledTable(pl.Series(np.linspace(0, 1, 1600)), states, None, 0, {})
-    assert make_estimator(Settings(), head, 12).train_size == 0.5
-    for horizon, wanted in ((12, None), (20, 0.5)):  # so many cannot be listed by anyone
-        cp = make_grouped_estimator(Settings(), head, horizon, 0, Grouping("patient"))
-        assert cp.estimator.train_size == wanted

@@ -201,7 +201,7 @@ def test_files_that_the_memory_allowed_cannot_map_are_refused_in_a_sentence(tmp_
     assert done.returncode == 2
     assert done.stdout == ""
     [line] = done.stderr.strip().splitlines()
-    assert "of addresses, and 1.0 GB are allowed; raise the limit (ulimit -v)" in line
+    assert "of address space, and 1.0 GB are allowed; raise the limit (ulimit -v)" in line
 
 
 @pytest.mark.parametrize(

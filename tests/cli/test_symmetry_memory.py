@@ -50,9 +50,7 @@ def test_backtest_and_report_take_symmetry_and_memory(folder, ask_all):
     assert (told["symmetry"], told["memory"]) == ("departures", "age:9")
     page = json.loads(found["report"].out)
     assert page["settings"]["symmetry used"] == "departures"
-    assert page["settings"]["the future depends on"].endswith(
-        "how long it has lasted, up to 9 steps"
-    )
+    assert page["settings"]["memory used"].endswith("how long it has lasted, up to 9 steps")
     assert "what comes next depends on the present state and how long" in page["assumed"]
 
 

@@ -106,7 +106,7 @@ def test_a_column_that_names_series_is_not_observed():
     )  # fmt: skip
     table = split_labelled_rows(frame, "rows", state="stage", observed=None)
     assert list(table.columns) == ["seen", "part"]  # of two values each may say something
-    assert "'who' has each value in rows that stand together" in table.notes[0]
+    assert "'who' has each value in consecutive rows" in table.notes[0]
     assert "--group-column" in table.notes[0]
     table = split_labelled_rows(frame, "rows", state="stage", observed="who,seen")
     assert list(table.columns) == ["who", "seen"]
@@ -119,7 +119,7 @@ def test_rows_without_a_state_are_gaps():
     assert table.lengths == [20, 33, 22]
     assert (len(table.states), table.new_rows) == (75, 2)
     assert [table.rows[k] for k in (0, 19, 20, 53, 74)] == [0, 19, 22, 56, 77]
-    assert "3 rows have no stage before others that have one, row 21 the first" in table.notes[-1]
+    assert "3 rows have no stage before the last label, the first in row 21" in table.notes[-1]
     assert "compared with the 22 rows after it" in table.notes[-1]
     assert table.keys["who"].to_list()[20] == "p022"
     assert table.new_keys["who"].to_list() == ["p078", "p079"]
@@ -135,7 +135,7 @@ def test_every_command_takes_gaps(command):
                  "--observation-columns", "seen", *more.get(command, [])]  # fmt: skip
     done = CliRunner().invoke(app, list(map(str, arguments)))
     assert done.exit_code == 0, done.output
-    assert "taken as gaps" in done.stderr
+    assert "these rows are gaps" in done.stderr
     if command == "backtest":
         found = read_table("out.csv")
         whole = pl.read_parquet("holes.parquet").with_row_index("row", 1)

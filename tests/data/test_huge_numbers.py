@@ -25,12 +25,12 @@ HUGE = {
 }
 OTHERS = {"decimal": Decimal(10) ** 400, "complex": 1 + 2j}
 FITS = {
-    "numbers": ([0.5, 1.5] * 10, Gaussian(), "row 3"),
-    "rows": ([[1, 0.5], [0, 1.5]] * 10, Gaussian(), "row 3, column 1"),
-    "diagonal": ([[1, 0.5], [0, 1.5]] * 10, Gaussian("diagonal"), "row 3, column 1"),
-    "counts": ([[1, 0], [0, 1]] * 10, Poisson(), "row 3, column 1"),
-    "switches": ([[1, 0], [0, 1]] * 10, Bernoulli(), "row 3, column 1"),
-    "judged": ([[-1, -2], [-2, -1]] * 10, LogLikelihood(), "row 3, column 1"),
+    "numbers": ([0.5, 1.5] * 10, Gaussian(), "row 4"),
+    "rows": ([[1, 0.5], [0, 1.5]] * 10, Gaussian(), "row 4, column 1"),
+    "diagonal": ([[1, 0.5], [0, 1.5]] * 10, Gaussian("diagonal"), "row 4, column 1"),
+    "counts": ([[1, 0], [0, 1]] * 10, Poisson(), "row 4, column 1"),
+    "switches": ([[1, 0], [0, 1]] * 10, Bernoulli(), "row 4, column 1"),
+    "judged": ([[-1, -2], [-2, -1]] * 10, LogLikelihood(), "row 4, column 1"),
 }
 
 
@@ -59,14 +59,14 @@ def test_the_row_is_named(kind, number):
 @pytest.mark.parametrize("number", [10**400, -(10**400)], ids=["above", "below"])
 def test_where_the_model_is_chosen_too(number):
     for cp in (ConformalHMM(), ConformalHMM(train_size=0.5)):
-        with pytest.raises(ValueError, match=r"^observations: row 3 is beyond"):
+        with pytest.raises(ValueError, match=r"^observations: row 4 is beyond"):
             cp.fit(with_one([0.5, 1.5] * 10, number), X)
-        with pytest.raises(ValueError, match=r"^new_observations: row 0 is beyond"):
+        with pytest.raises(ValueError, match=r"^new_observations: row 1 is beyond"):
             cp.fit([0.5, 1.5] * 10, X).predict_set([number])
-    with pytest.raises(ValueError, match=r"^observations: row 3 is beyond"):
+    with pytest.raises(ValueError, match=r"^observations: row 4 is beyond"):
         ConformalSequences().fit(with_one([0.5, 1.5] * 10, number), X, lengths=[2] * 10)
     frame = pd.DataFrame({"u": [0.5] * 20, "v": with_one([0.5, 1.5] * 10, number)})
-    with pytest.raises(ValueError, match=r"^observations: row 3, column 'v' is beyond"):
+    with pytest.raises(ValueError, match=r"^observations: row 4, column 'v' is beyond"):
         ConformalHMM().fit(frame, X)
     # Among whole numbers it is a symbol like any other.
     symbols = with_one([3, 4] * 10, number)

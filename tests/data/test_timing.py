@@ -129,18 +129,18 @@ def test_an_index_that_goes_back_in_time_is_refused():
         lambda: many().fit(y, x, groups=TOWNS),
         lambda: check(y, x, n_resamples=9),
     ):
-        with pytest.raises(ValueError, match="goes back in time: row 1 is at 2024-01-05 22:00:00"):
+        with pytest.raises(ValueError, match="goes back in time: row 2 is at 2024-01-05 22:00:00"):
             call()
     # Two sequences one after the other, each with its own times.
     twice = HOURS[:60].append(HOURS[:60])
     y, x = rows(twice)
-    with pytest.raises(ValueError, match="row 60 is at 2024-01-01 00:00:00"):
+    with pytest.raises(ValueError, match="row 61 is at 2024-01-01 00:00:00"):
         cp().fit(y, x)
     assert sets(cp().fit(y, x, [60, 60])) == sets(cp().fit(THINGS, SKIES, [60, 60]))
     _, notes = told(lambda: many().fit(y, x, groups=TOWNS))
     assert notes == []
     missing = pd.DatetimeIndex([*HOURS[:119], pd.NaT])
-    with pytest.raises(ValueError, match="no time in row 119"):
+    with pytest.raises(ValueError, match="no time in row 120"):
         cp().fit(*rows(missing))
 
 
@@ -148,7 +148,7 @@ def test_repeated_times_are_refused():
     """They were taken as consecutive steps."""
     repeated = HOURS[:120].delete(41).insert(41, HOURS[40])
     y, x = rows(repeated)
-    message = "has the time 2024-01-02 16:00:00 in row 41 and in the row before it; drop one"
+    message = "has the time 2024-01-02 16:00:00 in row 42 and in the row before it; drop one"
     for call in (
         lambda: cp().fit(y, x),
         lambda: many().fit(y, x, groups=["Rome"] * 120),
@@ -161,7 +161,7 @@ def test_repeated_times_are_refused():
     twice = HOURS[:60].repeat(2)
     y, x = rows(twice)
     told(lambda: many().fit(y, x, groups=["Rome", "Oslo"] * 60))
-    with pytest.raises(ValueError, match="row 1 and in the row before"):
+    with pytest.raises(ValueError, match="row 2 and in the row before"):
         cp().fit(y, x)
 
 

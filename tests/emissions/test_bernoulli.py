@@ -57,9 +57,9 @@ def test_without_a_prior_what_was_never_seen_is_impossible():
 @pytest.mark.parametrize(
     ("observations", "message"),
     [
-        ([[True, False], [True, 2]], "observations: row 1, column 1 is 2; give True or False"),
-        ([0, 0.5], "observations: row 1 is 0.5"),
-        (pl.DataFrame({"door": [1, -1]}), "row 1, column 'door' is -1"),
+        ([[True, False], [True, 2]], "observations: row 2, column 1 is 2; give True or False"),
+        ([0, 0.5], "observations: row 2 is 0.5"),
+        (pl.DataFrame({"door": [1, -1]}), "row 2, column 'door' is -1"),
     ],
 )
 def test_what_is_no_switch_is_named(observations, message):

@@ -221,5 +221,5 @@ def test_bad_parameters(arguments, message):
 
 
 def test_numbers_too_large_to_be_squared():
-    with pytest.raises(ValueError, match=r"row 1, column 0 is 1e\+200; .*rescale the column"):
+    with pytest.raises(ValueError, match=r"row 2, column 0 is 1e\+200; .*rescale the column"):
         Gaussian().encode([[1.0], [1e200]], None, "observations")

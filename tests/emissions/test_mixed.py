@@ -126,11 +126,11 @@ def test_nothing_seen_yet():
 @pytest.mark.parametrize(
     ("observations", "error", "message"),
     [
-        ([("a", 1.0), ("b",)], TypeError, r"observations: row 1 is \('b',\); give a data frame"),
-        ([("a", 1.0), 3], TypeError, "observations: row 1 is 3"),
-        ([{"a": 1}, (1,)], TypeError, "observations: row 0 is"),
-        ([1, 2], TypeError, "observations: row 0 is 1"),
-        ([("a", 1.0), ("b", np.inf)], ValueError, r"observations\[1\]: row 1 is inf"),
+        ([("a", 1.0), ("b",)], TypeError, r"observations: row 2 is \('b',\); give a data frame"),
+        ([("a", 1.0), 3], TypeError, "observations: row 2 is 3"),
+        ([{"a": 1}, (1,)], TypeError, "observations: row 1 is"),
+        ([1, 2], TypeError, "observations: row 1 is 1"),
+        ([("a", 1.0), ("b", np.inf)], ValueError, r"observations\[1\]: row 2 is inf"),
         (pd.DataFrame({"t": pd.to_datetime(["2020-01-01"])}), TypeError, r"\['t'\] holds dates"),
     ],
 )
@@ -146,7 +146,7 @@ def test_other_columns_than_at_fit():
         Mixed().encode(frame.drop("calls"), table, "new")
     with pytest.raises(ValueError, match="leave out 'extra'"):
         Mixed().encode(frame.with_columns(extra=1), table, "new")
-    with pytest.raises(ValueError, match=r"\['calls'\]: row 1 is -1; counts are"):
+    with pytest.raises(ValueError, match=r"\['calls'\]: row 2 is -1; counts are"):
         Mixed().encode(frame.with_columns(calls=pl.Series([0, -1, 0, 0, 0])), table, "new")
     with pytest.raises(ValueError, match="those to use are 'speed'"):
         Mixed().encode(FORMS["tuples"], table, "new")

@@ -52,7 +52,7 @@ def test_gaps_reach_the_pipeline():
     frame = pd.DataFrame({"wind": wind, "sky": SKY})
     assert len(fitted(frame[:79]).predict_set(frame[79:])) >= 1
     with pytest.raises(
-        ValueError, match="row 3, column 'wind' is nan; the classifier takes no gaps"
+        ValueError, match="row 4, column 'wind' is nan; the classifier takes no gaps"
     ):
         fitted(pd.DataFrame({"wind": wind, "rain": WIND})[:79], LogisticRegression())
 

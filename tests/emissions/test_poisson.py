@@ -56,10 +56,10 @@ def test_without_a_prior_what_was_never_seen_is_impossible():
 @pytest.mark.parametrize(
     ("observations", "message"),
     [
-        ([[0, 1], [2, -3]], "observations: row 1, column 1 is -3; counts are 0, 1, 2"),
-        ([0, 1.5], "observations: row 1 is 1.5; counts are whole numbers"),
-        (pd.DataFrame({"calls": [1, 0.5]}), "row 1, column 'calls' is 0.5"),
-        ([0, np.inf], "row 1 is inf"),
+        ([[0, 1], [2, -3]], "observations: row 2, column 1 is -3; counts are 0, 1, 2"),
+        ([0, 1.5], "observations: row 2 is 1.5; counts are whole numbers"),
+        (pd.DataFrame({"calls": [1, 0.5]}), "row 2, column 'calls' is 0.5"),
+        ([0, np.inf], "row 2 is inf"),
     ],
 )
 def test_what_is_no_count_is_named(observations, message):

@@ -318,8 +318,8 @@ def test_the_command_line_reads_levels():
     wrong = {
         "x": "'x' is no number",
         "": "'' is no number",
-        "a=0.9,a=0.8,0.5": "'a' is there twice",
-        "0.9,0.8": "all others' is there twice",
+        "a=0.9,a=0.8,0.5": "'a' is given twice",
+        "0.9,0.8": "all others' is given twice",
     }
     for text, told in wrong.items():
         with pytest.raises(ValueError, match=told):

@@ -44,12 +44,12 @@ SPLIT = np.random.default_rng(1).multinomial(5, [0.2, 0.3, 0.5], 80)
 WRONG_ROWS = [
     ("GaussianHMM", NUMBERS, NUMBERS[:, :1], "has 1 column, but the GaussianHMM .* give 2 numbers"),
     ("GMMHMM", NUMBERS, np.hstack([NUMBERS, NUMBERS]), "4 columns, .* was fitted with 2"),
-    ("GaussianHMM", NUMBERS, changed(NUMBERS, 3, 1, np.nan), "row 3, column 1 is nan; .* fill it"),
-    ("PoissonHMM", COUNTS, changed(COUNTS, 5, 0, 1.5), "row 5, column 0 is 1.5; .* whole numbers"),
-    ("PoissonHMM", COUNTS, changed(COUNTS, 5, 0, -1), "row 5, column 0 is -1; .* whole numbers"),
-    ("MultinomialHMM", SPLIT, changed(SPLIT, 4, 2, 0.5), "row 4, column 2 is 0.5; .* whole"),
-    ("CategoricalHMM", SYMBOLS, changed(SYMBOLS, 7, 0, 0.5), "row 7, column 0 is 0.5; .* whole"),
-    ("CategoricalHMM", SYMBOLS, changed(SYMBOLS, 7, 0, -2), "row 7, column 0 is -2; .* whole"),
+    ("GaussianHMM", NUMBERS, changed(NUMBERS, 3, 1, np.nan), "row 4, column 1 is nan; .* fill it"),
+    ("PoissonHMM", COUNTS, changed(COUNTS, 5, 0, 1.5), "row 6, column 0 is 1.5; .* whole numbers"),
+    ("PoissonHMM", COUNTS, changed(COUNTS, 5, 0, -1), "row 6, column 0 is -1; .* whole numbers"),
+    ("MultinomialHMM", SPLIT, changed(SPLIT, 4, 2, 0.5), "row 5, column 2 is 0.5; .* whole"),
+    ("CategoricalHMM", SYMBOLS, changed(SYMBOLS, 7, 0, 0.5), "row 8, column 0 is 0.5; .* whole"),
+    ("CategoricalHMM", SYMBOLS, changed(SYMBOLS, 7, 0, -2), "row 8, column 0 is -2; .* whole"),
     ("CategoricalHMM", SYMBOLS, changed(SYMBOLS, 7, 0, 3), "is 3; .* 0 to 2; .* n_features"),
     ("CategoricalHMM", SYMBOLS, np.hstack([SYMBOLS, SYMBOLS]), "2 columns, .* give 1 number per"),
 ]  # fmt: skip
@@ -86,7 +86,7 @@ def test_an_hmmlearn_model_whose_matrices_were_put_in():
     by_hand = type(model)(2)
     for name in ("startprob_", "transmat_", "emissionprob_"):
         setattr(by_hand, name, getattr(model, name))
-    with pytest.raises(ValueError, match=r"row 0 is 3; .* symbols 0 to 2"):
+    with pytest.raises(ValueError, match=r"row 1 is 3; .* symbols 0 to 2"):
         ConformalHMM(FromHmmlearn(by_hand, states=("low", "high"))).fit([3, 0], ["low", "high"])
 
 
@@ -142,16 +142,16 @@ def test_adding_to_a_row_is_without_effect_also_for_later_states(shift):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ([-1.0, np.inf], "row 3, column 1 is inf; use a finite number"),
-        ([-np.inf, -np.inf], "row 3, column 0 is -inf; and so is the whole row"),
-        ([-1.0, np.nan], "row 3, column 1 is nan; give a number for every state"),
+        ([-1.0, np.inf], "row 4, column 1 is inf; use a finite number"),
+        ([-np.inf, -np.inf], "row 4, column 0 is -inf; and so is the whole row"),
+        ([-1.0, np.nan], "row 4, column 1 is nan; give a number for every state"),
     ],
 )
 def test_log_likelihoods_that_are_none(row, message):
     cp = ConformalHMM(READY, states=["low", "high"])
     with pytest.raises(ValueError, match=f"^observations: {message}"):
         cp.fit(changed(JUDGED, 3, [0, 1], row), STATES)
-    with pytest.raises(ValueError, match=r"^new_observations: row 0"):
+    with pytest.raises(ValueError, match=r"^new_observations: row 1"):
         cp.fit(JUDGED, STATES).predict_set([row])
 
 
@@ -294,15 +294,15 @@ def test_a_classifier_that_takes_no_gaps(row):
     gappy = changed(NUMBERS, row, 1, np.nan)
     remedy = "takes no gaps; .* SimpleImputer"
     # What comes after the segment is counted from its end.
-    expected = rf"^observations.*: row {row % 40}, column {{}} is nan; .*{remedy}"
+    expected = rf"^observations.*: row {row % 40 + 1}, column {{}} is nan; .*{remedy}"
     with pytest.raises(ValueError, match=expected.format(1)):
         trained(LogisticRegression(), gappy)
     with pytest.raises(ValueError, match=expected.format("'b'")):
         trained(LogisticRegression(), pd.DataFrame(gappy, columns=["a", "b"]))
     cp = trained(LogisticRegression())
-    with pytest.raises(ValueError, match=f"^new_observations: row 0, column 1 is nan; .*{remedy}"):
+    with pytest.raises(ValueError, match=f"^new_observations: row 1, column 1 is nan; .*{remedy}"):
         cp.predict_set(gappy[row : row + 1])
-    with pytest.raises(ValueError, match=r"^observations: row 0"):
+    with pytest.raises(ValueError, match=r"^observations: row 1"):
         cp.partial_fit(gappy[row : row + 1], ["low"])
     assert len(cp.predict_p([None])) == 2
     for able in (

@@ -43,7 +43,7 @@ def test_the_cells_of_a_set_are_its_steps(name):
     ax = s.plot(truth=truth)
     assert (drawn_cells(ax) == s.nodes).all()
     assert [label.get_text() for label in ax.get_yticklabels()] == list(s.states)
-    line = next(line for line in ax.lines if line.get_label() == "truth")
+    line = next(line for line in ax.lines if line.get_label() == "true state")
     assert [s.states[int(code)] for code in line.get_ydata()] == list(truth)
     misses = [line for line in ax.lines if line.get_label() == "not in the set"]
     wrong = [k + 1 for k, (x, step) in enumerate(zip(truth, s.steps, strict=True)) if x not in step]

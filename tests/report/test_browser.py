@@ -157,7 +157,7 @@ def test_what_was_asked_is_shown_first(page, cp):
     s = cp.predict_set(Y[NEW])
     assert page.locator("#percent").inner_text() == "90 %"
     assert shown_steps(page) == s.steps
-    assert page.locator("#promise").inner_text().startswith("Of 100 such predictions, at least 90")
+    assert page.locator("#promise").inner_text().startswith("On average, at least 90 of 100")
     assert f"{len(s)} of 8 sequences" in page.locator("#new-summary").inner_text()
     codes = {label: code for code, label in enumerate(s.states)}
     written = page.locator("#new-steps .state small").all_inner_texts()
@@ -287,7 +287,7 @@ def test_what_is_not_guaranteed_is_not_called_a_promise(opened):
         )
     page = opened(report)
     text = page.locator("main").inner_text()
-    assert "Nothing is guaranteed" in text
+    assert "No guarantee" in text
     assert "promised" not in text
     assert "aimed at: 90 %" in text
 
@@ -360,7 +360,7 @@ def test_sets_of_steps(opened):
     page = opened(make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=5))
     level = moved(page, "Home")
     assert shown_steps(page) == cp.fit(Y[OLD], X[OLD]).predict_set(Y[NEW], level).steps
-    assert "of 100 steps predicted" in page.locator("#promise").inner_text().lower()
+    assert "of 100 steps have" in page.locator("#promise").inner_text().lower()
 
 
 TRACES = """(id) => document.getElementById(id).data.filter((one) => one.name === "observed")
@@ -370,7 +370,7 @@ TRACES = """(id) => document.getElementById(id).data.filter((one) => one.name ==
 @pytest.mark.slow
 def test_whether_to_trust_it_is_said_with_tests_and_pictures(page, phone, diagnosis):
     for one in (page, phone):
-        assert "As far as can be seen, yes" in one.locator("#trust-verdict").inner_text()
+        assert "No evidence against" in one.locator("#trust-verdict").inner_text()
         rows = one.locator("#trust-tests tbody tr")
         assert [rows.nth(k).locator("th").inner_text() for k in range(rows.count())] == list(
             diagnosis.tests
@@ -392,13 +392,13 @@ def test_a_broken_assumption_is_said_at_the_top(opened):
     found = check(None, twos, n_resamples=99, random_state=0)
     made = make_report(ConformalHMM(random_state=0), None, twos, windows=5, check=found)
     page = opened(made)
-    assert "May you trust this?" in page.locator("#notes").inner_text()
-    assert "No, not as it stands" in page.locator("#trust-verdict").inner_text()
+    assert "Does the assumption hold?" in page.locator("#notes").inner_text()
+    assert "Evidence against the assumption" in page.locator("#trust-verdict").inner_text()
     said = page.locator("#trust-remedies li").all_inner_texts()
-    assert [one.removeprefix("The other failures may follow from it: ") for one in said] == [
+    assert [one.removeprefix("The other failures may follow from the first: ") for one in said] == [
         made.contents["check"]["tests"][name]["verdict"] for name in found.failures
     ]
-    assert said[1].startswith("The other failures may follow from it: ")
+    assert said[1].startswith("The other failures may follow from the first: ")
 
 
 @pytest.mark.slow
@@ -411,7 +411,7 @@ def test_what_cannot_be_told_is_not_called_trustworthy(opened):
         cp = ConformalHMM(random_state=0)
         page = opened(make_report(cp, None, list(states), windows=5, check=found))
         verdict = page.locator("#trust-verdict").inner_text()
-        assert verdict.startswith(f"That cannot be told. {why}")
+        assert verdict.startswith(f"The tests are not conclusive. {why}")
         assert page.locator("#trust-remedies li").count() == 0
 
 
@@ -438,7 +438,7 @@ def test_many_series_come_first_with_the_worst_of_them_on_top(browser, report, t
     names = page.locator("#series-table tbody th").all_text_contents()
     assert names == [HOSTILE, "Ann", "Cy"]
     told = page.locator("#series-table tbody tr").all_inner_texts()
-    assert "look at it: short by 0.300" in told[0]
+    assert "significantly short by 0.300" in told[0]
     assert "too short" in told[2]
     assert page.title() == "Towns"
     assert page.locator("#series-shown").is_visible() == full

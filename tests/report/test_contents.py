@@ -17,7 +17,7 @@ from definetti.evaluation.summarize import summary
 from definetti.evaluation.verdict import mean_interval
 from definetti.experiments import Classical
 from definetti.report import make_report
-from definetti.report.report import embedded
+from definetti.report.page import embedded
 from definetti.simulate import weather
 
 Y, X = weather(163, random_state=4)
@@ -173,9 +173,9 @@ def test_iterators_will_do():
 @pytest.mark.parametrize(
     ("level", "said"),
     [
-        (0.9999, "Of 10,000 such predictions, at least 9,999, on average"),
-        (np.float32(0.9), "Of 100 such predictions, at least 90, on average"),
-        (0.99999999, "Of 100 such predictions, at least 99.999999, on average"),
+        (0.9999, "On average, at least 9,999 of 10,000"),
+        (np.float32(0.9), "On average, at least 90 of 100"),
+        (0.99999999, "On average, at least 99.999999 of 100"),
     ],
 )
 def test_levels_in_words(level, said):
@@ -192,7 +192,7 @@ def test_settings_read_the_same_each_time():
         for one in (rng, None)
     ]
     assert [one["settings"]["random_state"] for one in made] == [
-        "Generator(PCG64)", "none was set: what is drawn at random will be drawn anew",
+        "Generator(PCG64)", "None: random draws differ from run to run",
     ]  # fmt: skip
 
 
@@ -305,7 +305,7 @@ def test_a_diagnosis_is_told_as_it_is():
     json.dumps(said, allow_nan=False)
     assert {key: said[key] for key in found.to_dict()} == found.to_dict()
     assert said["verdict"] in made.html
-    assert not any("May you trust" in note for note in made.contents["notes"])
+    assert not any("Does the assumption" in note for note in made.contents["notes"])
     assert list(said["residuals"]) == ["next state", "observations"]
     for name, one in said["residuals"].items():
         ours = found.residuals[name]
@@ -341,7 +341,7 @@ def test_a_broken_assumption_is_noted_beside_the_promise():
     twos = list("aabb" * 30)
     found = check(None, twos, n_resamples=99, random_state=0)
     made = make_report(ConformalHMM(random_state=0), None, twos, windows=5, check=found)
-    assert sum("May you trust this?" in note for note in made.contents["notes"]) == 1
+    assert sum("Does the assumption hold?" in note for note in made.contents["notes"]) == 1
     failing = [made.contents["check"]["tests"][name]["verdict"] for name in found.failures]
     assert failing
     assert not any("spaced" in one for one in [*failing, made.contents["check"]["verdict"]])

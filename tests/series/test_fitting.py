@@ -360,7 +360,7 @@ def test_means_are_over_windows_and_what_is_left_out_is_told_apart():
         ({"groups": GROUPS[1:]}, "groups has 359 labels for 360 rows; give one per row"),
         ({"groups": [None, *GROUPS[1:]]}, r"groups\[0\] is None, which names no series"),
         ({"groups": [1, *GROUPS[1:]]}, "groups has numbers and text, 1 and 'Lima'; make them of"),
-        ({"order": [0] * 360}, "order is the same in rows 0 and 1 of the series 'Rome'"),
+        ({"order": [0] * 360}, "order is the same in rows 1 and 2 of the series 'Rome'"),
         ({"order": [None, *range(359)]}, r"order\[0\] is missing"),
         ({"order": ["a", *range(359)]}, "order has entries that cannot be compared"),
         ({"order": [1]}, "order has 1 entries for 360 rows"),

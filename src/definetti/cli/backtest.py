@@ -11,9 +11,7 @@ from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
 from definetti.cli.errors import BadTable, report_errors
 from definetti.cli.estimators import (
-    check_grouping,
     check_lag,
-    check_share,
     make_estimator,
     name_levels,
     read_numbers,
@@ -22,13 +20,12 @@ from definetti.cli.estimators import (
 from definetti.cli.printing import console, format_label, is_watched, print_json, print_notes
 from definetti.cli.reading import name_source
 from definetti.cli.step_tables import (
-    add_keys,
     is_backtest_file,
     is_series_file,
     list_backtest_steps,
-    places_of_steps,
+    list_rows,
 )
-from definetti.cli.writing import check_output, write_rows
+from definetti.cli.writing import check_output, write_frames, write_rows
 from definetti.evaluation import START
 
 if TYPE_CHECKING:
@@ -87,9 +84,8 @@ def backtest(
                 "--fresh": spreading.fresh, "--jobs": spreading.jobs != 1,
                 "--by-series": by_series is not None,
             })  # fmt: skip
-        check_grouping(grouping)
         if no_observations and columns.observation_columns:
-            raise BadTable("--no-observations leaves no --observation-columns; give one of them")
+            raise BadTable("--no-observations and --observation-columns exclude each other; give one")
         if no_observations:
             columns = replace(columns, observation_columns="")
         if output is not None:
@@ -98,8 +94,6 @@ def backtest(
             check_output(by_series, [data], force, is_series_file)
             if output is not None and output.resolve() == by_series.resolve():
                 raise BadTable(f"--by-series {by_series} is the file of --output; name another")
-        if grouping.series.value in ("own", "others"):
-            check_share(settings.train_size)
         steps = horizon or lag + 1
         if grouping.group_column is not None:
             made = _backtest_groups(
@@ -180,6 +174,8 @@ def _backtest_series(
     table = read_labelled(data, None, columns)
     check_lag(lag, steps)
     # Slow to load, so only after the file is read.
+    import numpy as np
+
     from definetti.evaluation.backtest import OURS, find_begin, run_backtest
     from definetti.models.base import described
     from definetti.symmetry import find_symmetry
@@ -204,13 +200,13 @@ def _backtest_series(
     )
     found = [test.evaluations(level) for level in levels]
     if output is not None:
-        rows, places = [], []
-        for level, methods in zip(levels, found, strict=True):
-            own = places_of_steps(methods[OURS])
-            rows += list_backtest_steps(methods[OURS], write_level(level), table, own)
-            places += own
-        add_keys(rows, table.keys, places)
-        table.notes += write_rows(rows, output)
+        steps_table = list_backtest_steps(
+            [{None: methods[OURS]} for methods in found],
+            [*map(write_level, levels)],
+            list_rows(table.keys, np.asarray(table.rows) + 1, table.states),
+            {None: np.arange(len(table.states))},
+        )
+        table.notes += write_frames([steps_table], output)
     by_level = [
         _describe_level(methods, level, table, test)
         for methods, level in zip(found, levels, strict=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import BadTable, report_errors, write_options
-from definetti.cli.estimators import check_grouping, check_share, read_memory
+from definetti.cli.errors import BadTable, write_options
+from definetti.cli.estimators import read_memory
 from definetti.cli.printing import console, is_watched, print_json, print_notes
 from definetti.cli.writing import check_output
 
@@ -79,17 +79,17 @@ def calibration_rows(data: LabelledTable, train_size: float | None) -> dict[str,
 
 
 def note_broken(found: Diagnosis | None, symmetry: str) -> list[str]:
-    """Return a note with a remedy if the assumption is clearly broken."""
+    """Return a note with a remedy if the assumption is clearly violated."""
     if found is None or not found.rejected:
         return []
     if symmetry in ("auto", "spaced"):  # the default symmetry is no remedy
         found = found.beyond_spaced()
     words = found.tests[found.failures[0]].verdict.rstrip(".")
     return [
-        f"the assumption is clearly broken (quick check of {found.n_steps:,} rows: p = "
+        f"the assumption is clearly violated (quick check of {found.n_steps:,} rows: p = "
         f"{found.p_value:.3g}, {len(found.failures)} of {len(found.tests)} tests fail): "
-        f"{words[:1].lower()}{write_options(words[1:])}; `definetti check` tells more, "
-        "--no-check leaves this out"
+        f"{words[:1].lower()}{write_options(words[1:])}; see `definetti check`; "
+        "--no-check skips this check"
     ]
 
 
@@ -153,43 +153,40 @@ def check(
 
     Example: definetti check nights.csv --group-column patient --order-column time
     """
-    with report_errors():
-        if no_observations and columns.observation_columns is not None:
-            raise BadTable("--no-observations leaves no --observation-columns; give one of them")
-        if plot is not None:
-            check_output(plot, [data], force, is_check_picture, PICTURES)
-        check_share(settings.train_size)
-        if no_observations:
-            columns = replace(columns, observation_columns="")
-        check_grouping(grouping)
-        if grouping.group_column is not None:
-            from definetti.cli.series import read_for_check
+    if no_observations and columns.observation_columns is not None:
+        raise BadTable("--no-observations and --observation-columns exclude each other; give one")
+    if plot is not None:
+        check_output(plot, [data], force, is_check_picture, PICTURES)
+    if no_observations:
+        columns = replace(columns, observation_columns="")
+    if grouping.group_column is not None:
+        from definetti.cli.series import read_for_check
 
-            rows, notes = read_for_check(data, columns, grouping, settings.train_size)
-        else:
-            from definetti.cli.columns import read_labelled
+        rows, notes = read_for_check(data, columns, grouping, settings.train_size)
+    else:
+        from definetti.cli.columns import read_labelled
 
-            table = read_labelled(data, None, columns)
-            rows, notes = calibration_rows(table, settings.train_size), table.notes
-        # Slow to load, so not before the file is read.
-        from definetti.check import check as run
+        table = read_labelled(data, None, columns)
+        rows, notes = calibration_rows(table, settings.train_size), table.notes
+    # Slow to load, so not before the file is read.
+    from definetti.check import check as run
 
-        how: dict[str, Any] = {
-            "n_resamples": resamples, "alpha": alpha, "n_jobs": jobs,
-            "horizon": None if no_coverage else horizon,
-            "pictures": plot is not None, "smoothing": settings.smoothing,
-            "tests": None if tests is None else [name.strip() for name in tests.split(",")],
-        }  # fmt: skip
-        memory = read_memory(settings.memory)
-        found = run(**rows, memory=memory, random_state=settings.seed, verbose=is_watched(), **how)
-        if plot is not None:
-            _draw(found, plot)
-        # --no-observations needs no note on states as a plain Markov chain.
-        print_notes([note for note in notes if not (no_observations and "plain" in note)])
-        if json:
-            print_json(found.to_dict())
-        else:
-            print_table(found, plot)
+    how: dict[str, Any] = {
+        "n_resamples": resamples, "alpha": alpha, "n_jobs": jobs,
+        "horizon": None if no_coverage else horizon,
+        "pictures": plot is not None, "smoothing": settings.smoothing,
+        "tests": None if tests is None else [name.strip() for name in tests.split(",")],
+    }  # fmt: skip
+    memory = read_memory(settings.memory)
+    found = run(**rows, memory=memory, random_state=settings.seed, verbose=is_watched(), **how)
+    if plot is not None:
+        _draw(found, plot)
+    # --no-observations needs no note on states as a plain Markov chain.
+    print_notes([note for note in notes if not (no_observations and "plain" in note)])
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_table(found, plot)
     if fail and found.rejected:
         raise typer.Exit(1)
 
@@ -219,7 +216,7 @@ def print_table(found: Any, output: Path | None = None) -> None:
         table.add_column(column, justify="right" if column in ("p", "adjusted") else "left")
     for name, one in found.tests.items():
         table.add_row(name, f"{one.p_value:.3g}", f"{one.adjusted_p_value:.3g}", one.effect)
-    table.caption = "adjusted: of all tests together, the chance that any is so small"
+    table.caption = "adjusted: p-values corrected for all tests together"
     screen = console()
     screen.print(table)
     for name, why in found.untested.items():

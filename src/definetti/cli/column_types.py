@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ LARGEST = 1e150  # its square is finite
 DECIMAL_COMMA = r"^\s*-?\d+,\d+\s*$"
 FEW = 2  # rows that are too few to recognise a counter
 MANY = 10  # rows from which on text without repetition is odd
-SERIES = "has each value in rows that stand together, as names of series do (see --group-column)"
+SERIES = "has each value in consecutive rows, as a column of series has (see --group-column)"
 
 
 def tidy_columns(
@@ -46,7 +46,7 @@ def tidy_columns(
     tidy = pl.DataFrame(found).fill_nan(None)
     for series in tidy.get_columns():
         if series.dtype.is_float():
-            _check_finite(series, name, series.name)
+            _check_finite(series, name)
     return table.with_columns(tidy.get_columns()), notes
 
 
@@ -93,18 +93,17 @@ def _tidy_text(series: pl.Series, name: str, column: str, notes: list[str]) -> p
         row = others.arg_max() or 0
         notes.append(
             f"{name}: row {row + 1}, column {column!r} is {series[row]!r}, no number, so the whole "
-            "column is taken as symbols; mend the row if it holds numbers"
+            "column is taken as symbols; correct the row if it holds numbers"
         )
     return series
 
 
-def _check_finite(series: pl.Series, name: str, column: str) -> None:
+def _check_finite(series: pl.Series, name: str) -> None:
     extremes: Any = (series.min(), series.max())
     if any(abs(extreme) > LARGEST for extreme in extremes if extreme is not None):
-        wrong = (series.abs() > LARGEST).fill_null(False)
-        row = wrong.arg_max() or 0
+        row = (series.abs() > LARGEST).fill_null(False).arg_max() or 0
         raise BadTable(
-            f"{name}: row {row + 1}, column {column!r} is {series[row]:g}, too large; "
+            f"{name}: row {row + 1}, column {series.name!r} is {series[row]:g}, too large; "
             "leave it empty if it is not known, or rescale the column"
         )
 
@@ -127,9 +126,7 @@ def parse_dates(table: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
 def _may_be_dates(series: pl.Series) -> bool:
     """Tell whether the first value has enough digits for a date or a time."""
-    if not series.count():
-        return False
-    first = next(value for value in series if value is not None)
+    first = next((value for value in series if value is not None), "")
     return sum(map(str.isdigit, first)) >= FEWEST_DIGITS
 
 
@@ -137,12 +134,9 @@ def _parse_column(series: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return a column as dates if all of it is; try the fast parser first."""
     import polars as pl
 
-    ways: dict[Any, Callable[..., pl.Series]] = {
-        pl.Date: series.str.to_date,
-        pl.Time: series.str.to_time,
-    }
+    parsers: dict[Any, Any] = {pl.Date: series.str.to_date, pl.Time: series.str.to_time}
     with suppress(pl.exceptions.PolarsError):  # the fast parser knows no format
-        quick = ways.get(dtype.base_type(), series.str.to_datetime)(strict=False)
+        quick: pl.Series = parsers.get(dtype.base_type(), series.str.to_datetime)(strict=False)
         if quick.null_count() == series.null_count():
             return quick
     known = _infer_column(series.drop_nulls())
@@ -177,9 +171,7 @@ def find_uninformative(table: pl.DataFrame, columns: list[str]) -> dict[str, str
     if rows <= 1 or not columns:
         return {}
     table = table.select(columns)
-    values = table.select(pl.all().n_unique()).row(
-        0
-    )  # in one query: one at a time, each costs as much
+    values = table.select(pl.all().n_unique()).row(0)  # one query for all columns
     heads = table.head(FEW + 1).get_columns()
     for series, head, distinct in zip(table.get_columns(), heads, values, strict=True):
         if distinct == 1:
@@ -209,23 +201,23 @@ def _is_counter(series: pl.Series) -> bool:
     return bool(steps[0] != 0 and (steps == steps[0]).all())
 
 
-def _is_series_name(series: pl.Series, distinct: int) -> bool:
-    """Tell whether text has three values or more, each in one long run of rows."""
+def _is_text(series: pl.Series) -> bool:
     import polars as pl
 
-    if series.dtype not in (pl.String, pl.Categorical, pl.Enum) or series.null_count():
+    return series.dtype in (pl.String, pl.Categorical, pl.Enum)
+
+
+def _is_series_name(series: pl.Series, distinct: int) -> bool:
+    """Tell whether text has three values or more, each in one long run of rows."""
+    if not _is_text(series) or series.null_count() or not FEW < distinct <= len(series) / MANY:
         return False
-    runs = len(series.rle()) if FEW < distinct <= len(series) / MANY else 0
-    return distinct > FEW and runs == distinct
+    return len(series.rle()) == distinct
 
 
 def _is_row_name(series: pl.Series, distinct: int) -> bool:
     """Tell whether no text is repeated."""
-    import polars as pl
-
-    text = series.dtype in (pl.String, pl.Categorical, pl.Enum)
     known = series.count()
-    return bool(text and known > MANY / 2 and distinct - (known < len(series)) == known)
+    return _is_text(series) and known > MANY / 2 and distinct - (known < len(series)) == known
 
 
 def match_new_rows(
@@ -244,9 +236,8 @@ def match_new_rows(
     ----------
     new, name : the new rows, and their file
     table, past : the labelled rows, and their file
-    columns : the observed columns, which both tables have
     batch : whether the new rows are a batch of the same file, where digits among symbols are
-        symbols; otherwise numbers that no labelled row has as a symbol are refused
+        symbols; otherwise a column of numbers that no labelled row has as a symbol is refused
     """
     import polars as pl
 
@@ -255,36 +246,48 @@ def match_new_rows(
     new = new.with_columns(pl.when(~blank).then(pl.col(symbols))) if symbols else new
     new, notes = tidy_columns(new, name, [one for one in columns if one not in symbols])
     if state in new.columns:
-        notes.append(f"{name}: column {state!r} is not looked at; new rows need no state")
+        notes.append(f"{name}: column {state!r} is ignored; new rows need no state")
     known_columns = {*table.columns, state}
     others = [column for column in new.columns if column not in known_columns]
     if others:
-        notes.append(f"{name}: left out, not being in {past}: {', '.join(others)}")
+        notes.append(f"{name}: columns that {past} does not have are left out: {', '.join(others)}")
+    matched = []
     both = (new.select(columns).get_columns(), table.select(columns).get_columns())
-    found = []
     for column, series, known in zip(columns, *both, strict=True):
-        if name_kind(known) == "text" and name_kind(series) == "numbers":
-            series = _write_as_text(series, known)
-        elif column in symbols and not batch and _are_other_numbers(series, known):
-            series = series.str.strip_chars().cast(pl.Float64)
         kinds = {name_kind(series), name_kind(known)}
-        if len(kinds) > 1 and "nothing" not in kinds:
-            row = _find_first_odd(series, known)
+        odd, quoted = None, False
+        if name_kind(known) == "text" and "numbers" in kinds:
+            series = series.cast(pl.String)
+            odd = _find_unknown(series, known)
+        elif column in symbols and not batch and _are_numbers(series):
+            odd = _find_unknown(series, known)
+        elif len(kinds) > 1 and "nothing" not in kinds:
+            odd, quoted = _find_first_odd(series, known), True
+        if odd is not None:
+            value = repr(series[odd]) if quoted else series[odd]
             raise BadTable(
-                f"{name}: row {row + 1}, column {column!r} is {series[row]!r}, and in {past} the "
-                f"column holds {name_kind(known)}; write both alike"
+                f"{name}: row {odd + 1}, column {column!r} is {value}, and in {past} the column "
+                f"holds {name_kind(known)}; write both alike"
             )
-        found.append(series.alias(column))
-    return new.with_columns(found), notes
+        matched.append(series.alias(column))
+    return new.with_columns(matched), notes
+
+
+def _find_unknown(series: pl.Series, known: pl.Series) -> int | None:
+    """Return the first row whose symbol no labelled row has."""
+    unknown = ~series.is_in(known.unique().implode()).fill_null(True)
+    return unknown.arg_max() if unknown.any() else None
+
+
+def _are_numbers(text: pl.Series) -> bool:
+    import polars as pl
+
+    numbers = text.drop_nulls().str.strip_chars().cast(pl.Float64, strict=False)
+    return bool(numbers.len() and numbers.is_not_null().all())
 
 
 def name_symbols(table: pl.DataFrame) -> list[str]:
-    """Return the columns of text, whose values are symbols.
-
-    >>> import polars as pl
-    >>> name_symbols(pl.DataFrame({"code": ["007", "x1"], "heat": [1.5, 2.0]}))
-    ['code']
-    """
+    """Return the columns of text, whose values are symbols."""
     return [one.name for one in table.get_columns() if name_kind(one) == "text"]
 
 
@@ -314,23 +317,4 @@ def _find_first_odd(series: pl.Series, known: pl.Series) -> int:
         elif name_kind(known) == "true or false":
             fits |= bare.is_in(["true", "false"])
         odd = (odd & ~fits).fill_null(False)
-    elif name_kind(series) == "numbers" and name_kind(known) == "text":
-        odd &= ~series.cast(pl.String).is_in(known.unique().implode()).fill_null(True)
     return odd.arg_max() or 0
-
-
-def _are_other_numbers(series: pl.Series, known: pl.Series) -> bool:
-    """Tell whether all text is numbers, some of which are not among the known symbols."""
-    import polars as pl
-
-    numbers = series.drop_nulls().str.strip_chars().cast(pl.Float64, strict=False)
-    same = series.drop_nulls().is_in(known.unique().implode())
-    return bool(numbers.len() and numbers.is_not_null().all() and not same.all())
-
-
-def _write_as_text(series: pl.Series, known: pl.Series) -> pl.Series:
-    """Return numbers as text if all of them are known symbols."""
-    import polars as pl
-
-    text = series.cast(pl.String)
-    return text if text.drop_nulls().is_in(known.unique().implode()).all() else series

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from definetti.cli.options import Columns
 
-BY_COLUMN = "leave out column {!r} if rows follow each other all the same"
+BY_COLUMN = "leave out column {!r} if the rows are consecutive"
 SHOWN = 20  # columns that a message names
 # Words for a missing state. "none" and "Na" are not among them: they are names, too.
 NO_LABEL = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL")
@@ -47,24 +47,31 @@ class TimeColumn(NamedTuple):
 
 
 def find_time_column(
-    table: pl.DataFrame, columns: list[str]
+    table: pl.DataFrame, columns: list[str], order: pl.Series | None = None
 ) -> tuple[TimeColumn | None, list[str]]:
-    """Return the first column with dates in ascending order, if there is one; and notes."""
+    """Return the first column of ascending dates, or that of the order of rows; and notes."""
     notes: list[str] = []
-    for name in columns:
-        values = as_times(table[name])
-        if values is None:
-            continue
-        back = np.flatnonzero(np.diff(values.values) < 0)
-        if len(back):
-            notes.append(
-                f"column {name!r} goes back in time at row {back[0] + 2:,}: rows are taken in the "
-                "order of the file"
-            )
-            continue
-        holes = find_holes(values, np.arange(len(table)) == 0, BY_COLUMN.format(name))
-        return TimeColumn(name, values, holes), [holes.note] * bool(holes.note)
-    return None, notes
+    if order is not None:
+        times = None if order.null_count() else read_times(order.to_list())
+        found = None if times is None else (order.name, times)
+    else:
+        found = None
+        for name in columns:
+            times = as_times(table[name])
+            back: Any = [] if times is None else np.flatnonzero(np.diff(times.values) < 0)
+            if len(back):
+                notes.append(
+                    f"column {name!r} goes back in time at row {back[0] + 2:,}: rows are taken in "
+                    "the order of the file"
+                )
+            elif times is not None:
+                found = name, times
+                break
+    if found is None:
+        return None, notes
+    name, times = found
+    holes = find_holes(times, np.arange(len(times.values)) == 0, BY_COLUMN.format(name))
+    return TimeColumn(name, times, holes), [holes.note] if holes.note else []
 
 
 def as_times(series: pl.Series) -> Times | None:
@@ -76,15 +83,6 @@ def as_times(series: pl.Series) -> Times | None:
     if series.dtype not in (pl.Date, pl.Datetime) or series.null_count() or not len(series):
         return None
     return read_times(series.to_list())
-
-
-def read_order_times(series: pl.Series) -> TimeColumn | None:
-    """Return the times or numbers by which the rows of one series are sorted."""
-    times: Any = None if series.null_count() else read_times(series.to_list())
-    if times is None:
-        return None
-    holes = find_holes(times, np.arange(len(series)) == 0, BY_COLUMN.format(series.name))
-    return TimeColumn(series.name, times, holes)
 
 
 @dataclass
@@ -112,7 +110,7 @@ class LabelledTable:
     notes: list[str] = field(default_factory=list)
     lengths: list[int] | None = None
     rows: Sequence[int] = ()
-    keys: pl.DataFrame | None = None
+    keys: Any = None
     new_keys: pl.DataFrame | None = None
     time: str | None = None
     clock: Clock | None = None
@@ -164,12 +162,11 @@ def split_labelled_rows(
     order : what the rows were sorted by; by default a column of dates
     """
     check_columns(table, name, [state], "--state-column")
-    notes: list[str] = []
-    columns = _choose_columns(table, name, state, observed, notes)
-    table, found = tidy_columns(table, name, columns)
-    labels, odd = read_states(table, name, state)
-    notes += found + odd
-    rows = find_labelled(labels, name, state)
+    columns, notes = _choose_columns(table, name, state, observed)
+    table, type_notes = tidy_columns(table, name, columns)
+    labels, label_notes = read_states(table, name, state)
+    notes += type_notes + label_notes
+    rows = _find_labelled(labels, name, state)
     end = rows[-1] + 1
     uninformative = find_uninformative(table[:end], columns)
     if observed is None:
@@ -179,15 +176,11 @@ def split_labelled_rows(
             f"column {column!r} {why} and is uninformative" for column, why in uninformative.items()
         ]
     if not columns:
-        notes.append("no column is observed, so the states are taken as a plain Markov chain")
+        notes.append("no column is observed, so the states are modelled as a plain Markov chain")
     rest, known = table[end:], table[:end] if len(rows) == end else table[rows]
-    used = {state, *columns}
-    left = [column for column in table.columns if column not in used]
-    timed, told = find_time_column(table, left)
-    if order is not None:
-        timed, told = read_order_times(order), []
-        told += [timed.holes.note] if timed is not None and timed.holes.note else []
-    notes += told
+    keys = [column for column in table.columns if column not in {state, *columns}]
+    timed, time_notes = find_time_column(table, keys, order)
+    notes += time_notes
     lengths = _find_segments(rows, None if timed is None else timed.holes.after)
     if len(rows) < end:
         notes.append(_note_gaps(rows, lengths or [], name, state))
@@ -198,8 +191,8 @@ def split_labelled_rows(
                 "as well; leave one of them out"
             )
         check_columns(new, new_name, columns)
-        rest, found = match_new_rows(new, new_name, table, name, columns=columns, state=state)
-        notes += found
+        rest, new_notes = match_new_rows(new, new_name, table, name, columns=columns, state=state)
+        notes += new_notes
     clock = None if timed is None else timed.clock(rows[-1])
     until, hole = len(rest), ""
     if timed is not None and len(rest):
@@ -210,23 +203,27 @@ def split_labelled_rows(
             until, hole = rows_until_hole(later, clock, name if new is None else new_name)
     states = [labels[row] for row in rows]
     notes += _note_states(len(rows), state, len(set(states)))
-    kinds = table.select(columns).schema
     return LabelledTable(
         observations=take_columns(known, columns),
         states=states,
         new=take_columns(rest, columns) if columns and len(rest) else None,
         new_rows=len(rest),
-        columns={column: str(dtype).lower() for column, dtype in kinds.items()},
+        columns=name_types(table, columns),
         notes=notes,
         lengths=lengths,
         rows=rows,
-        keys=known.drop(state, *columns),
+        keys=known.select(keys),
         new_keys=rest.drop(state, *columns, strict=False),
         time=None if timed is None else timed.name,
         clock=clock,
         new_until=until,
         hole=hole,
     )
+
+
+def name_types(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
+    """Return columns with the names of their types."""
+    return {name: str(kind).lower() for name, kind in table.select(columns).schema.items()}
 
 
 def check_columns(table: pl.DataFrame, name: str, columns: list[str], option: str = "") -> None:
@@ -249,48 +246,43 @@ def _list_some(names: list[str]) -> str:
 
 
 def _choose_columns(
-    table: pl.DataFrame, name: str, state: str, observed: str | None, notes: list[str]
-) -> list[str]:
-    kinds = table.schema
+    table: pl.DataFrame, name: str, state: str, observed: str | None
+) -> tuple[list[str], list[str]]:
+    """Return the columns that may be observed, or those that were named; and notes."""
+    kinds, notes = table.schema, []
     dated = {one: None for one, kind in kinds.items() if kind.is_temporal() and one != state}
     if observed is None:
         columns = [column for column in kinds if column != state and column not in dated]
         if dated:
-            notes.append(f"left out, being dates: {', '.join(dated)}")
+            notes.append(f"columns of dates are left out: {', '.join(dated)}")
         if ROW_NAME in columns:
             columns.remove(ROW_NAME)
             notes.append(
                 f"{name}: the header has one name fewer than the rows have fields, so that the "
                 "first field is taken as the name of its row and left out"
             )
-    else:
-        columns = [column.strip() for column in observed.split(",") if column.strip()]
+        return columns, notes
+    columns = [column.strip() for column in observed.split(",") if column.strip()]
     check_columns(table, name, columns, "--observation-columns")
-    if twice := find_repeated(columns):
-        raise BadTable(f"--observation-columns names {twice[0]!r} twice; leave one out")
-    for column in columns:
-        if column == state:
-            raise BadTable(f"column {column!r} is the state and cannot be observed as well")
-        if column in dated:
-            raise BadTable(
-                f"{name}: column {column!r} holds dates, which come once only; leave it out, or "
-                "turn it into numbers (the hour of the day, say)"
-            )
-    return columns
+    if repeated := find_repeated(columns):
+        raise BadTable(f"--observation-columns names {repeated[0]!r} twice; leave one out")
+    if state in columns:
+        raise BadTable(f"column {state!r} is the state and cannot be observed as well")
+    if column := next((column for column in columns if column in dated), None):
+        raise BadTable(
+            f"{name}: column {column!r} holds dates, which do not repeat; leave it out, or "
+            "turn it into numbers (the hour of the day, say)"
+        )
+    return columns, notes
 
 
 def choose_observed(
     table: pl.DataFrame, first: pl.DataFrame, name: str, state: str, observed: str | None
 ) -> tuple[list[str], list[str]]:
-    """Return the observed columns of a table of many series, and notes.
-
-    Parameters
-    ----------
-    table, first : rows of some series, and of the first of them
-    observed : as in `split_labelled_rows`
-    """
-    notes: list[str] = []
-    columns = _choose_columns(table, name, state, observed, notes)
+    """Return the observed columns of some series, of which `first` is the first; and notes."""
+    columns, notes = _choose_columns(table, name, state, observed)
+    if observed is not None:
+        return columns, notes
     uninformative = find_uninformative(table, columns)
     # A counter begins anew in every series; a value that is constant in one differs in others.
     uninformative |= {
@@ -298,7 +290,7 @@ def choose_observed(
         for one, why in find_uninformative(first, columns).items()
         if first[one].n_unique() > 1
     }
-    return (_leave_out(columns, uninformative, notes) if observed is None else columns), notes
+    return _leave_out(columns, uninformative, notes), notes
 
 
 def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any], list[str]]:
@@ -320,13 +312,13 @@ def read_states(table: pl.DataFrame, name: str, column: str) -> tuple[list[Any],
         number = absent.sum()
         rows = "1 row" if number == 1 else f"{number:,} rows"
         notes.append(
-            f"{name}: column {column!r} has {words} in {rows}, read as empty; to have a state of "
-            f"such a name write it otherwise, '({bare.filter(absent)[0]})' say"
+            f"{name}: column {column!r} has {words} in {rows}, read as empty; to use it as a "
+            f"state, write it otherwise, '({bare.filter(absent)[0]})' say"
         )
     return kept.to_list(), notes + _note_blanks(kept, name, column)
 
 
-def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
+def _find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
     """Return the places of the labelled rows; new rows come after the last."""
     known = [row for row, label in enumerate(labels) if label is not None]
     if not known:
@@ -338,12 +330,7 @@ def find_labelled(labels: list[Any], name: str, column: str) -> Sequence[int]:
 
 
 def _find_segments(rows: Sequence[int], holes: Any = None) -> list[int] | None:
-    """Return the lengths of the segments of consecutive rows; None if there is one.
-
-    Parameters
-    ----------
-    holes : for every row of the table, whether rows are missing before it
-    """
+    """Return the lengths of the runs of rows without a gap or a hole before; None for one."""
     if len(rows) > rows[-1] and holes is None:
         return None
     begins = [
@@ -362,9 +349,9 @@ def _note_gaps(rows: Sequence[int], lengths: list[int], name: str, state: str) -
     number = "1 row has" if len(lacking) == 1 else f"{len(lacking):,} rows have"
     last = lengths[-1] if lengths else len(rows)
     return (
-        f"{name}: {number} no {state} before others that have one, row {lacking[0]:,} the first: "
-        f"taken as gaps. What is predicted follows the last gap and is compared with the {last:,} "
-        "rows after it; a model learns from all"
+        f"{name}: {number} no {state} before the last label, the first in row {lacking[0]:,}; "
+        f"these rows are gaps. Predictions are compared with the {last:,} rows after the last gap; "
+        "the model is fitted on all"
     )
 
 
@@ -394,7 +381,7 @@ def _leave_out(columns: list[str], uninformative: dict[str, str], notes: list[st
 def _note_states(rows: int, state: str, number: int) -> list[str]:
     """Return a note if the number of states looks like a mistake."""
     if number == 1:
-        return [f"column {state!r} has one state only, so every set holds that one"]
+        return [f"column {state!r} has one state only, so every set contains it"]
     if rows >= MANY and number > rows / 2:
         return [f"column {state!r} has {number} states in {rows} rows; is it the state?"]
     return []

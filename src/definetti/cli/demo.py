@@ -8,7 +8,6 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_errors
 from definetti.cli.printing import console, print_json
 from definetti.cli.report import is_report_file
 from definetti.cli.simulate import is_simulated_file
@@ -36,56 +35,46 @@ def demo(
 
     Example: definetti demo
     """
-    with report_errors():
-        if folder.exists() and not folder.is_dir():
-            raise ValueError(f"{folder} is a file; name a folder for the demo to put its files in")
-        folder.mkdir(parents=True, exist_ok=True)
-        data, page = folder / "days.csv", folder / "report.html"
-        check_output(data, [], force, is_simulated_file)  # both, before any work is done
-        check_output(page, [], force, is_report_file, (".html",))
-        tour, app = plan_tour(data, page, force), context.find_root().command
-        if json:
-            print_json([
-                {"command": " ".join(stop.command), "result": _run_as_json(app, stop.command)}
-                for stop in tour
-            ])  # fmt: skip
-        else:
-            _guide(app, tour, page)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; name a folder for the demo to put its files in")
+    folder.mkdir(parents=True, exist_ok=True)
+    data, page = folder / "days.csv", folder / "report.html"
+    check_output(data, [], force, is_simulated_file)  # both, before any work is done
+    check_output(page, [], force, is_report_file, (".html",))
+    tour, app = plan_tour(data, page, force), context.find_root().command
+    if json:
+        print_json([
+            {"command": " ".join(stop.command), "result": _run_as_json(app, stop.command)}
+            for stop in tour
+        ])  # fmt: skip
+    else:
+        _guide(app, tour, page)
 
 
 def plan_tour(data: Path, page: Path, force: bool = False) -> list[Stop]:
     """Return the tour."""
     anyway = ["--force"] if force else []
-    observed = ["--observation-columns", "carried"]
+    shared = [str(data), "--observation-columns", "carried", "--confidence", "0.9"]
+    numbers = ["--rows", str(ROWS), "--new", str(NEW), "--seed", str(SEED)]
     return [
         Stop(
             "A file first: days of sun or rain, and what a neighbour carried on each.\n"
             f"The weather of the last {NEW} days is not known.",
-            [
-                "simulate",
-                str(data),
-                "--rows",
-                str(ROWS),
-                "--new",
-                str(NEW),
-                "--seed",
-                str(SEED),
-                *anyway,
-            ],
+            ["simulate", str(data), *numbers, *anyway],
         ),
         Stop(
-            "What was the weather on these days? A set of answers that holds the true one\n"
-            "with probability at least 0.9, whatever the chances of rain and umbrellas are.",
-            ["predict", str(data), *observed, "--confidence", "0.9"],
+            "What was the weather on these days? A set of answers that contains the true one\n"
+            "with probability at least 0.9, whatever the probabilities of rain and umbrellas.",
+            ["predict", *shared],
         ),
         Stop(
-            "Is the promise kept? Known days, three at a time, predicted as if they were not\n"
-            "known, each time from all days before; beside a method that ignores time.",
-            ["backtest", str(data), *observed, "--confidence", "0.9", "--horizon", str(NEW)],
+            "Does the guarantee hold? Known days, three at a time, are predicted as if they were\n"
+            "unknown, each time from all days before; beside a method that ignores time.",
+            ["backtest", *shared, "--horizon", str(NEW)],
         ),
         Stop(
             "All of it on one page, on which the level can be chosen.",
-            ["report", str(data), *observed, "--confidence", "0.9", "-o", str(page), *anyway],
+            ["report", *shared, "-o", str(page), *anyway],
         ),
     ]
 
@@ -111,7 +100,7 @@ def _guide(app: Any, tour: list[Stop], page: Path) -> None:
     for line in (
         f"The report: {page.resolve()}",
         "Open it in a browser and move the slider; then take a file of your own.",
-        "`definetti verify` proves the promise, by adding up the probability of every sequence.",
+        "`definetti verify` proves the guarantee by adding up the probability of every sequence.",
     ):
         screen.print(line, soft_wrap=True)
 

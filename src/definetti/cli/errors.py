@@ -188,17 +188,13 @@ def check_address_space(name: str, paths: Iterable[Path]) -> None:
     needed = BASE + sum(path.stat().st_size for path in paths)
     if limit < needed:
         raise BadTable(
-            f"{name} takes some {needed / 1e9:.1f} GB of addresses, and {limit / 1e9:.1f} GB are "
-            "allowed; raise the limit (ulimit -v), or split the files and ask for some at a time"
+            f"{name} takes some {needed / 1e9:.1f} GB of address space, and {limit / 1e9:.1f} GB "
+            "are allowed; raise the limit (ulimit -v), or split the files"
         )
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error is for want of memory, whichever library raised it.
-
-    >>> is_out_of_memory(OSError("Cannot allocate memory (os error 12)"))
-    True
-    """
+    """Tell whether an error is for want of memory, whichever library raised it."""
     if isinstance(error, MemoryError) or WORDS.search(str(error)) is not None:
         return True
     return isinstance(error, OSError) and error.errno == errno.ENOMEM

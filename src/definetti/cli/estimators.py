@@ -6,13 +6,12 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from definetti.cli.errors import BadTable
-from definetti.cli.options import check_single_series
 
 if TYPE_CHECKING:
     import polars as pl
 
     from definetti.cli.columns import LabelledTable
-    from definetti.cli.options import Grouping, Settings
+    from definetti.cli.options import Settings
 
 LONGEST = 100  # characters of --memory; Python itself reads no number of thousands of digits
 MOST = 100_000  # candidates that may be listed, as the estimator has it
@@ -31,7 +30,7 @@ def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, 
         label = named.get(name.strip(), name.strip()) if equals else None
         if label in found:
             raise ValueError(
-                f"--confidence {text}: {name.strip() or 'a level for all others'!r} is there twice"
+                f"--confidence {text}: {name.strip() or 'a level for all others'!r} is given twice"
                 "; give each state one level, and one without a name for all others; for several "
                 "levels give --confidence several times"
             )
@@ -46,16 +45,12 @@ def read_confidence(text: str, states: Iterable[Hashable]) -> float | dict[Any, 
 
 
 def read_confidences(texts: list[str], states: Iterable[Hashable]) -> list[Any]:
-    """Read the levels of all ``--confidence`` options; none may be there twice.
-
-    >>> read_confidences(["0.8", "N1=0.99,0.9"], ["W", "N1"])
-    [0.8, {'N1': 0.99, None: 0.9}]
-    """
+    """Read the levels of all ``--confidence`` options; none may be given twice."""
     labels = list(states)
     found = [read_confidence(text, labels) for text in texts]
     for place, level in enumerate(found):
         if level in found[:place]:
-            raise ValueError(f"--confidence {texts[place]} is there twice; leave one out")
+            raise ValueError(f"--confidence {texts[place]} is given twice; leave one out")
     return found
 
 
@@ -87,11 +82,7 @@ def write_level(level: float | dict[Any, float]) -> float | str:
 def list_levels(
     confidence_level: float | dict[Any, float], states: Iterable[Hashable]
 ) -> list[float]:
-    """Return the level of each state.
-
-    >>> list_levels({"N1": 0.99, None: 0.8}, ["W", "N1"])
-    [0.8, 0.99]
-    """
+    """Return the level of each state."""
     from definetti.levels import read_levels
 
     return [float(1 - alpha) for alpha in read_levels(confidence_level).alphas(states)]
@@ -110,14 +101,7 @@ def name_levels(
 
 
 def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
-    """Return a classifier of scikit-learn for columns of numbers and of symbols.
-
-    >>> import polars as pl
-    >>> rows = pl.DataFrame({"seen": ["hat", "umbrella"], "mm": [0.5, 3.0]})
-    >>> made = make_classifier("logistic", rows, 0).fit(rows, ["sun", "rain"])
-    >>> made.predict(rows).tolist()
-    ['sun', 'rain']
-    """
+    """Return a classifier of scikit-learn for columns of numbers and of symbols."""
     from sklearn.compose import make_column_transformer
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.impute import SimpleImputer
@@ -142,42 +126,31 @@ def make_classifier(name: str, columns: pl.DataFrame | None, seed: int) -> Any:
     return make_pipeline(make_column_transformer((counted, symbols), (filled, numbers)), last)
 
 
-def make_estimator(
-    settings: Settings,
-    data: LabelledTable,
-    steps: int,
-    *,
-    lag: int = 0,
-    many: bool = False,
-) -> Any:
-    """Return the unfitted estimator that the options describe.
+def make_estimator(settings: Settings, data: LabelledTable, steps: int, *, lag: int = 0) -> Any:
+    """Return the unfitted estimator that the options describe, for up to so many steps.
 
-    Without --train-size, the model is fixed on the first half of the rows where it has to be.
-
-    Parameters
-    ----------
-    steps : the largest horizon that it will predict
-    many : whether it is for many series, of which each decides whether refitting would be slow
+    Without --train-size, the model is fixed on the first half of the rows where it has to be. With
+    "departures" the number of rows is not fixed in advance, so that there is no half.
     """
     from definetti.conformal import ConformalHMM
+    from definetti.data.candidates import is_long
 
     check_errors(settings.guarantee.value, settings.max_errors, steps - lag)
-    forecast = 0 < data.new_rows < steps
-    needed = (
-        settings.guarantee.value != "all" or forecast or lag > 0
-        or settings.classifier is not None
-    )  # fmt: skip
+    train_size = settings.train_size
+    if train_size is None and settings.symmetry != "departures":
+        forecast = 0 < data.new_rows < steps
+        stepwise = settings.guarantee.value != "all"
+        needed = stepwise or forecast or lag > 0 or settings.classifier is not None
+        if needed or is_long(len(set(data.states)), steps, MOST):
+            data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
+            train_size = 0.5
     return ConformalHMM(
         find_model(settings, data),
         conformity_score=settings.score, symmetry=settings.symmetry,
         memory=read_memory(settings.memory),
         confidence_level=read_confidence(settings.confidence[0], data.states),
         guarantee=find_guarantee(settings),
-        states=read_labels(settings.states, data.states),
-        train_size=choose_share(
-            data, steps, settings.train_size, needed, "" if many else settings.symmetry,
-            settings.memory,
-        ),
+        states=read_labels(settings.states, data.states), train_size=train_size,
         smoothing=settings.smoothing, allow_empty=settings.allow_empty,
         random_state=settings.seed,
     )  # fmt: skip
@@ -241,81 +214,12 @@ def read_memory(text: str) -> Any:
 
 
 def write_memory(memory: Any) -> str:
-    """Write a memory as `read_memory` reads it.
-
-    >>> write_memory(2), write_memory("age"), write_memory(read_memory("age:20"))
-    ('2', 'age', 'age:20')
-    """
+    """Write a memory as `read_memory` reads it."""
     from definetti.memory import Age
 
     if isinstance(memory, Age):
         return memory.known_as if memory.most is None else f"{memory.known_as}:{memory.most}"
     return str(memory)
-
-
-def check_share(train_size: float | None) -> None:
-    """Refuse a --train-size that is neither a share nor a number of rows."""
-    if train_size is None or 0 < train_size < 1 or (isinstance(train_size, int) and train_size > 1):
-        return
-    raise ValueError(
-        f"--train-size must be a share between 0 and 1, both excluded, or a whole number of rows "
-        f"> 1, got {train_size:g}; 0.5 fixes the model on the first half of the rows"
-    )
-
-
-def choose_share(
-    data: LabelledTable,
-    steps: int,
-    train_size: float | None,
-    needed: bool = False,
-    symmetry: str = "",
-    memory: str = "1",
-) -> float | None:
-    """Return the share of rows that train a fixed model; add a note if it is chosen here.
-
-    The choice depends only on what all rearrangements share: the number of states, steps and rows,
-    and the observed columns. With "departures" none of these is fixed in advance, so that there is
-    no choice.
-
-    Parameters
-    ----------
-    needed : whether a fixed model is needed however few candidates there are
-    symmetry, memory : of the estimator; they tell whether fixing the model saves the listing
-    """
-    from definetti.data.candidates import is_long, is_slow
-    from definetti.symmetry import Spaced
-
-    if train_size is not None or symmetry == "departures":
-        return train_size
-    n, rows = len(set(data.states)), len(data.states)
-    if needed or is_long(n, steps, MOST):
-        data.notes.append("the model is fixed on the first half of the rows (--train-size 0.5)")
-        return 0.5
-    if symmetry not in ("auto", "spaced") or memory != "1":
-        return None
-    if is_slow(n, steps, rows, _shares(data), Spaced.recent):
-        data.notes.append(
-            "the model is fixed on the first half of the rows (--train-size 0.5): to refit it for "
-            f"each of {n**steps:,} sequences would take seconds"
-        )
-        return 0.5
-    return None
-
-
-def _shares(data: LabelledTable) -> bool:
-    """Tell whether refitted candidates share likelihoods under the emission of the columns."""
-    from definetti.emissions import Mixed
-    from definetti.emissions.choice import kinds_of
-    from definetti.emissions.sharing import shares_laws
-
-    seen = [kinds_of(part) for part in (data.observations, data.new) if part is not None]
-    if not seen:
-        return True
-    emission = seen[0].join(seen[-1]).emission()
-    laws = [emission]
-    if isinstance(emission, Mixed):
-        laws = [*emission.columns.values()] if emission.columns != "auto" else []
-    return all(shares_laws(law, None) for law in laws)
 
 
 def find_guarantee(settings: Settings) -> Any:
@@ -336,8 +240,8 @@ def check_errors(guarantee: str, max_errors: int, steps: int) -> None:
     if max_errors >= steps:
         few = "the one step" if steps == 1 else f"all {steps} steps"
         raise ValueError(
-            f"--guarantee errors with --max-errors {max_errors} lets {few} be wrong and so "
-            f"promises nothing; give --max-errors {steps - 1} at most, or more steps with --horizon"
+            f"--guarantee errors with --max-errors {max_errors} lets {few} be wrong, so nothing is "
+            f"guaranteed; give --max-errors {steps - 1} at most, or more steps with --horizon"
         )
 
 
@@ -345,15 +249,6 @@ def check_lag(lag: int, steps: int) -> None:
     """Refuse a lag that leaves no step to predict."""
     if lag >= steps:
         raise ValueError(
-            f"--lag {lag} leaves none of {steps} steps to ask about; give --lag {steps - 1} at "
-            "most, or more steps with --horizon"
+            f"--lag {lag} leaves none of {steps} steps to predict; give --lag {steps - 1} at most, "
+            "or more steps with --horizon"
         )
-
-
-def check_grouping(grouping: Grouping) -> None:
-    """Refuse options that are for many series where there is one."""
-    if grouping.group_column is None:
-        check_single_series({
-            "--order-column": grouping.order_column is not None,
-            "--series": grouping.series.value != "own",
-        })  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as js
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib import import_module
@@ -14,7 +14,6 @@ import typer
 
 from definetti._system.interrupts import is_stopping
 from definetti.cli import options
-from definetti.cli.errors import report_errors
 from definetti.cli.printing import print_json, print_stderr, print_text
 from definetti.cli.writing import check_folder
 
@@ -33,15 +32,15 @@ def find_data_files(data: Path | None) -> list[Path]:
 def check_jobs(jobs: int) -> None:
     """Refuse zero processes."""
     if jobs == 0:
-        raise ValueError("--jobs 0: 0 processes do no work; give 1 or more, or -1 for one a core")
+        raise ValueError("--jobs must not be 0; give 1 or more, or -1 for one per core")
 
 
 @contextmanager
 def explain_resuming(output: Path) -> Iterator[None]:
     """Say how to resume a run that ends early, for whatever reason."""
     remedy = (
-        f"Finished cells are in {output / 'cells'}; the same command goes on from there, and "
-        "--fresh starts anew."
+        f"Finished cells are in {output / 'cells'}; the same command resumes there, and "
+        "--fresh starts again."
     )
     try:
         yield
@@ -119,20 +118,6 @@ def reproduce(
 
     Example: definetti reproduce figure1 --repetitions 100 --jobs 2
     """
-    with report_errors():
-        kept = _run_experiments(
-            what, jobs=jobs, repetitions=repetitions, seed=seed, output=output, data=data,
-            cluster=cluster, fresh=fresh, force=force, json=json,
-        )  # fmt: skip
-    if not kept:
-        raise typer.Exit(1)
-
-
-def _run_experiments(
-    what: What, *, jobs: int, repetitions: int, seed: int, output: Path, data: Path | None,
-    cluster: str | None, fresh: bool, force: bool, json: bool,
-) -> bool:  # fmt: skip
-    """Run and print; return whether every method with a guarantee has its coverage."""
     check_jobs(jobs)
     from definetti import experiments
     from definetti.experiments.recorded_series import FILES, read_series
@@ -141,31 +126,31 @@ def _run_experiments(
     if data is None and what not in (What.figure1, What.figure2):
         files = "; ".join(f"{file.name} from {file.origin}" for file in FILES)
         raise ValueError(f"{what} needs real series: name a folder with --data ({files})")
-    how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": fresh, "verbose": True}
-    runs: dict[What, Callable[[], experiments.Reproduction]] = {
-        What.figure1: lambda: experiments.figure1(output, repetitions=repetitions, **how),
-        What.figure2: lambda: experiments.figure2(output, repetitions=repetitions, **how),
-        What.table1: lambda: experiments.table1(output, data or "", **how),
-        What.figure3: lambda: experiments.figure3(output, data or "", **how),
-    }
     check_experiment(output, repetitions, seed)  # before an hour of work
     if data is not None:
         read_series(data)
-    names = list(runs) if what is What.all else [what]
+    names = [one for one in What if one is not What.all] if what is What.all else [what]
     written = [pattern for name in names for pattern in (f"{name}.csv", f"{name}_*.png")]
     check_folder(output, written, find_data_files(data), force)
     done: list[experiments.Reproduction] = []
     with explain_resuming(output), use_cluster(cluster):
         for name in names:
             # The series of figure3 are those of table1, which has just computed them.
-            how["fresh"] = fresh and not (what is What.all and name is What.figure3)
-            done.append(runs[name]())
+            again = fresh and not (what is What.all and name is What.figure3)
+            how: dict[str, Any] = {"n_jobs": jobs, "seed": seed, "fresh": again, "verbose": True}
+            if name in (What.figure1, What.figure2):
+                run = experiments.figure1 if name is What.figure1 else experiments.figure2
+                done.append(run(output, repetitions=repetitions, **how))
+            else:
+                recorded = experiments.table1 if name is What.table1 else experiments.figure3
+                done.append(recorded(output, data or "", **how))
             if not json:
                 print_text(f"{done[-1]}\n")
     if json:  # one document, so all at once
         parts = [js.loads(one.to_json()) for one in done]
         print_json(parts if what is What.all else parts[0])
-    return all(one.keeps_promise for one in done)
+    if not all(one.keeps_promise for one in done):
+        raise typer.Exit(1)
 
 
 def complete_worlds(incomplete: str) -> list[str]:
@@ -223,25 +208,6 @@ def compare(
 
     Example: definetti compare --worlds sticky,rare --repetitions 100 --jobs 2
     """
-    with report_errors():
-        found = _compare(
-            _split_names(worlds), _split_names(methods), repetitions=repetitions, jobs=jobs,
-            seed=seed, data=data, output=output, cluster=cluster, quick=quick, fresh=fresh,
-            force=force,
-        )  # fmt: skip
-        if json:
-            print_json(js.loads(found.to_json()))
-        else:
-            print_text(str(found))
-    if not found.keeps_promise:
-        raise typer.Exit(1)
-
-
-def _compare(
-    places: list[str] | None, names: list[str] | None, *, repetitions: int | None, jobs: int,
-    seed: int, data: Path | None, output: Path, cluster: str | None, quick: bool, fresh: bool,
-    force: bool,
-) -> Any:  # fmt: skip
     from definetti.experiments.benchmark import (
         HORIZONS,
         QUICK_HORIZONS,
@@ -253,6 +219,7 @@ def _compare(
     from definetti.experiments.reproduction import check_experiment
     from definetti.experiments.worlds import selected
 
+    places, names = _split_names(worlds), _split_names(methods)
     number = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     horizons = QUICK_HORIZONS if quick else HORIZONS
     check_jobs(jobs)
@@ -262,17 +229,19 @@ def _compare(
     for message in selected(places, data, horizons, number)[1]:
         print_stderr(message)
     with explain_resuming(output), use_cluster(cluster):
-        return run(output, data, worlds=places, methods=names, horizons=horizons,
-                   repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
-                   verbose=True)  # fmt: skip
+        found = run(output, data, worlds=places, methods=names, horizons=horizons,
+                    repetitions=number, seed=seed, n_jobs=jobs, fresh=fresh,
+                    verbose=True)  # fmt: skip
+    if json:
+        print_json(js.loads(found.to_json()))
+    else:
+        print_text(str(found))
+    if not found.keeps_promise:
+        raise typer.Exit(1)
 
 
 def _split_names(given: list[str] | None) -> list[str] | None:
-    """Read comma-separated names, given once or several times.
-
-    >>> _split_names(["sticky, rare", "ten"])
-    ['sticky', 'rare', 'ten']
-    """
+    """Read comma-separated names, given once or several times."""
     if not given:
         return None
     return [name.strip() for text in given for name in text.split(",") if name.strip()]

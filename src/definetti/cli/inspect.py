@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_errors
 from definetti.cli.fit import check_there
 from definetti.cli.printing import console, print_json
 
@@ -25,15 +24,14 @@ def inspect(
 
     Example: definetti inspect model.definetti
     """
-    with report_errors():
-        from definetti.saving.files import read_manifest
+    from definetti.saving.files import read_manifest
 
-        check_there(model)
-        found = read_manifest(model)
-        if json:
-            print_json(found)
-        else:
-            _show(model, found)
+    check_there(model)
+    found = read_manifest(model)
+    if json:
+        print_json(found)
+    else:
+        _show(model, found)
 
 
 def _show(model: Path, found: dict[str, Any]) -> None:
@@ -72,7 +70,7 @@ def list_fields(name: str, value: Any) -> list[tuple[str, str]]:
         return [(str(pair[0]), shorten(pair[1])) for pair in value["dict"]]
     kind, fields = name_thing(value)
     if kind == "labelled":
-        used = {"model": "model used", "alphabet": "states there are"}
+        used = {"model": "model used", "alphabet": "states"}
         return [(text, shorten(fields[key])) for key, text in used.items() if key in fields]
     return [(f"{name.strip('_')} used", shorten(value))]
 
@@ -86,11 +84,7 @@ def name_thing(value: Any) -> tuple[str, dict[str, Any]]:
 
 
 def shorten(value: Any) -> str:
-    """Write a value of a manifest in a few characters, objects by their names.
-
-    >>> shorten({"thing": ["hmm", {"prior": 0.5, "emission": {"thing": ["emission text", {}]}}]})
-    'hmm (prior 0.5, emission emission text)'
-    """
+    """Write a value of a manifest in a few characters, objects by their names."""
     kind, fields = name_thing(value)
     if kind:
         inside = ", ".join(f"{name} {shorten(one)}" for name, one in fields.items())

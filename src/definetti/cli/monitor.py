@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_errors
-from definetti.cli.estimators import check_share
 from definetti.cli.printing import console, format_label, print_json, print_notes, print_stderr
 from definetti.cli.stream_reader import Interrupts
 
@@ -52,7 +50,9 @@ def monitor(
     ] = 100,
     listen_to: Annotated[
         ListenTo,
-        options.guarantee_option(help="raise alarms when sets miss too often, or the law changes"),
+        options.guarantee_option(
+            help="raise alarms when sets miss too often, or the distribution changes"
+        ),
     ] = ListenTo.coverage,
     on_alarm: Annotated[
         OnAlarm, options.guarantee_option(help="what to do after an alarm")
@@ -90,44 +90,37 @@ def monitor(
 
     Example: definetti monitor nights.csv --group-column patient --json
     """
-    with report_errors():
-        from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
+    from definetti.cli.monitor_stream import StreamMonitor, StreamOptions
 
-        check_share(settings.train_size)
-        if len(settings.confidence) > 1:
-            raise ValueError(
-                f"a stream has one level, and --confidence is there {len(settings.confidence)} "
-                "times; give one"
-            )
-        group = grouping.group_column
-        if group is not None and save is not None:
-            raise ValueError("--save is for one series; leave it out, or --group-column")
-        watching = {
-            "listen_to": listen_to.value,
-            "on_alarm": on_alarm.value,
-            "adapt_from": adapt_from.value,
-            "visits": visits,
-            "alpha": alpha,
-        }
-        asked = StreamOptions(data, columns, settings, first, lag, watching, group)
-        stream = StreamMonitor(asked, save)
-        with Interrupts() as interrupts:
-            for report in stream.run(follow, interrupts):
-                _print_row(report, json, lag)
-        print_notes(stream.notes)
-        begun = {name: one.monitor for name, one in stream.series.items() if one.monitor}
-        if not begun:
-            found = f"fewer than {first} labelled rows have come"
-            if group is not None:
-                found = f"no series has {first} labelled rows"
-            raise ValueError(
-                f"{data}: {found}, which --first asks for; give more rows, or lower it"
-            )
-        if not json:
-            if group is None:
-                _print_series(begun[None], stream.rows)
-            else:
-                _print_all(begun, stream.rows, alpha)
+    if len(settings.confidence) > 1:
+        raise ValueError(
+            f"--confidence is given {len(settings.confidence)} times, and a stream has one level; "
+            "give one"
+        )
+    group = grouping.group_column
+    if group is not None and save is not None:
+        raise ValueError("--save is for one series; leave it out, or --group-column")
+    watching = {
+        "listen_to": listen_to.value, "on_alarm": on_alarm.value, "adapt_from": adapt_from.value,
+        "visits": visits, "alpha": alpha,
+    }  # fmt: skip
+    asked = StreamOptions(data, columns, settings, first, lag, watching, group)
+    stream = StreamMonitor(asked, save)
+    with Interrupts() as interrupts:
+        for report in stream.run(follow, interrupts):
+            _print_row(report, json, lag)
+    print_notes(stream.notes)
+    begun = {name: one.monitor for name, one in stream.series.items() if one.monitor}
+    if not begun:
+        found = f"fewer than {first} labelled rows have come"
+        if group is not None:
+            found = f"no series has {first} labelled rows"
+        raise ValueError(f"{data}: {found}, which --first requires; give more rows, or lower it")
+    if not json:
+        if group is None:
+            _print_series(begun[None], stream.rows)
+        else:
+            _print_all(begun, stream.rows, alpha)
 
 
 def _print_row(report: RowReport, json: bool, lag: int) -> None:
@@ -163,8 +156,7 @@ def _print_all(monitors: dict[Any, Monitor], rows: int, alpha: float) -> None:
         numbers = _show_share(one.coverage.overall)
         table.add_row(format_label(name), *numbers, f"{len(one.alarms):,}")
     table.caption = (
-        f"95 % intervals that hold whenever one looks; any alarm is ever false with probability "
-        f"{alpha:g} at most"
+        f"95 % intervals valid at all times; probability of any false alarm: at most {alpha:g}"
     )
     console().print(table)
 
@@ -175,13 +167,15 @@ def _print_series(monitor: Monitor, rows: int) -> None:
 
     from definetti.martingales import show_capital
 
-    table = Table(title=f"{rows:,} rows, {monitor.n_labels:,} labels judged", title_justify="left")
+    table = Table(
+        title=f"{rows:,} rows, {monitor.n_labels:,} labels evaluated", title_justify="left"
+    )
     for column in ("", "covered", "at all times", "sets"):
         table.add_column(column, justify="left" if not column else "right")
     table.add_row("all", *_show_share(monitor.coverage.overall))
     for state, share in monitor.coverage.by_state.items():
         table.add_row(format_label(state), *_show_share(share))
-    table.caption = f"95 % intervals that hold whenever one looks; {monitor.promise}"
+    table.caption = f"95 % intervals valid at all times; {monitor.promise}"
     screen = console()
     screen.print(table)
     for name, bet in monitor.martingales.items():

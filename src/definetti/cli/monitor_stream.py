@@ -22,9 +22,9 @@ from definetti.cli.columns import as_times, check_columns, read_states, split_la
 from definetti.cli.errors import BadTable, write_options
 from definetti.cli.estimators import make_estimator
 from definetti.cli.fit import known_rows, take_observed
-from definetti.cli.reading import import_polars, name_source, parse_table
+from definetti.cli.reading import import_polars, name_source
 from definetti.cli.stream_reader import MOST, Interrupts, Journal, Line, follow_lines
-from definetti.cli.text_tables import name_first_field
+from definetti.cli.text_tables import decode_text, name_first_field, parse_table
 from definetti.exceptions import HoleWarning
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from definetti.monitor import Monitor, Step
 
 # The whole state is saved when this many rows, and this share of all, were reported since the last
-# time: what is written then adds up to a few times the last state, however long the stream.
+# time: the bytes written add up to a few times the last state, however long the stream.
 SAVE_ROWS, SAVE_SHARE = 500, 0.25
 SAVED = {  # what a state has beside the monitor
     "rows", "offset", "columns", "state_column", "header", "row_names", "source", "options", "late",
@@ -45,16 +45,7 @@ SAVED = {  # what a state has beside the monitor
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """What a stream is monitored with.
-
-    Attributes
-    ----------
-    source : a file; ``-`` is standard input
-    first : the number of labelled rows to fit on
-    lag : the label delay in rows
-    watching : arguments of `Monitor`, and ``alpha`` and ``visits``
-    group : the column that names the series, where there are many
-    """
+    """The options of a stream: `watching` has arguments of `Monitor`, ``alpha`` and ``visits``."""
 
     source: str
     columns: Columns
@@ -91,61 +82,56 @@ class SeriesMonitor:
     ----------
     monitor : None until there are enough rows to fit on
     rows, offset : the number of reported rows, and the position in the source after the last
-    columns : the observed columns
-    time : the column with the times of rows, if there is one
-    notes : how the rows were read
     late : the number and label of each of the last rows, whose labels are still due
     never : rows that wait for a label, and had none when it was due
-    early : lines that came before there were enough
+    early : rows that came before there were enough, with their numbers
+    row_names : what the header lacks where the first field is the name of a row
+    symbols : the observed columns that hold text
     """
 
     def __init__(
-        self,
-        options: StreamOptions,
-        header: bytes = b"",
-        name: str | None = None,
-        is_saved: bool = False,
+        self, options: StreamOptions, name: str | None = None, is_saved: bool = False
     ) -> None:
-        self.options, self.header, self.name, self.is_saved = options, header, name, is_saved
+        self.options, self.name, self.is_saved = options, name, is_saved
         self.state, self.lag = options.columns.state_column, options.lag
         self.monitor: Monitor | None = None
         self.rows = self.offset = self.never = 0
         self.columns: list[str] = []
         self.time: str | None = None
         self.notes: list[str] = []
-        self.row_names = b""  # what the header lacks where the first field is the name of a row
-        self.symbols: list[str] = []  # the observed columns that hold text
+        self.header = self.row_names = b""
+        self.symbols: list[str] = []
         self.late: deque[tuple[int, Any]] = deque()
-        self.early: list[Line] = []
-        self._early_numbers: list[int] = []
+        self.early: list[tuple[int, bytes]] = []
         self._n_bare = self._n_holes = 0  # rows without a set, and holes in time
 
-    def take(self, lines: list[Line], numbers: Sequence[int]) -> Iterator[tuple[Line, RowReport]]:
-        """Take lines with their row numbers; fit on the first, iterate over reports of the rest."""
+    def take(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[RowReport | None]:
+        """Yield a report for each row, or None for the first rows, which the model is fitted on."""
+        fitted_on = 0
         if self.monitor is None:
-            first = self.options.first
-            self.early, self._early_numbers = (
-                [*self.early, *lines], [*self._early_numbers, *numbers],
-            )  # fmt: skip
-            if len(self.early) < first:
-                return iter(())
-            begun, lines, self.early = self.early[:first], self.early[first:], []
-            with name_rows(self.options.source, self._early_numbers[:first]):
-                self._begin([line for _, line in begun])
-            numbers, self.offset = self._early_numbers[first:], begun[-1][0]
-        return zip(lines, self.report([line for _, line in lines], numbers), strict=True)
+            fitted_on = min(self.options.first - len(self.early), len(lines))
+            for number, line in zip(numbers[:fitted_on], lines, strict=False):
+                self.early.append((number, line))
+                if len(self.early) == self.options.first:
+                    self._begin()
+                yield None
+        yield from self.report(lines[fitted_on:], numbers[fitted_on:])
 
-    def _begin(self, lines: list[bytes]) -> None:
+    def _begin(self) -> None:
         """Fit on the first rows."""
         from definetti.martingales import Ville
         from definetti.monitor import Monitor
 
         name, settings = name_source(self.options.source), self.options.settings
-        if self.header:
-            text = decode_lines([self.header, *lines], name)
-            self.row_names = name_first_field(text, name).encode()
-        observed = self.options.columns.observation_columns
-        table = split_labelled_rows(self._parse(lines), name, state=self.state, observed=observed)
+        numbers, lines = map(list, zip(*self.early, strict=True))
+        with name_rows(self.options.source, numbers):
+            if self.header:
+                text = decode_text(b"\n".join([self.header, *lines]), name)
+                self.row_names = name_first_field(text, name).encode()
+            observed = self.options.columns.observation_columns
+            table = split_labelled_rows(
+                self._parse(lines), name, state=self.state, observed=observed
+            )
         if table.new_rows:
             raise BadTable(
                 f"{name}: {table.new_rows} of the first {len(lines)} rows have no state, and the "
@@ -160,7 +146,7 @@ class SeriesMonitor:
         self.columns, self.notes, self.time = list(table.columns), table.notes, table.time
         self.monitor._clock = table.clock
         self.symbols = name_symbols(known_rows(cp, self.columns))
-        self.rows = len(lines)
+        self.rows, self.early = len(lines), []
 
     def report(self, lines: list[bytes], numbers: Sequence[int]) -> Iterator[RowReport]:
         """Observe and label rows, each when it is asked for."""
@@ -176,7 +162,8 @@ class SeriesMonitor:
 
     def _parse(self, lines: list[bytes]) -> Any:
         name = name_source(self.options.source)
-        text = decode_lines([self.row_names + self.header, *lines] if self.header else lines, name)
+        header = [self.row_names + self.header] if self.header else []
+        text = decode_text(b"\n".join([*header, *lines]), name)
         table = parse_table(text, name, self.state, symbols=self.symbols)
         check_one_line_rows(table, name, lines)
         return table if self.options.group is None else table.drop(self.options.group)
@@ -247,7 +234,9 @@ class SeriesMonitor:
             self._n_bare += 1
             if self._n_bare == 1:
                 why = write_options(str(error))
-                self.notes.append(f"row {number}, and others so late, have no set: {why}")
+                self.notes.append(
+                    f"row {number} and others this long after the last label have no set: {why}"
+                )
             return None
         if self.is_saved and not isinstance(found, PredictionSet):
             # A file cannot hold a set of too many steps to be listed: it is not evaluated.
@@ -257,14 +246,10 @@ class SeriesMonitor:
 
 
 class StreamMonitor:
-    """All series of a stream, each with a monitor; a stream without groups is one series.
+    """All series of a stream, each with a monitor; a stream without groups is one series, None.
 
     How many series will come is not known, so the k-th has alarms at ``α / (k (k + 1))``, which
     add up to ``α``: the probability that any alarm is ever false.
-
-    Attributes
-    ----------
-    series : the monitor of each series, by its name; None where there are no groups
     """
 
     def __init__(self, options: StreamOptions, save: Path | None = None) -> None:
@@ -290,7 +275,7 @@ class StreamMonitor:
         if self.options.group is None:
             return [*self.series[None].notes, *self._notes]
         names: dict[str, list[Any]] = {}
-        short = f"fewer than {self.options.first} rows have come, which --first asks for"
+        short = f"fewer than {self.options.first} rows have come, which --first requires"
         for name, one in self.series.items():
             for note in one.notes if one.monitor is not None else [short]:
                 names.setdefault(note, []).append(name)
@@ -299,7 +284,7 @@ class StreamMonitor:
     def run(self, follow: bool, interrupts: Interrupts) -> Iterator[RowReport]:
         """Take rows as they come, and yield a report of each after the first ones.
 
-        A row counts as reported when the next is asked for: only then is it in the state or in
+        A row counts as reported when the next is requested: only then is it in the state or in
         its journal. After a kill, the first row that was not reported comes next.
         """
         import_polars()
@@ -323,8 +308,7 @@ class StreamMonitor:
             if not self._header and placed and not placed[0][1].lstrip().startswith(b"{"):
                 (_, header), *placed = placed
                 self._header = _strip_mark(header)
-            placed = [line for line in placed if line[1].strip()]
-            yield from self._take(placed) if self.options.group is None else self._route(placed)
+            yield from self._take([line for line in placed if line[1].strip()])
             read = end
         if self._journal is not None and self.series[None].monitor is not None:
             if self.series[None].rows > self._saved:
@@ -336,25 +320,76 @@ class StreamMonitor:
                 "left for the next call"
             )
 
-    # --- One series, with a state
-
     def _take(self, lines: list[Line]) -> Iterator[RowReport]:
-        """RowReport the rows of the only series, and keep each after it was reported."""
-        one = self.series[None]
-        one.header = self._header
-        is_begun, before = one.monitor is not None, self.rows
-        live = one.take(lines, range(before + 1, before + len(lines) + 1))
-        if self._journal is not None and one.monitor is not None and not is_begun:
-            self._save()  # before anything is reported: what follows is in the journal
-        for line, report in live:
-            yield report
+        """Pass each row to the monitor of its series; keep it after it was reported."""
+        if not lines:
+            return
+        first = self.rows + 1
+        with name_rows(self.options.source, range(first, first + len(lines))):
+            names = self._name_series([line for _, line in lines])
+        places: dict[str | None, list[int]] = {}
+        for place, name in enumerate(names):
+            places.setdefault(name, []).append(place)
+        reports = {
+            name: self._open(name).take(
+                [lines[place][1] for place in own], [first + place for place in own]
+            )
+            for name, own in places.items()
+        }
+        for line, name in zip(lines, names, strict=True):
+            one = self.series[name]
+            is_begun = one.monitor is not None
+            report = next(reports[name])
+            if report is not None:
+                yield report
+            if one.monitor is None:
+                continue
             one.offset = line[0]
             if self._journal is None:
                 continue
-            if one.rows - self._saved >= max(SAVE_ROWS, SAVE_SHARE * self._saved):
+            due = max(SAVE_ROWS, SAVE_SHARE * self._saved)
+            if not is_begun or one.rows - self._saved >= due:
                 self._save()
             else:
                 self._journal.append(line)
+
+    def _name_series(self, lines: list[bytes]) -> Sequence[str | None]:
+        """Return the series of each row."""
+        if self.options.group is None:
+            return [None] * len(lines)
+        pl, name = import_polars(), name_source(self.options.source)
+        group, state = self.options.group, self.options.columns.state_column
+        header = [self._header] if self._header else []
+        text = decode_text(b"\n".join([*header, *lines]), name)
+        if header and not self.series:
+            row_names = name_first_field(text, name)
+            self._header, text = row_names.encode() + self._header, row_names + text
+        table = parse_table(text, name, state, group)
+        check_one_line_rows(table, name, lines)
+        check_columns(table, name, [group], "--group-column")
+        if group == state:
+            raise BadTable(f"column {group!r} is the state and cannot name the series")
+        names = table[group].cast(pl.String)
+        empty = names.is_null() | (names.str.strip_chars() == "")
+        if empty.any():
+            row = self.rows + int(empty.arg_max() or 0) + 1
+            raise BadTable(
+                f"{name}: column {group!r} is empty in row {row:,}; name the series of each row"
+            )
+        listed: list[str] = names.to_list()
+        return listed
+
+    def _open(self, name: str | None) -> SeriesMonitor:
+        """Return the monitor of a series, a new one where it is the first row of the series."""
+        if name not in self.series:
+            number = len(self.series) + 1
+            alpha = self.options.watching["alpha"] / (number * (number + 1))
+            options = replace(self.options, watching={**self.options.watching, "alpha": alpha})
+            self.series[name] = SeriesMonitor(options, name)
+        self.series[name].header = self._header
+        return self.series[name]
+
+    # --- The state of one series in a file
 
     def _resume(self) -> None:
         """Take the rows of the journal, which were reported before; begin a new journal."""
@@ -423,55 +458,6 @@ class StreamMonitor:
         if self._journal is not None:
             self._journal.name = str(notes["journal"])
 
-    # --- Many series
-
-    def _route(self, lines: list[Line]) -> list[RowReport]:
-        """Pass each row to the monitor of its series; return the reports in the order of rows."""
-        if not lines:
-            return []
-        before = self.rows
-        with name_rows(self.options.source, range(before + 1, before + len(lines) + 1)):
-            names = self._name_series([line for _, line in lines])
-        places: dict[str, list[int]] = {}
-        for place, name in enumerate(names):
-            places.setdefault(name, []).append(place)
-        reports: list[RowReport] = []
-        for name, own in places.items():
-            one = self.series.get(name) or self._open(name)
-            numbers = [before + place + 1 for place in own]
-            reports += [report for _, report in one.take([lines[place] for place in own], numbers)]
-        return sorted(reports, key=lambda report: report.row)
-
-    def _name_series(self, lines: list[bytes]) -> list[str]:
-        """Return the series of each row."""
-        pl, name = import_polars(), name_source(self.options.source)
-        group, state = str(self.options.group), self.options.columns.state_column
-        if self._header and not self.series:
-            first = name_first_field(decode_lines([self._header, *lines], name), name)
-            self._header = first.encode() + self._header
-        text = decode_lines([self._header, *lines] if self._header else lines, name)
-        table = parse_table(text, name, state, group)
-        check_one_line_rows(table, name, lines)
-        check_columns(table, name, [group], "--group-column")
-        if group == state:
-            raise BadTable(f"column {group!r} is the state and cannot name the series")
-        names = table[group].cast(pl.String)
-        empty = names.is_null() | (names.str.strip_chars() == "")
-        if empty.any():
-            row = self.rows + int(empty.arg_max() or 0) + 1
-            raise BadTable(
-                f"{name}: column {group!r} is empty in row {row:,}; name the series of each row"
-            )
-        listed: list[str] = names.to_list()
-        return listed
-
-    def _open(self, name: str) -> SeriesMonitor:
-        number = len(self.series) + 1
-        alpha = self.options.watching["alpha"] / (number * (number + 1))
-        options = replace(self.options, watching={**self.options.watching, "alpha": alpha})
-        self.series[name] = SeriesMonitor(options, self._header, name)
-        return self.series[name]
-
 
 def _list_series(names: list[str]) -> str:
     some = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
@@ -507,26 +493,12 @@ def name_rows(source: str, numbers: Sequence[int]) -> Iterator[None]:
         raise BadTable(f"{name}: row {numbers[int(found[1]) - 1]}{rest}") from None
 
 
-def decode_lines(lines: list[bytes], name: str) -> str:
-    """Return the text of some lines."""
-    try:
-        return b"\n".join(lines).decode("utf-8")
-    except UnicodeDecodeError:
-        raise BadTable(f"{name} is not UTF-8; write it so") from None
-
-
 def _strip_mark(line: bytes) -> bytes:
     return line.removeprefix(codecs.BOM_UTF8)
 
 
 def check_resumed(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Refuse an option that differs from that of the state to resume.
-
-    >>> check_resumed(Path("on.definetti"), {"lag": 1, "seed": 0}, {"lag": 2, "seed": 0})
-    Traceback (most recent call last):
-    definetti.cli.errors.BadTable: on.definetti was begun with --lag 1, and this call has --lag 2; \
-give --lag 1, or another file with --save
-    """
+    """Refuse an option that differs from that of the state to resume."""
     for name, value in now.items():
         old, flag = before.get(name, value), "--" + name.replace("_", "-")
         if old != value:
@@ -540,11 +512,6 @@ give --lag 1, or another file with --save
 
 
 def _write_option(flag: str, value: Any) -> str:
-    """Write an option as it is given.
-
-    >>> _write_option("--confidence", ["0.9"]), _write_option("--states", None)
-    ('--confidence 0.9', 'no --states')
-    """
     if value is None or value is False:
         return f"no {flag}"
     if value is True:

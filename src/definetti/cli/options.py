@@ -16,6 +16,8 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from definetti.cli.errors import report_errors
+
 # An option in a panel of the help.
 data_option = functools.partial(typer.Option, rich_help_panel="Data")
 model_option = functools.partial(typer.Option, rich_help_panel="Model")
@@ -151,6 +153,13 @@ class Grouping:
         Series, data_option(help="predict each series from its own rows, a model of the others, …")
     ] = Series.own
 
+    def __post_init__(self) -> None:
+        if self.group_column is None:
+            check_single_series({
+                "--order-column": self.order_column is not None,
+                "--series": self.series is not Series.own,
+            })  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Spreading:
@@ -221,6 +230,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         size = self.train_size
+        if size == 1:
+            raise ValueError(
+                "--train-size must be a share between 0 and 1, or a whole number of rows > 1, got 1"
+            )
         if size is not None and size >= 1 and size.is_integer():  # a number, and no share
             object.__setattr__(self, "train_size", int(size))
 
@@ -236,7 +249,10 @@ def but(*names: str) -> Any:
 
 
 def expand_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with one option for each field of the dataclasses that it takes."""
+    """Return a command with one option for each field of the dataclasses that it takes.
+
+    Errors of the command become one line on standard error.
+    """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[Any, list[str]]] = {}
     for declared in inspect.signature(command, eval_str=True).parameters.values():
@@ -255,9 +271,10 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        for group, (kind, names) in groups.items():
-            given[group] = kind(**{name: given.pop(name) for name in names})
-        command(**given)
+        with report_errors():
+            for group, (kind, names) in groups.items():
+                given[group] = kind(**{name: given.pop(name) for name in names})
+            command(**given)
 
     del called.__wrapped__  # or its signature would be looked up there
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

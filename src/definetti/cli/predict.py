@@ -9,12 +9,10 @@ import typer
 
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
-from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (
     check_errors,
-    check_grouping,
     check_lag,
-    check_share,
     cut_new,
     make_estimator,
     name_levels,
@@ -65,120 +63,66 @@ def predict(
 
     Example: definetti predict patients.csv --group-column patient --order-column time -o sets.csv
     """
-    with report_errors():
-        if output is not None:
-            inputs = [calibration, new, None if model is None else str(model)]
-            check_output(output, inputs, force, is_prediction_file)
-        check_grouping(grouping)
-        if grouping.group_column is not None:
-            if calibration is None or new is not None or model is not None:
-                raise BadTable(
-                    "with --group-column there is one file, in which the new rows of each series "
-                    "are below its labelled ones; leave the other, and --model, out"
-                )
-            if grouping.series.value in ("own", "others"):
-                check_share(settings.train_size)
-            made = _predict_groups(calibration, columns, settings, grouping, horizon, lag)
-        else:
-            if model is None:
-                check_share(settings.train_size)
-            made = _predict_series(
-                context, calibration, new, model, columns, settings, horizon, lag,
-                check=not no_check, with_keys=output is not None,
-            )  # fmt: skip
-        if output is not None:
-            made.notes.extend(write_rows(made.rows, output))
-        print_notes(made.notes)
-        if json:
-            print_json(made.document)
-        else:
-            _show(made, output)
+    if output is not None:
+        inputs = [calibration, new, None if model is None else str(model)]
+        check_output(output, inputs, force, is_prediction_file)
+    if grouping.group_column is not None:
+        if calibration is None or new is not None or model is not None:
+            raise BadTable(
+                "with --group-column there is one file, in which the new rows of each series "
+                "are below its labelled ones; leave the other, and --model, out"
+            )
+        from definetti.cli.series import predict_groups
+
+        rows, promise, n_series, notes = predict_groups(
+            calibration, columns, settings, grouping, horizon=horizon, lag=lag
+        )
+        document = {"series": grouping.series.value, "promise": promise, "steps": rows}
+        made = Prediction(rows, document, notes, [f"{n_series:,} series; {promise}"], [])
+    else:
+        made = _predict_series(
+            context, calibration, new, model, columns, settings, horizon, lag,
+            check=not no_check, with_keys=output is not None,
+        )  # fmt: skip
+    if output is not None:
+        made.notes.extend(write_rows(made.rows, output))
+    print_notes(made.notes)
+    if json:
+        print_json(made.document)
+    else:
+        _show(made, grouping.group_column, len(settings.confidence) > 1, output)
 
 
 class Prediction(NamedTuple):
-    """The sets of a command, as rows, as a JSON document, and for the screen.
-
-    Attributes
-    ----------
-    rows : a row per step and level, and per series where there are many
-    document : what --json prints
-    notes : how the files were read
-    above, below : lines on the screen, above and below the table of sets
-    columns, table : the names and the rows of the table of sets
-    rest : what more rows than fit on the screen are called
-    """
+    """A row per series, level and step; the JSON document; notes; lines around the table."""
 
     rows: list[dict[str, Any]]
     document: dict[str, Any]
     notes: list[str]
     above: list[str]
     below: list[str]
-    columns: list[str]
-    table: list[list[str]]
-    rest: str
 
 
-def _show(made: Prediction, output: Path | None) -> None:
+def _show(made: Prediction, group: str | None, several: bool, output: Path | None) -> None:
     from rich.table import Table
 
     screen = console()
     for line in made.above:
         screen.print(line, soft_wrap=True)
-    table = Table()
-    for column in made.columns:
-        table.add_column(column)
-    for row in made.table[:SHOWN]:
-        table.add_row(*row)
+    levels = ["level"] * several
+    table = Table(*([group] if group else []), "step", *levels, "possible states", "best")
+    for row in made.rows[:SHOWN]:
+        series = [format_label(next(iter(row.values())))] if group else []
+        level = [str(row["confidence"])] * several
+        best = "" if row["best"] is None else format_label(row["best"])
+        table.add_row(*series, str(row["step"]), *level, format_set(row["set"]), best)
     screen.print(table)
     for line in made.below:
         screen.print(line)
-    if len(made.table) > SHOWN:
-        screen.print(f"… {len(made.table) - SHOWN:,} more {made.rest}; --output writes all")
+    if len(made.rows) > SHOWN:
+        screen.print(f"… {len(made.rows) - SHOWN:,} more rows; --output writes all")
     if output is not None:
         screen.print(f"written: {output}", soft_wrap=True)
-
-
-def _predict_groups(
-    data: str,
-    columns: options.Columns,
-    settings: options.Settings,
-    grouping: options.Grouping,
-    horizon: int | None,
-    lag: int,
-) -> Prediction:
-    """Predict the new rows of each series of a table."""
-    from definetti.cli.series import predict_groups
-
-    found = predict_groups(data, columns, settings, grouping, horizon=horizon, lag=lag)
-    several = len(settings.confidence) > 1
-    table = [
-        [
-            format_label(next(iter(row.values()))),
-            str(row["step"]),
-            *[str(row["confidence"])] * several,
-            format_set(row["set"]),
-            _format_best(row),
-        ]
-        for row in found.rows
-    ]
-    return Prediction(
-        rows=found.rows,
-        document={
-            "series": grouping.series.value, "promise": found.promise, "steps": found.rows,
-        },
-        notes=found.notes,
-        above=[f"{found.n_series:,} series; {found.promise}"],
-        below=[],
-        columns=[
-            str(grouping.group_column), "step", *["level"] * several, "possible states", "best",
-        ],
-        table=table,
-        rest="rows",
-    )  # fmt: skip
-
-
-def _format_best(row: dict[str, Any]) -> str:
-    return "" if row["best"] is None else format_label(row["best"])
 
 
 def _predict_series(
@@ -195,6 +139,7 @@ def _predict_series(
     with_keys: bool,
 ) -> Prediction:
     """Predict the new rows of one series, from labelled rows or a model file."""
+    from definetti.models.base import described
     from definetti.sets import read_guarantee
 
     cp: Any = None
@@ -231,10 +176,11 @@ def _predict_series(
         data, cp.memory_, settings.seed,
         train_size=cp.train_size, skip=not check or model is not None,
     )  # fmt: skip
-    by_level = [
-        list_prediction_steps(one, lag, level) for level, one in zip(levels, sets, strict=True)
+    rows = [
+        row
+        for level, one in zip(levels, sets, strict=True)
+        for row in list_prediction_steps(one, lag, level)
     ]
-    rows = [row for level_rows in by_level for row in level_rows]
     if with_keys:
         add_keys(rows, data.new_keys, [row["step"] - 1 for row in rows])
     named, filled = [name_levels(level, cp.states_) for level in levels], [s.filled for s in sets]
@@ -250,8 +196,19 @@ def _predict_series(
         "seed": cp.random_state, "check": None if checked is None else checked.to_dict(),
         "steps": rows, "sequences": _list_members(sets[-1]),
     }  # fmt: skip
+    if cp.train_size is None and "fixed on the first half" in sets[0].method:
+        data.notes.append(
+            "the model is fixed on the first half of the rows (--train-size 0.5): to refit it for "
+            "each sequence would take seconds"
+        )
     notes = [*data.notes, *note_broken(checked, cp.symmetry_.known_as)]
-    return Prediction(rows, document, notes, *_describe(cp, data, sets, by_level), "steps")
+    observed = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
+    described_model = described(cp.model_, list(data.columns), len(data.states) - cp.n_steps_)
+    above = [
+        f"observed: {observed}", f"model: {described_model}", *(one._headline() for one in sets),
+    ]  # fmt: skip
+    below = [one._on_filling() for one in sets if one.filled][:1]
+    return Prediction(rows, document, notes, above, below)
 
 
 def _update(
@@ -273,26 +230,6 @@ def _update(
     if options.given_options(context, ["confidence"]):
         return read_confidences(settings.confidence, data.states)
     return [cp.confidence_level]
-
-
-def _describe(
-    cp: Any, data: LabelledTable, sets: list[Any], by_level: list[list[dict[str, Any]]]
-) -> tuple[list[str], list[str], list[str], list[list[str]]]:
-    """Return what the screen shows: lines above and below, columns and rows of the table."""
-    from definetti.models.base import described
-
-    observed = ", ".join(f"{name} ({kind})" for name, kind in data.columns.items()) or "none"
-    model = described(cp.model_, list(data.columns), len(data.states) - cp.n_steps_)
-    above = [f"observed: {observed}", f"model: {model}", *(one._headline() for one in sets)]
-    below = [one._on_filling() for one in sets if one.filled][:1]
-    columns = ["possible states"]
-    if len(sets) > 1:
-        columns = [f"possible at {rows[0]['confidence']}" for rows in by_level]
-    table = [
-        [str(same[0]["step"]), *(format_set(row["set"]) for row in same), _format_best(same[0])]
-        for same in zip(*by_level, strict=True)
-    ]
-    return above, below, ["step", *columns, "best"], table
 
 
 def _list_members(found: Any) -> list[dict[str, Any]]:

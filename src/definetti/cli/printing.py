@@ -39,11 +39,7 @@ def print_stderr(line: str) -> None:
 
 
 def escape_controls(text: str) -> str:
-    r"""Write characters that control a terminal, and ends of lines, as codes.
-
-    >>> print(escape_controls("a\x1b[31m\nb"))
-    a\x1b[31m\nb
-    """
+    """Write characters that control a terminal, and ends of lines, as codes."""
     if text.isprintable():
         return text
     codes = (sign.encode("unicode_escape").decode("ascii") for sign in text)
@@ -69,11 +65,7 @@ def print_notes(notes: list[str]) -> None:
 
 
 def make_plain(value: Any) -> Any:
-    """Return values for strict JSON: null for numbers that are not finite, and text for keys.
-
-    >>> make_plain({"size": float("inf"), 1: [float("nan"), 0.5]})
-    {'size': None, '1': [None, 0.5]}
-    """
+    """Return values for strict JSON: null for numbers that are not finite, and text for keys."""
     if isinstance(value, dict):
         return {str(key): make_plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -82,11 +74,7 @@ def make_plain(value: Any) -> Any:
 
 
 def format_label(label: Any) -> str:
-    """Write a label; in quotes if it could be mistaken for something else.
-
-    >>> [format_label(label) for label in ("sun", "a|b", "a ", 2)]
-    ['sun', "'a|b'", "'a '", '2']
-    """
+    """Write a label; in quotes if it could be mistaken for something else."""
     word = str(label)
     odd = "|" in word or word != word.strip() or not word.isprintable() or word in ("", NOTHING)
     return repr(word) if odd else word

@@ -1,11 +1,10 @@
-"""Tables from files: CSV, TSV, JSON, JSON lines, Parquet, gzipped or not, or standard input."""
+"""Read tables from files or standard input: CSV, TSV, JSON, JSON lines, Parquet, gzipped or not."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import os
-import re
 import sys
 import zlib
 from collections.abc import Sequence
@@ -13,22 +12,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from definetti.cli.column_types import parse_dates
 from definetti.cli.errors import BadTable, find_memory, take_first_line
-from definetti.cli.text_tables import (
-    ESCAPED,
-    FORMULA,
-    MARKS,
-    NUMBERS,
-    check_inner_quotes,
-    check_names,
-    check_open_quotes,
-    check_widths,
-    clean_lines,
-    decode_text,
-    read_lines,
-    read_list,
-)
+from definetti.cli.text_tables import LIST, MARKS, check_names, decode_text, parse_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,7 +26,6 @@ LONGEST = 2**24  # bytes of a line of an endless source
 # packed to a third, and one of few symbols to a twentieth.
 FLOOR, RATIO = 2**27, 100
 TIMES = 4  # copies of the content in memory while it becomes a table
-LIST = re.compile(r"\s*\[\s*[{\]]")  # a header may begin with a bracket, too
 VALUE = 32  # bytes that a value takes while it is read, at most but for long text
 
 
@@ -91,41 +75,6 @@ def read_table(
     return table
 
 
-def parse_table(
-    text: str,
-    name: str,
-    state: str | None = None,
-    group: str | None = None,
-    symbols: Sequence[str] = (),
-) -> pl.DataFrame:
-    """Read a table from text: JSON lines, a JSON list, or CSV; see `read_table`."""
-    labels = [one for one in (state, group) if one is not None]
-    text = text.removeprefix("\ufeff")
-    if text.lstrip()[:1] == "{":
-        return read_lines(text, name, labels)
-    if LIST.match(text):
-        return read_list(text, name, labels)
-    table = _read_csv(text, name, [*labels, *symbols])
-    return table if group not in table.columns else _number_series(table, group)
-
-
-def _number_series(table: pl.DataFrame, group: str) -> pl.DataFrame:
-    """Make the names of series numbers if all are whole numbers without leading zeros.
-
-    >>> import polars as pl
-    >>> [
-    ...     _number_series(pl.DataFrame({"who": who}), "who")["who"].to_list()
-    ...     for who in (["7", "10"], ["7", "007"], ["7", "Ann"])
-    ... ]
-    [[7, 10], ['7', '007'], ['7', 'Ann']]
-    """
-    import polars as pl
-
-    numbers = table[group].cast(pl.Int64, strict=False)
-    same = (numbers.cast(pl.String) == table[group]).all(ignore_nulls=False)
-    return table.with_columns(numbers) if same else table
-
-
 def _read_bytes(source: str) -> bytes:
     if source == "-":
         if sys.stdin is None:  # closed by the parent process
@@ -148,21 +97,14 @@ def _read_bytes(source: str) -> bytes:
 
 
 def _read_all(file: Any, name: str, most: int | None = None) -> bytes:
-    """Read a file to its end; refuse an endless line, and more than memory can hold.
-
-    Parameters
-    ----------
-    most : the largest number of bytes of unpacked content
-    """
+    """Read a file to its end; refuse an endless line, and more than memory, or `most`, can hold."""
     memory = find_memory()
     room = None if memory is None else memory // TIMES
     content = bytearray()
     bounded = most is not None or _is_regular(file)  # these may be one long line
     while piece := file.read(PIECE):
-        if not content:
-            bounded = (
-                bounded or piece.startswith(BINARY) or bool(LIST.match(piece.decode("latin-1")))
-            )
+        if not content and not bounded:
+            bounded = piece.startswith(BINARY) or bool(LIST.match(piece.decode("latin-1")))
         content += piece
         if most is not None and len(content) > most:
             raise BadTable(
@@ -190,7 +132,7 @@ def _is_regular(file: Any) -> bool:
     """Tell whether a file has a known size."""
     try:
         return S_ISREG(os.fstat(file.fileno()).st_mode)
-    except (OSError, ValueError, AttributeError):  # none of the system's
+    except (OSError, ValueError, AttributeError):  # not a file of the system
         return False
 
 
@@ -204,71 +146,23 @@ def _unpack(content: bytes, name: str) -> bytes:
 
 
 def _read_parquet(content: bytes, name: str) -> pl.DataFrame:
+    """Read a Parquet file; raise MemoryError where the reader would end the process.
+
+    Equal values take no space in such a file, so that a small one may hold a table of any size.
+    """
+    import numpy as np
     import polars as pl
 
     try:
-        _check_memory(content)
-        found = pl.read_parquet(io.BytesIO(content))
+        rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
+        columns = list(pl.read_parquet_schema(io.BytesIO(content)))
+        np.empty(rows * len(columns) * VALUE, dtype=np.uint8)  # never touched: it costs nothing
+        table = pl.read_parquet(io.BytesIO(content))
     except MemoryError:
         raise
     except Exception as error:  # of whatever type, the file is wrong
         raise BadTable(
             f"{name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None
-    check_names(found.columns, name)
-    return found
-
-
-def _check_memory(content: bytes) -> None:
-    """Raise MemoryError for a table that does not fit; the reader would end the process.
-
-    Equal values take no space in such a file, so that a small one may hold a table of any size.
-    """
-    import numpy as np
-
-    pl = import_polars()
-    rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-    columns = len(pl.read_parquet_schema(io.BytesIO(content)))
-    np.empty(rows * columns * VALUE, dtype=np.uint8)  # never touched, so that it costs nothing
-
-
-def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
-    import polars as pl
-
-    text, separator, columns = clean_lines(text, name)
     check_names(columns, name)
-    places = {column: str(place) for place, column in enumerate(columns)}
-    try:
-        found = pl.read_csv(
-            io.BytesIO(text.encode()),
-            separator=separator,
-            infer_schema_length=None,
-            encoding="utf8",
-            schema_overrides={places[one]: pl.String for one in labels if one in places},
-        )
-    except Exception as error:  # the reader does not name the row
-        for complain in (check_open_quotes, check_widths, check_inner_quotes):
-            complain(text, name, separator)
-        raise BadTable(f"{name}: {take_first_line(error)}") from None
-    found.columns = columns
-    if len(found) and found.width > 1 and found[:, -1].null_count():
-        check_widths(text, name, separator)  # rows that are too short have been filled up
-    return parse_dates(read_formulas(found), labels)
-
-
-def read_formulas(table: pl.DataFrame) -> pl.DataFrame:
-    """Remove the apostrophes of `writing.escape_formula`.
-
-    Columns with a formula that is not escaped were not written by it, and stay as they are.
-    """
-    import polars as pl
-
-    text = table.select(pl.selectors.string())
-    some = text.select(pl.all().str.contains(ESCAPED).any())  # all columns at once: most have none
-    for series in text.select([one.name for one in some if one.any()]).get_columns():
-        escaped = series.str.contains(ESCAPED).fill_null(False)
-        formulas = series.str.contains(FORMULA) & ~series.str.contains(NUMBERS)
-        if escaped.any() and not formulas.any():
-            whole = pl.when(escaped).then(pl.col(series.name).str.slice(1))
-            table = table.with_columns(whole.otherwise(pl.col(series.name)).alias(series.name))
     return table

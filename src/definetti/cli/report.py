@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from definetti.cli import options
 from definetti.cli.check import check_rows, note_broken
-from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.errors import BadTable
 from definetti.cli.estimators import (
-    check_grouping,
     check_lag,
-    check_share,
     cut_new,
     make_estimator,
     read_numbers,
@@ -66,31 +63,27 @@ def report(
 
     Example: definetti report nights.csv --group-column patient --order-column time
     """
-    with report_errors():
-        check_output(output, [data, new], force, is_report_file, (".html", ".htm"))
-        check_share(settings.train_size)
-        check_grouping(grouping)
-        task = ReportTask(
-            data, new, columns, settings, horizon, lag, start, windows, no_check, title,
-            write_command(context),
-        )  # fmt: skip
-        if grouping.group_column is not None:
-            made, notes = _report_groups(task, grouping, show)
-        else:
-            options.check_single_series({"--show": show is not None})
-            from definetti.cli.columns import read_labelled
+    check_output(output, [data, new], force, is_report_file, (".html", ".htm"))
+    task = ReportTask(
+        data, new, columns, settings, horizon, lag, start, windows, no_check, title,
+        write_command(context),
+    )  # fmt: skip
+    if grouping.group_column is not None:
+        made, notes = _report_groups(task, grouping, show)
+    else:
+        options.check_single_series({"--show": show is not None})
+        from definetti.cli.columns import read_labelled
 
-            made, notes = _report_series(task, read_labelled(data, new, columns))
-        made.save(output)
-        print_notes(notes)
-        if json:
-            print_json({"written": str(output), **made.contents})
-        else:
-            _print_findings(made.contents, settings.confidence, output)
+        made, notes = _report_series(task, read_labelled(data, new, columns))
+    made.save(output)
+    print_notes(notes)
+    if json:
+        print_json({"written": str(output), **made.contents})
+    else:
+        _print_findings(made.contents, settings.confidence, output)
 
 
-@dataclass(frozen=True)
-class ReportTask:
+class ReportTask(NamedTuple):
     """The options of a report, except for those about series."""
 
     data: str
@@ -127,7 +120,7 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
         cp, table.observations, table.states, seen if steps else None,
         horizon=ahead if steps else None, lag=lag,
         levels=levels[1:], lengths=table.lengths, start=task.start, windows=task.windows,
-        title=task.title or "What the hidden states can be", check=checked, verbose=True,
+        title=task.title, check=checked, verbose=True,
         settings={
             "command": task.command,
             "labelled rows from": task.data,
@@ -142,26 +135,20 @@ def _report_series(task: ReportTask, table: LabelledTable) -> tuple[Report, list
 def _report_groups(
     task: ReportTask, grouping: options.Grouping, show: str | None
 ) -> tuple[Report, list[str]]:
-    """Return the report of many series, with one of them in full, and notes.
-
-    Parameters
-    ----------
-    show : the series to show in full; by default the worst, where each goes by its own rows
-    """
+    """Return the report of many series, with one of them in full, and notes."""
     from definetti.cli.series import backtest_groups
     from definetti.cli.series_tables import read_one_series
     from definetti.report import report_series
 
     if task.new is not None:
         raise BadTable(
-            "with --group-column new rows come below the labelled ones, with empty states; leave "
-            "out the second file"
+            "with --group-column the new rows of each series are below its labelled ones, with "
+            "empty states; leave out the second file"
         )
     own = grouping.series.value == "own"
     if show is not None and (not own or task.data == "-"):
         raise ValueError(
-            "--show is for a series by its own rows, in a file; take --series own and name a file, "
-            "or leave it out"
+            "--show requires --series own and rows in a file; give these, or leave --show out"
         )
     horizon = task.horizon or task.lag + 1
     by_level, said, notes = backtest_groups(
@@ -230,7 +217,7 @@ def _print_findings(contents: dict[str, Any], confidence: list[str], output: Pat
     lines = [f"{one}." for one in contents["series"]["verdicts"]] if contents["series"] else []
     if contents["levels"] is not None:
         if contents["series"]:
-            lines.append(f"Series {contents['series']['shown']}, by its own rows:")
+            lines.append(f"Series {contents['series']['shown']}, from its own rows:")
         lines += _list_levels(contents, confidence)
     lines.append(f"written: {output.resolve()}; open it in a browser")
     screen = console()

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,8 +37,10 @@ from definetti.cli.series_tables import (
     read_head,
 )
 from definetti.cli.step_tables import (
+    list_backtest_steps,
     list_prediction_steps,
-    list_series_steps,
+    list_rows,
+    name_key,
     pack_steps,
     unpack_steps,
 )
@@ -72,7 +74,7 @@ def make_grouped_estimator(
 ) -> Any:
     """Return the estimator of many series that the options describe."""
     n_notes = len(head.notes)
-    cp = make_estimator(settings, head, steps, lag=lag, many=True)
+    cp = make_estimator(settings, head, steps, lag=lag)
     if str(grouping.series) != "own":  # a model of other series is fixed anyway: no half to note
         cp.train_size = settings.train_size
         del head.notes[n_notes:]
@@ -80,22 +82,6 @@ def make_grouped_estimator(
 
 
 # --- Predict
-
-
-class SeriesPrediction(NamedTuple):
-    """Sets for the new rows of many series.
-
-    Attributes
-    ----------
-    rows : a row per series, level and step
-    promise : what the sets guarantee, in words
-    n_series : the number of series in the table
-    """
-
-    rows: list[dict[str, Any]]
-    promise: str
-    n_series: int
-    notes: list[str]
 
 
 def predict_groups(
@@ -106,8 +92,13 @@ def predict_groups(
     *,
     horizon: int | None,
     lag: int,
-) -> SeriesPrediction:
-    """Predict the rows of each series that come after its last state."""
+) -> tuple[list[dict[str, Any]], str, int, list[str]]:
+    """Predict the rows of each series that come after its last state.
+
+    Returns
+    -------
+    a row per series, level and step; the guarantee in words; the number of series; and notes
+    """
     group, order = str(grouping.group_column), grouping.order_column
     rows, head, notes = read_all_series(data, columns, grouping)
     labels, names = rows[LABEL].to_list(), rows[group].to_list()
@@ -164,23 +155,19 @@ def predict_groups(
                 if order is not None:
                     step = row["step"] - 1
                     keys[order] = rows[order][int(own[step])] if step < len(own) else None
-                prefixed = {f"file_{key}" if key in row else key: keys[key] for key in keys}
-                found.append(prefixed | row)
+                found.append({name_key(key, row): keys[key] for key in keys} | row)
     if fixed:
         several = f"{fixed[0]!r} and {len(fixed) - 1:,} others" if fixed[1:] else repr(fixed[0])
-        notes = [
-            *notes,
-            f"the model is fixed on the first half of the rows (--train-size 0.5) of {several}",
-        ]
+        notes.append(
+            f"the model is fixed on the first half of the rows (--train-size 0.5) of {several}"
+        )
     if few:
-        some = _name_some(few)
-        notes = [
-            *notes,
-            "series with no more new rows than may be wrong (--max-errors "
-            f"{settings.max_errors}) have no set: {some}",
-        ]
+        notes.append(
+            f"series with --max-errors {settings.max_errors} new rows or fewer have no set: "
+            f"{_name_some(few)}"
+        )
     promise = say_promise(grouping.series, cp.estimator.symmetry)
-    return SeriesPrediction(found, promise, len(series), [*notes, *head.notes])
+    return found, promise, len(series), [*notes, *head.notes]
 
 
 def _find_new_rows(
@@ -205,8 +192,8 @@ def _find_new_rows(
 
 def _note_holes(names: list[Any]) -> str:
     return (
-        f"new rows after a hole in time have no set, in {_name_some(names)}: no state is known to "
-        "go on from; label a row after the hole"
+        f"new rows after a hole in time have no set, in {_name_some(names)}: there is no state "
+        "to continue from; label a row after the hole"
     )
 
 
@@ -342,7 +329,7 @@ class PartBacktest:
         """Return the records of each level and series, the packed steps, and notes on holes."""
         import narwhals as nw
 
-        point = dict(cell.point)
+        pl, point = import_polars(), dict(cell.point)
         rows = self.read(Part(point["first"], point["last"]))
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", HoleWarning)
@@ -359,9 +346,13 @@ class PartBacktest:
             records.append([list(judged.get(record.series, record)) for record in bare])
         if self.levels is None:
             return [[records, None, holes]]
-        steps = list_series_steps(
-            evaluations, self.levels, rows, self.table.group, self.work.order, LABEL
+        group, order = self.table.group, self.work.order
+        number = rows.select(pl.int_range(1, pl.len() + 1).over(group, order_by=order))
+        keys = list_rows(
+            rows.select([group] if order is None else [group, order]), number[:, 0], rows[LABEL]
         )
+        by_level = [evaluation.evaluations for evaluation in evaluations]
+        steps = list_backtest_steps(by_level, self.levels, keys, evaluations[0].rows)
         return [[records, pack_steps(steps), holes]]
 
     def read(self, part: Part) -> pl.DataFrame:

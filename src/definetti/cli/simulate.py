@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import BadTable, report_errors
+from definetti.cli.errors import BadTable
 from definetti.cli.printing import escape_controls, print_json, print_text
 from definetti.cli.reading import read_table
-from definetti.cli.writing import check_output, read_columns, write_rows, write_whole
+from definetti.cli.writing import check_output, read_columns, write_frames, write_whole
+
+if TYPE_CHECKING:
+    import polars as pl
 
 AT_ONCE = 1_000_000  # rows in a batch
 MACHINE = ("idle", "works", "worn")
@@ -55,31 +59,34 @@ def simulate(
 
     Example: definetti simulate towns.parquet --series 100 --rows 500
     """
-    with report_errors():
-        if new > rows:
-            raise ValueError(f"--new {new} is more than --rows {rows}; give less of the one")
-        if series > 1:
-            _write_series(output, series, rows, new, world, seed, force)
-            if json:
-                print_json({"file": str(output), "series": series, "rows": rows, "new": new,
-                            "world": world, "seed": seed})  # fmt: skip
-            else:
-                file = escape_controls(str(output))
-                print_text(f"{series:,} series of {rows:,} rows, {new:,} without a state: {file}")
-            return
+    if new > rows:
+        raise ValueError(f"--new {new} is more than --rows {rows}; lower --new")
+    document = {"file": str(output), "rows": rows, "new": new, "world": world, "seed": seed}
+    name = escape_controls(str(output))
+    if series > 1:
+        _write_series(output, series, rows, new, world, seed, force)
+        document["series"] = series
+        text = f"{series:,} series of {rows:,} rows, {new:,} without a state: {name}"
+    else:
         check_output(output, [], force, is_simulated_file)
         draw = _draw_weather if world is SimulatedWorld.weather else _draw_sensors
-        made = draw(rows, seed)
-        for row in made[rows - new :]:
-            row["state"] = None
-        write_rows(made, output)
-        if json:
-            columns = list(made[0])
-            print_json({"file": str(output), "rows": rows, "new": new, "world": world,
-                        "seed": seed, "columns": columns})  # fmt: skip
-        else:
-            file = escape_controls(str(output))
-            print_text(f"{rows:,} rows, {new:,} of them without a state: {file}")
+        table = _hide_states(draw(rows, seed), rows - new)
+        write_frames([table], output)
+        document["columns"] = table.columns
+        text = f"{rows:,} rows, {new:,} of them without a state: {name}"
+    if json:
+        print_json(document)
+    else:
+        print_text(text)
+
+
+def _hide_states(table: pl.DataFrame, labelled: int) -> pl.DataFrame:
+    """Return a table without the states of all rows of a series after the first ones."""
+    import polars as pl
+
+    row = pl.int_range(pl.len())
+    known = row.over("series") if "series" in table.columns else row
+    return table.with_columns(pl.when(known < labelled).then(pl.col("state")).alias("state"))
 
 
 def _write_series(
@@ -94,38 +101,31 @@ def _write_series(
         raise BadTable(f"--series is for --world weather, and the world is {world}; leave one out")
     folder = not output.suffix
     if folder and output.exists() and not force and any(output.iterdir()):
-        raise BadTable(f"output {output} is there already; name another folder, or use --force")
+        raise BadTable(f"output {output} exists already; name another folder, or use --force")
     if not folder:
         check_output(output, [], force, is_simulated_file, (".parquet",))
     at_once = max(1, AT_ONCE // rows)
 
-    def made(first: int) -> pl.DataFrame:
+    def draw(first: int) -> pl.DataFrame:
         number = min(at_once, series - first)
         things, skies = weather_series(number, rows, [seed, first])
-        return pl.DataFrame({
+        carried = {0: "umbrella", 1: "hat", 2: "nothing"}
+        table = pl.DataFrame({
             "series": np.repeat(np.arange(first + 1, first + 1 + number, dtype=np.int32), rows),
             "day": np.tile(np.arange(1, rows + 1, dtype=np.int32), number),
             "state": pl.Series(skies.ravel()).replace_strict({0: "sun", 1: "rain"}),
-            "carried": pl.Series(things.ravel()).replace_strict(
-                {0: "umbrella", 1: "hat", 2: "nothing"}
-            ),
-        }).with_columns(
-            pl.when(pl.col("day") <= rows - new).then(pl.col("state")).alias("state")
-        )  # fmt: skip
+            "carried": pl.Series(things.ravel()).replace_strict(carried),
+        })  # fmt: skip
+        return _hide_states(table, rows - new)
 
     parts = range(0, series, at_once)
     if folder:
         output.mkdir(parents=True, exist_ok=True)
         for number, first in enumerate(parts):
-            part = output / f"part-{number:05}.parquet"
-            write_whole(part, made(first).write_parquet)
-        return
-    write_whole(
-        output,
-        lambda path: pl.concat([made(first) for first in parts]).write_parquet(
-            path, row_group_size=AT_ONCE // 10
-        ),
-    )
+            write_whole(output / f"part-{number:05}.parquet", draw(first).write_parquet)
+    else:
+        whole = pl.concat([draw(first) for first in parts])
+        write_whole(output, partial(whole.write_parquet, row_group_size=AT_ONCE // 10))
 
 
 def is_simulated_file(path: Path) -> bool:
@@ -142,17 +142,18 @@ def is_simulated_file(path: Path) -> bool:
     return counted and set(table["state"].drop_nulls()) <= labels
 
 
-def _draw_weather(rows: int, seed: int) -> list[dict[str, Any]]:
+def _draw_weather(rows: int, seed: int) -> pl.DataFrame:
+    import polars as pl
+
     from definetti.simulate import weather
 
     things, skies = weather(rows, random_state=seed)
-    days = zip(things, skies, strict=True)
-    return [{"day": k + 1, "state": sky, "carried": thing} for k, (thing, sky) in enumerate(days)]
+    return pl.DataFrame({"day": range(1, rows + 1), "state": skies, "carried": things})
 
 
-def _draw_sensors(rows: int, seed: int) -> list[dict[str, Any]]:
+def _draw_sensors(rows: int, seed: int) -> pl.DataFrame:
     """Draw a machine that is idle, works or is worn, with three sensors."""
-    import numpy as np
+    import polars as pl
 
     from definetti.simulate import sample
 
@@ -162,12 +163,7 @@ def _draw_sensors(rows: int, seed: int) -> list[dict[str, Any]]:
     heat = np.array([20.0, 60.0, 68.0])[codes] + rng.normal(0, 5, rows)
     shake = np.array([0.1, 1.0, 1.6])[codes] * rng.lognormal(0, 0.4, rows)
     alarms = rng.poisson(np.array([0.1, 0.3, 1.5])[codes])
-    return [
-        {
-            "state": MACHINE[codes[k]],
-            "heat": round(float(heat[k]), 1),
-            "shake": round(float(shake[k]), 3),
-            "alarms": int(alarms[k]),
-        }
-        for k in range(rows)
-    ]
+    states = [MACHINE[code] for code in codes]
+    return pl.DataFrame({
+        "state": states, "heat": heat.round(1), "shake": shake.round(3), "alarms": alarms,
+    })  # fmt: skip

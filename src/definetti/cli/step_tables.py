@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,33 +18,22 @@ from definetti.cli.writing import read_columns
 if TYPE_CHECKING:
     import polars as pl
 
-    from definetti.cli.columns import LabelledTable
     from definetti.evaluation.results import Evaluation
-    from definetti.evaluation.series import SeriesEvaluation
 
 PREDICTION_COLUMNS = ["step", "confidence", "set", "size", "best"]  # then a number for each state
 BACKTEST_COLUMNS = [
     "row", "window", "confidence", "truth", "set", "size", "covered", "filled", "p_value",
 ]  # fmt: skip
-STEP_TYPES: dict[str, Any] = {
-    "place": np.int64, "window": np.int64, "confidence": np.int64, "set": np.int64,
-    "size": np.int64, "covered": np.bool_, "filled": np.bool_, "p_value": np.float64,
-}  # fmt: skip
 
 
 def add_keys(rows: list[dict[str, Any]], keys: pl.DataFrame | None, places: list[int]) -> None:
-    """Put the key columns of a file before the results for its rows.
+    """Put the key columns of a file before the results for its rows, in place.
 
-    Parameters
-    ----------
-    rows : the results, changed in place
-    keys : the columns; one that is named as a result is gets the prefix "file_"
-    places : the row of the file of each result; beyond its end the keys are empty
+    A column with the name of a result gets the prefix "file_"; beyond the last row keys are empty.
     """
     if keys is None or not keys.width or not rows:
         return
-    ours = set(rows[0])
-    names = [f"file_{name}" if name in ours else name for name in keys.columns]
+    names = [name_key(name, rows[0]) for name in keys.columns]
     values = keys.rows()
     nothing = (None,) * keys.width
     for row, place in zip(rows, places, strict=True):
@@ -85,109 +74,75 @@ def is_prediction_file(path: Path) -> bool:
     return own[:5] == PREDICTION_COLUMNS and numbers
 
 
-def places_of_steps(found: Evaluation) -> list[int]:
-    """Return the labelled row of each step."""
-    steps = len(found.truth) // len(found.covered)
-    places: list[int] = (found.begins[:, None] + np.arange(steps)).ravel().tolist()
-    return places
+def name_key(column: str, results: Iterable[str]) -> str:
+    """Return the name of a column of the file beside results of which one may have this name."""
+    return f"file_{column}" if column in results else column
+
+
+def list_rows(keys: pl.DataFrame, row: Any, truth: Any) -> pl.DataFrame:
+    """Return the key columns of a file, then the number and the state of each row."""
+    import polars as pl
+
+    named = [one.alias(name_key(one.name, BACKTEST_COLUMNS)) for one in keys.get_columns()]
+    return pl.DataFrame([*named, pl.Series("row", row), pl.Series("truth", truth)])
 
 
 def list_backtest_steps(
-    found: Evaluation, level: Any, table: LabelledTable, places: list[int]
-) -> list[dict[str, Any]]:
-    """Return a row per step: its row in the file, the true state, and the set."""
-    steps = len(found.truth) // len(found.covered)
-    rows = []
-    for k, place in enumerate(places):
-        window = k // steps
-        p_value = float(found.p_values[window])
-        states = [label for label, here in zip(found.states, found.nodes[k], strict=True) if here]
-        values = (
-            table.rows[place] + 1, window + 1, level, table.states[place], states, len(states),
-            bool(found.covered[window]), bool(found.filled[window]),
-            p_value if p_value == p_value else None,
-        )  # fmt: skip
-        rows.append(dict(zip(BACKTEST_COLUMNS, values, strict=True)))
-    return rows
-
-
-def list_series_steps(
-    found: Sequence[SeriesEvaluation],
+    found: Sequence[Mapping[Any, Evaluation]],
     levels: Sequence[float | str],
     rows: pl.DataFrame,
-    group: str,
-    order: str | None,
-    state: str,
+    places: Mapping[Any, IntArray],
 ) -> pl.DataFrame:
     """Return a row per step: series after series, and each level by level.
 
     Parameters
     ----------
-    found, levels : the evaluations at each level, and how the levels are written
-    rows : the table that was evaluated; the column ``row`` counts the rows of a series, from 1
+    found, levels : the evaluations of each level by series, and how the levels are written
+    rows : what `list_rows` returns
+    places : by series, the rows that were evaluated
     """
-    pl = import_polars()
-    keys = [group] if order is None else [group, order]
-    table = rows.select(
-        *(pl.col(key).alias(f"file_{key}" if key in BACKTEST_COLUMNS else key) for key in keys),
-        pl.int_range(1, pl.len() + 1).over(group, order_by=order).alias("row"),
-        pl.col(state).alias("truth"),
-    )
-    sets: list[list[Any]] = []
-    columns: dict[str, list[Any]] = {name: [np.empty(0, kind)] for name, kind in STEP_TYPES.items()}
-    places: dict[Any, IntArray] = found[0].rows
+    import polars as pl
+
+    *keys, _, _ = rows.columns
+    types: dict[str, Any] = {
+        "window": pl.Int64, "confidence": pl.Series(levels).dtype,
+        "set": pl.List(rows["truth"].dtype), "size": pl.Int64, "covered": pl.Boolean,
+        "filled": pl.Boolean, "p_value": pl.Float64,
+    }  # fmt: skip
+    frames = [rows.clear().hstack(pl.DataFrame(schema=types))]
     for name in sorted(places):
-        for k, evaluation in enumerate(found):
-            if name in evaluation.evaluations:
-                steps = _steps_of(evaluation.evaluations[name], places[name], sets)
-                steps["confidence"] = np.full(len(steps["place"]), k)
-                for column, values in steps.items():
-                    columns[column].append(values)
-    whole = {name: np.concatenate(values) for name, values in columns.items()}
-    listed = pl.Series("set", sets, dtype=pl.List(rows[state].dtype))
-    results = {
-        "window": whole["window"],
-        "confidence": pl.Series(list(levels)).gather(whole["confidence"]),
-        "set": listed.gather(whole["set"]),
-        "size": whole["size"],
-        "covered": whole["covered"],
-        "filled": whole["filled"],
-        "p_value": pl.Series(whole["p_value"]).fill_nan(None),
-    }
-    steps_table = table[whole["place"]].with_columns(**results)
-    return steps_table.select(*table.columns[: len(keys)], *BACKTEST_COLUMNS)
+        for level, evaluations in zip(levels, found, strict=True):
+            if name in evaluations:
+                at, results = _list_results(evaluations[name], level)
+                results = pl.DataFrame(results, schema_overrides=types)
+                frames.append(rows[places[name][at]].hstack(results))
+    whole = pl.concat(frames).with_columns(pl.col("p_value").fill_nan(None))
+    return whole.select(*whole.columns[: len(keys)], *BACKTEST_COLUMNS)
 
 
-def _steps_of(found: Evaluation, places: IntArray, sets: list[list[Any]]) -> dict[str, Any]:
-    """Return the steps of one series; append its distinct sets to `sets`."""
+def _list_results(found: Evaluation, level: float | str) -> tuple[IntArray, Any]:
+    """Return the row of each step, and columns of its results."""
     windows = len(found.covered)
     steps = len(found.truth) // windows
-    packed = np.packbits(found.nodes, axis=1)
-    _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    begin = len(sets)
-    for step in first:
-        members = [
-            label for label, here in zip(found.states, found.nodes[step], strict=True) if here
-        ]
-        sets.append(sorted(members, key=lambda label: (str(type(label)), label)))
-    return {
-        "place": places[(found.begins[:, None] + np.arange(steps)).ravel()],
+    at = (found.begins[:, None] + np.arange(steps)).ravel()
+    states = sorted(found.states, key=lambda label: (str(type(label)), label))
+    nodes = found.nodes[:, [found.states.index(label) for label in states]]
+    return at, {
         "window": np.repeat(np.arange(1, windows + 1), steps),
-        "set": begin + which.ravel(),
-        "size": found.nodes.sum(axis=1),
-        "covered": np.repeat(found.covered, steps),
+        "confidence": [level] * len(at),
+        "set": [
+            [state for state, here in zip(states, row, strict=True) if here]
+            for row in nodes.tolist()
+        ],
+        "size": nodes.sum(axis=1),
+        "covered": np.repeat(found.covered, steps).astype(np.bool_),
         "filled": np.repeat(found.filled, steps),
         "p_value": np.repeat(found.p_values, steps).astype(np.float64),
     }
 
 
 def pack_steps(steps: pl.DataFrame) -> str:
-    """Write steps as text for a cell: a Parquet file in Base64.
-
-    >>> import polars as pl
-    >>> unpack_steps(pack_steps(pl.DataFrame({"row": [1], "set": [["sun", "rain"]]}))).rows()
-    [(1, ['sun', 'rain'])]
-    """
+    """Write steps as text for a cell: a Parquet file in Base64."""
     file = io.BytesIO()
     steps.write_parquet(file)
     return base64.b64encode(file.getvalue()).decode("ascii")

@@ -127,8 +127,8 @@ def _open(source: str, offset: int) -> Any:
     if os.fstat(file.fileno()).st_size < offset:
         file.close()
         raise BadTable(
-            f"{source} is shorter than what was read of it before; it is another file, or was "
-            "written anew: begin with another --save"
+            f"{source} is shorter than when it was read before, so it was replaced; name another "
+            "file with --save"
         )
     if offset:  # a pipe cannot seek
         file.seek(offset)
@@ -190,8 +190,8 @@ class Journal:
         lines = [(int(one[1]), one[2]) for one in found if one is not None]
         if len(lines) < len(found):
             raise BadTable(
-                f"{self.path} is broken; remove it to go on from {self.state}, which reports the "
-                "rows after it again"
+                f"{self.path} is broken; remove it to resume from {self.state}, which reports "
+                "the rows after it again"
             )
         return lines
 

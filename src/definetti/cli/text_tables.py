@@ -1,4 +1,4 @@
-"""CSV and JSON text into tables, and what is wrong with a row."""
+"""Parse CSV and JSON text into tables, and name the row where that fails."""
 
 from __future__ import annotations
 
@@ -8,36 +8,35 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from definetti._system.files import measure_depth
+from definetti.cli.column_types import parse_dates
 from definetti.cli.errors import BadTable, take_first_line
 
 if TYPE_CHECKING:
     import polars as pl
 
 SEPARATORS = ",;\t"
-ROW_NAME = "(row name)"  # the column of names of rows, for which a header has no name
-# What a spreadsheet takes for a formula; the same escaped by apostrophes; and numbers with bars
-# between, which are no formulas.
+ROW_NAME = "(row name)"  # the column of row names, for which a header has no name
+# A field that a spreadsheet takes for a formula, an escaped one, and numbers, which are no formula.
 FORMULA, ESCAPED = r"^[=+\-@\t\r\n]", r"^'+[=+\-@\t\r\n]"
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 NUMBERS = rf"^{NUMBER}(\|{NUMBER})*$"
 BLANK = re.compile(r"\n[ \t]*\n")
+LIST = re.compile(r"\s*\[\s*[{\]]")  # a CSV header may begin with a bracket, too
 # The longer marks first: UTF-32 begins as UTF-16 does.
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
          codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
-# Depth of nested values in a row. Readers recurse into them; some crash at a few hundred.
-DEEPEST = 64
+DEEPEST = 64  # nested values in a row; the reader of JSON recurses, and crashes at a few hundred
 # Cells that a JSON table may have in any case, and for each field in its rows.
 CELLS, SPARSEST = 2 * 10**7, 20
-STRING = re.compile(r'"([^"]*)"(\s*:)?')
-TOO_DEEP = f"values inside of each other, more than {DEEPEST} deep; a row takes plain ones"
+EXAMPLE = 'an object, such as {"state": "sun", "seen": 1}'
 
 
 def decode_text(content: bytes, name: str) -> str:
-    """Return the text of a file: UTF-8, or what its first bytes say."""
+    """Decode a file as UTF-8, or as its byte order mark says."""
     coding = next((MARKS[mark] for mark in MARKS if content.startswith(mark)), "utf-8-sig")
     try:
         text = content.decode(coding)
@@ -54,105 +53,34 @@ def decode_text(content: bytes, name: str) -> str:
     return text
 
 
-def _name_row(row: int) -> str:
-    return f"row {row}" if row else "the header"
+def parse_table(
+    text: str,
+    name: str,
+    state: str | None = None,
+    group: str | None = None,
+    symbols: Sequence[str] = (),
+) -> pl.DataFrame:
+    """Parse JSON lines, a JSON list, or CSV; see `reading.read_table`."""
+    import polars as pl
 
-
-def clean_lines(text: str, name: str) -> tuple[str, str, list[str]]:
-    r"""Return CSV text with uniform line ends and no blank lines, its separator, and its columns.
-
-    In the text the columns are numbered, since the reader of CSV leaves quotes in names doubled.
-
-    >>> clean_lines('"a ""raw"" x";b\r\n\r\n1;2\r\n\r\n', "x.csv")
-    ('0;1\n1;2\n', ';', ['a "raw" x', 'b'])
-    """
-    columns, body, separator = _split_header(text, name)
-    if _has_row_names(columns, body, separator, name):
-        columns = [ROW_NAME, *columns]
-    if twice := find_repeated(columns):
-        raise BadTable(f"{name}: the header has {twice[0]!r} twice; rename one")
-    text = f"{separator.join(map(str, range(len(columns))))}\n{body}"
-    if len(columns) > 1 and BLANK.search(text):  # else it is a value that is missing
-        kept = io.StringIO()
-        filled = (
-            row for row in _read_rows(text, name, separator) if "".join(row).strip() or row[1:]
-        )
-        csv.writer(kept, delimiter=separator, lineterminator="\n").writerows(filled)
-        text = kept.getvalue()
-    return text, separator, columns
-
-
-def _split_header(text: str, name: str) -> tuple[list[str], str, str]:
-    """Return the names in the header, the lines below it, and the separator."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
-    header = text.split("\n", 1)[0]
-    separator = max(SEPARATORS, key=header.count)  # the first of those that are as frequent
-    rows = csv.reader(_iterate_lines(text), delimiter=separator)
-    try:
-        columns = next(rows)
-    except csv.Error as error:
-        raise BadTable(f"{name}: the header: {error}; is a quote left open?") from None
-    return columns, text.split("\n", rows.line_num)[-1], separator
-
-
-def _iterate_lines(text: str) -> Iterator[str]:
-    """Yield line after line, without a copy of all."""
-    begin = 0
-    while begin < len(text):
-        end = text.find("\n", begin) + 1 or len(text)
-        yield text[begin:end]
-        begin = end
-
-
-def name_first_field(text: str, name: str) -> str:
-    r"""Return the beginning that a header lacks if the first field of each row is its name.
-
-    >>> name_first_field('"x","state"\n"1",5,"a"\n"2",7,"b"\n', "x.csv")
-    '(row name),'
-    >>> name_first_field('"x","state"\n5,"a"\n7,"b"\n', "x.csv")
-    ''
-    """
-    columns, body, separator = _split_header(text, name)
-    return ROW_NAME + separator if _has_row_names(columns, body, separator, name) else ""
-
-
-def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> bool:
-    """Tell whether the first field of each row is its name, without a name in the header, as in R.
-
-    The names of rows differ. Rows that end with a separator have one more field, too.
-    """
-    width = len(columns) + 1
-    try:
-        first = next(
-            (row for row in csv.reader(_iterate_lines(body), delimiter=separator) if row), []
-        )
-    except csv.Error:
-        return False  # the reader of the whole text says why
-    if len(first) != width:
-        return False
-    rows = (row for row in _read_rows(body, name, separator, 1) if row)
-    next(rows)
-    names, number, ended = [first[0]], 1, first[-1].strip() == ""
-    for row in rows:
-        number += 1
-        if len(row) == width:
-            names.append(row[0])
-            ended = ended and not row[-1].strip()
-    if len(names) < 2 or 2 * len(names) <= number:
-        return False  # `check_widths` refuses the long rows
-    wide = f"{name}: rows have {width} fields and the header has {len(columns)}"
-    if ended:
-        raise BadTable(f"{wide}, since they end with {separator!r}; take that out")
-    if twice := find_repeated(names):
-        raise BadTable(
-            f"{wide}, and the first is no name of its row, being {twice[0]!r} twice; name all "
-            "columns in the header, or quote fields with a separator in them"
-        )
-    return True
+    labels = [one for one in (state, group) if one is not None]
+    text = text.removeprefix("\ufeff")
+    if text.lstrip()[:1] == "{":
+        return _read_json_lines([line for line in text.split("\n") if line.strip()], name, labels)
+    if LIST.match(text):
+        return _read_json_list(text, name, labels)
+    table = _read_csv(text, name, [*labels, *symbols])
+    if group in table.columns:  # names of series: numbers, unless two would be one, as 7 and 007
+        numbers = table[group].cast(pl.Int64, strict=False)
+        if (numbers.cast(pl.String) == table[group]).all(ignore_nulls=False):
+            return table.with_columns(numbers)
+    return table
 
 
 def check_names(columns: list[str], name: str) -> None:
-    """Refuse names that polars takes for patterns."""
+    """Refuse columns of one name, and names that polars takes for patterns."""
+    if repeated := find_repeated(columns):
+        raise BadTable(f"{name}: the header has {repeated[0]!r} twice; rename one")
     for column in columns:
         if column == "*" or (column.startswith("^") and column.endswith("$")):
             raise BadTable(
@@ -162,153 +90,245 @@ def check_names(columns: list[str], name: str) -> None:
 
 
 def find_repeated(names: list[str]) -> list[str]:
-    """Return the names that occur more than once.
-
-    >>> find_repeated(["a", "b", "c", "b"])
-    ['b']
-    """
+    """Return the names that occur more than once."""
     return [name for name, number in Counter(names).items() if number > 1]
 
 
-def check_widths(text: str, name: str, separator: str) -> None:
-    """Refuse rows that are longer or shorter than the header."""
-    rows = _read_rows(text, name, separator)
-    width = len(next(rows))
-    for number, row in enumerate(rows, 1):
-        if row and len(row) != width:
-            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-            raise BadTable(
-                f"{name}: row {number} has {fields} and the header has {width}; mend the row, or "
-                "quote fields with a separator in them"
-            )
+def _name_row(row: int) -> str:
+    return f"row {row}" if row else "the header"
 
 
-def check_open_quotes(text: str, name: str, separator: str) -> None:
-    """Refuse a quote that opens a field and does not close it."""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    number = 0
-    try:
-        for _ in rows:
-            number += 1
-    except csv.Error:
-        raise BadTable(
-            f'{name}: {_name_row(number)} has a quote (") that opens a field and does not close '
-            "it; close it at the end of the field, or leave it out"
-        ) from None
+# --- CSV
 
 
-def check_inner_quotes(text: str, name: str, separator: str) -> None:
-    """Refuse a quote in the middle of a field."""
-    for number, row in enumerate(_read_rows(text, name, separator)):
-        if any('"' in field for field in row):
-            raise BadTable(
-                f'{name}: {_name_row(number)} has a quote (") within a field; put the whole field '
-                'into quotes and write "" for the one within, or leave it out'
-            )
-
-
-def _read_rows(text: str, name: str, separator: str, number: int = 0) -> Iterator[list[str]]:
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        for row in rows:
-            yield row
-            number += 1
-    except csv.Error as error:
-        raise BadTable(f"{name}: {_name_row(number)}: {error}; is a quote left open?") from None
-
-
-def read_lines(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
-    """Read JSON lines: one object per row; the values of a label column must be of one type."""
+def _read_csv(text: str, name: str, labels: list[str]) -> pl.DataFrame:
+    """Parse CSV, of which the columns in `labels` stay text."""
     import polars as pl
 
-    _check_depth(text, name)
-    _check_cells(text, name)
-    for label in labels:
-        _check_alike(text, name, label)
+    columns, body, separator = _split_header(text, name)
+    check_names(columns, name)
+    # Columns are numbered, since the reader of CSV leaves quotes in names doubled.
+    text = f"{separator.join(map(str, range(len(columns))))}\n{body}"
+    if len(columns) > 1 and BLANK.search(text):  # a blank line of a single column is a value
+        text = _drop_blank_rows(text, name, separator)
+    places = {column: str(place) for place, column in enumerate(columns)}
     try:
-        # All rows determine the types: a key may come late, and whole numbers may end.
-        found = pl.read_ndjson(io.BytesIO(text.encode()), infer_schema_length=None)
+        table = pl.read_csv(
+            io.BytesIO(text.encode()),
+            separator=separator,
+            infer_schema_length=None,
+            schema_overrides={places[one]: pl.String for one in labels if one in places},
+        )
     except Exception as error:  # the reader does not name the row
-        for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
-            try:
-                row = json.loads(line)
-            except ValueError as wrong:
-                raise BadTable(
-                    f"{name}: row {number} is not JSON ({wrong}); each line must be an object, "
-                    'such as {"state": "sun", "seen": 1}'
-                ) from None
-            _check_object(row, number, name)
+        _check_rows(text, name, separator, quotes=True)
         raise BadTable(f"{name}: {take_first_line(error)}") from None
-    check_names(found.columns, name)
-    return found
+    table.columns = columns
+    if len(table) and table.width > 1 and table[:, -1].null_count():
+        _check_rows(text, name, separator)  # short rows have been filled up
+    return parse_dates(unescape_formulas(table), labels)
 
 
-def read_list(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
-    """Read a list of objects, as `--output` writes it."""
-    if measure_depth(text) > DEEPEST + 1:
-        raise BadTable(f"{name} has {TOO_DEEP}")
+def _split_header(text: str, name: str) -> tuple[list[str], str, str]:
+    """Return the names of the columns, the lines below the header, and the separator."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    separator = max(SEPARATORS, key=text.split("\n", 1)[0].count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        rows = json.loads(text)
-    except ValueError as wrong:
-        raise BadTable(f"{name} is not JSON ({wrong}); mend it there") from None
-    for number, row in enumerate(rows, 1):
-        _check_object(row, number, name)
-    if not any(rows):
-        raise BadTable(f"{name} has no rows; give at least one object")
-    return read_lines("\n".join(map(json.dumps, rows)), name, labels)
+        columns = next(rows)
+    except csv.Error as error:
+        raise BadTable(f"{name}: the header: {error}; is a quote left open?") from None
+    body = text.split("\n", rows.line_num)[-1]
+    named = _has_row_names(columns, body, separator, name)
+    return ([ROW_NAME, *columns] if named else columns), body, separator
 
 
-def _check_object(row: Any, number: int, name: str) -> None:
-    if not isinstance(row, dict):
+def name_first_field(text: str, name: str) -> str:
+    """Return the beginning that a header lacks if the first field of each row is its name."""
+    columns, _, separator = _split_header(text, name)
+    lacks = columns[0] == ROW_NAME and not text.startswith(ROW_NAME)
+    return ROW_NAME + separator if lacks else ""
+
+
+def _has_row_names(columns: list[str], body: str, separator: str, name: str) -> bool:
+    """Tell whether the first field of most rows is a name that the header has none for, as in R."""
+    width = len(columns) + 1
+    rows = filter(None, csv.reader(io.StringIO(body, newline=""), delimiter=separator))
+    try:
+        first = next(rows, [])
+        every = [first, *rows] if len(first) == width else []
+    except csv.Error:
+        return False  # `_check_rows` says why
+    wide = [row for row in every if len(row) == width]
+    if len(wide) < 2 or 2 * len(wide) <= len(every):
+        return False  # `_check_rows` refuses the long rows
+    problem = f"{name}: rows have {width} fields and the header has {len(columns)}"
+    if not any(row[-1].strip() for row in wide):
+        raise BadTable(f"{problem}, since they end with {separator!r}; take that out")
+    if repeated := find_repeated([row[0] for row in wide]):
         raise BadTable(
-            f"{name}: row {number} is a {type(row).__name__}, {row!r}; each must be an object, "
-            'such as {"state": "sun", "seen": 1}'
+            f"{problem}, and the first is no name of its row, being {repeated[0]!r} twice; name "
+            "all columns in the header, or quote fields with a separator in them"
+        )
+    return True
+
+
+def _drop_blank_rows(text: str, name: str, separator: str) -> str:
+    kept = io.StringIO()
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        filled = (row for row in rows if row[1:] or "".join(row).strip())
+        csv.writer(kept, delimiter=separator, lineterminator="\n").writerows(filled)
+    except csv.Error as error:
+        raise BadTable(f"{name}: line {rows.line_num}: {error}; is a quote left open?") from None
+    return kept.getvalue()
+
+
+def _check_rows(text: str, name: str, separator: str, *, quotes: bool = False) -> None:
+    """Refuse rows that are longer or shorter than the header; and quotes that are out of place."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=quotes)
+    width, number, quoted = len(next(rows)), 0, 0
+    try:
+        for number, row in enumerate(rows, 1):
+            if row and len(row) != width:
+                fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+                raise BadTable(
+                    f"{name}: row {number} has {fields} and the header has {width}; correct the "
+                    "row, or quote fields with a separator in them"
+                )
+            if not quoted and any('"' in field for field in row):
+                quoted = number
+    except csv.Error:
+        raise BadTable(
+            f'{name}: {_name_row(number + 1)} has a quote (") that opens a field and does not '
+            "close it; close it at the end of the field, or leave it out"
+        ) from None
+    if quotes and quoted:
+        raise BadTable(
+            f'{name}: {_name_row(quoted)} has a quote (") within a field; put the whole field into '
+            'quotes and write "" for the one within, or leave it out'
         )
 
 
-def _check_depth(text: str, name: str) -> None:
-    """Refuse deeply nested values before a reader recurses into them."""
-    for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
-        if line.count("[") + line.count("{") > DEEPEST and measure_depth(line) > DEEPEST:
-            raise BadTable(f"{name}: row {number} has {TOO_DEEP}")
+# --- JSON
 
 
-def _check_cells(text: str, name: str) -> None:
-    """Refuse rows with different names each: the table would be huge and empty."""
-    rows, fields = text.count("\n") + 1, text.count(":")
+def _read_json_list(text: str, name: str, labels: Sequence[str]) -> pl.DataFrame:
+    """Parse a list of objects, as `--output` writes it."""
+    _check_depth(text, DEEPEST + 1, name)
+    try:
+        rows = json.loads(text)
+    except ValueError as error:
+        raise BadTable(f"{name} is not JSON ({error}); correct the file") from None
+    if not any(rows):
+        raise BadTable(f"{name} has no rows; give at least one object")
+    return _read_json_lines([json.dumps(row) for row in rows], name, labels)
+
+
+def _read_json_lines(lines: list[str], name: str, labels: Sequence[str]) -> pl.DataFrame:
+    """Parse one object per row; the values of a label column must be of one type."""
+    import polars as pl
+
+    for number, line in enumerate(lines, 1):
+        if line.count("[") + line.count("{") > DEEPEST:
+            _check_depth(line, DEEPEST, f"{name}: row {number}")
+    text = "\n".join(lines)
+    fields = text.count(":")
     most = max(CELLS, SPARSEST * fields)
-    if rows * fields <= most:
-        return
-    text = text.replace("\\\\", "").replace('\\"', "")  # strings then end with the next quote
-    names = set()
-    for one in STRING.finditer(text):
-        if one[2]:
-            names.add(one[1])
-            if rows * len(names) > most:
+    # The closer look is slow, and seldom needed.
+    if len(lines) * fields > most or any(_are_mixed(text, label) for label in labels):
+        _check_objects(lines, name, labels, most)
+    try:
+        # All rows determine the types: a key may come late, and whole numbers may end.
+        table = pl.read_ndjson(io.BytesIO(text.encode()), infer_schema_length=None)
+    except Exception as error:  # the reader does not name the row
+        _check_objects(lines, name, labels, most)
+        raise BadTable(f"{name}: {take_first_line(error)}") from None
+    check_names(table.columns, name)
+    return table
+
+
+def _check_depth(text: str, most: int, name: str) -> None:
+    """Refuse deeply nested values before a reader recurses into them."""
+    if measure_depth(text) > most:
+        raise BadTable(
+            f"{name} has nested values, more than {DEEPEST} deep; give text and numbers alone"
+        )
+
+
+def _are_mixed(text: str, label: str) -> bool:
+    """Tell whether a label may be text in one row and a number in another."""
+    key = re.escape(json.dumps(label))
+    kinds = [re.search(f"{key}\\s*:\\s*{begin}", text) for begin in ('"', "[-0-9]", "[tf]")]
+    return sum(map(bool, kinds)) > 1
+
+
+def _check_objects(lines: list[str], name: str, labels: Sequence[str], most: int) -> None:
+    """Refuse rows that are no objects, labels of several types, and rows of different keys."""
+    names: set[str] = set()
+    first: dict[str, tuple[int, Any, type]] = {}
+
+    def note_names(found: dict[str, Any]) -> dict[str, Any]:
+        names.update(found)
+        return found
+
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line, object_hook=note_names)
+        except ValueError as error:
+            raise BadTable(
+                f"{name}: row {number} is not JSON ({error}); each line must be {EXAMPLE}"
+            ) from None
+        if not isinstance(row, dict):
+            raise BadTable(
+                f"{name}: row {number} is a {type(row).__name__}, {row!r}; each must be {EXAMPLE}"
+            )
+        if len(lines) * len(names) > most:
+            raise BadTable(
+                f"{name}: {len(lines):,} rows have more than {len(names) - 1:,} names of columns, "
+                "most of them in few rows; give all rows the same names"
+            )
+        for label in labels:
+            kind = float if type(row.get(label)) is int else type(row.get(label))
+            if kind not in (str, float, bool):
+                continue
+            early, other, known = first.setdefault(label, (number, row[label], kind))
+            if kind is not known:
                 raise BadTable(
-                    f"{name}: {rows:,} rows have more than {len(names) - 1:,} names of columns, "
-                    "most of them in few rows; give all rows the same names"
+                    f"{name}: row {number}, column {label!r} is {json.dumps(row[label])} and row "
+                    f"{early} is {json.dumps(other)}; write them alike, all as text or all as "
+                    "numbers"
                 )
 
 
-def _check_alike(text: str, name: str, label: str) -> None:
-    """Refuse labels of several types: the reader would not tell 1 from "1"."""
-    begins = ('"', "[-0-9]", "[tf]")
-    found = [re.search(f"{re.escape(json.dumps(label))}\\s*:\\s*{one}", text) for one in begins]
-    if sum(map(bool, found)) < 2:  # the usual case; the closer look below is slow
-        return
-    first: dict[type, tuple[int, Any]] = {}
-    for number, line in enumerate(filter(str.strip, text.split("\n")), 1):
-        try:
-            value = json.loads(line).get(label)
-        except (ValueError, AttributeError):
-            return  # the reader of the whole file says why
-        kind = float if type(value) is int else type(value)
-        first.setdefault(kind, (number, value))
-        others = [one for one in first if one is not kind and one in (str, float, bool)]
-        if kind in (str, float, bool) and others:
-            row, other = first[others[0]]
-            raise BadTable(
-                f"{name}: row {number}, column {label!r} is {json.dumps(value)} and row {row} is "
-                f"{json.dumps(other)}; write them alike, all as text or all as numbers"
-            )
+# --- Formulas
+
+
+def escape_formula(text: str) -> str:
+    """Put an apostrophe before a field that a spreadsheet would take for a formula.
+
+    Numbers, and sets of numbers, stay as they are. A field that begins with an apostrophe and a
+    formula gets another apostrophe, so that no two fields become one.
+
+    >>> [escape_formula(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
+    ['sun', "'=1+1", "''=1+1", '-1', '-1|+2.5', "'-1|x"]
+    """
+    odd = re.search(FORMULA, text) or re.search(ESCAPED, text)
+    return f"'{text}" if odd and not re.search(NUMBERS, text) else text
+
+
+def unescape_formulas(table: pl.DataFrame) -> pl.DataFrame:
+    """Remove the apostrophes of `escape_formula`.
+
+    Columns with a formula that is not escaped were not written by it, and stay as they are.
+    """
+    import polars as pl
+
+    text = table.select(pl.selectors.string())
+    some = text.select(pl.all().str.contains(ESCAPED).any())  # all columns at once: most have none
+    for series in text.select([one.name for one in some if one.any()]).get_columns():
+        escaped = series.str.contains(ESCAPED).fill_null(False)
+        formulas = series.str.contains(FORMULA) & ~series.str.contains(NUMBERS)
+        if not formulas.any():
+            whole = pl.when(escaped).then(pl.col(series.name).str.slice(1))
+            table = table.with_columns(whole.otherwise(pl.col(series.name)).alias(series.name))
+    return table

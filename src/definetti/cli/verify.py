@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from definetti.cli import options
-from definetti.cli.errors import report_errors
 from definetti.cli.estimators import list_levels, name_levels, read_confidence
 from definetti.cli.printing import print_json
 
@@ -23,6 +22,7 @@ MODELS: dict[str, tuple[list[float], list[list[float]], list[list[float]]]] = {
 FORECAST, BEYOND = "forecast", 2
 STATES = (0, 1)
 NO = "[bold]NO[/bold]"
+TEXT = {"symmetry", "model", "process", "memory"}  # columns on the left
 # The visit whose departure is predicted, by the horizon: the windows before it are listed.
 VISITS = {1: 10, 2: 4, 3: 2}
 SHORTEST, LONGEST = 2, 4  # labelled steps of higher-order laws
@@ -42,32 +42,31 @@ def verify(
 
     Example: definetti verify --length 6 --horizon 1 --confidence 0.9
     """
-    with report_errors():
-        from definetti import HMM
-        from definetti.levels import read_levels
+    from definetti import HMM
+    from definetti.levels import read_levels
 
-        level = read_confidence(confidence, STATES)
-        read_levels(level).check(STATES)
-        model = HMM(prior=prior)
-        model.check()
-        asked: dict[str, Any] = {"length": length, "horizon": horizon, "confidence": level}
-        rows = [
-            row
-            for symmetry in (*_name_symmetries(), FORECAST)
-            for row in _verify_symmetry(symmetry, model, score, **asked)
-        ]
-        departures = _verify_departures(MODELS, score, **asked)
-        memories = _verify_memories(score, **asked)
-        if json:
-            print_json({"confidence_level": name_levels(level, STATES),
-                        "length": length, "horizon": horizon, "score": score, "prior": prior,
-                        "rows": rows, "departures": departures, "memories": memories})  # fmt: skip
-        else:
-            title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
-            _show(rows, f"Exact coverage at level {confidence}: {title}")
-            asked_of = f"{horizon} step{'s' * (horizon > 1)} after a state, {score} score"
-            _show_departures(departures, f"{asked_of}, level {confidence}")
-            _show_memories(memories, f"{score} score, level {confidence}")
+    level = read_confidence(confidence, STATES)
+    read_levels(level).check(STATES)
+    model = HMM(prior=prior)
+    model.check()
+    asked: dict[str, Any] = {"length": length, "horizon": horizon, "confidence": level}
+    rows = [
+        row
+        for symmetry in (*_name_symmetries(), FORECAST)
+        for row in _verify_symmetry(symmetry, model, score, **asked)
+    ]
+    departures = _verify_departures(score, **asked)
+    memories = _verify_memories(score, **asked)
+    if json:
+        print_json({"confidence_level": name_levels(level, STATES),
+                    "length": length, "horizon": horizon, "score": score, "prior": prior,
+                    "rows": rows, "departures": departures, "memories": memories})  # fmt: skip
+        return
+    title = f"{length} labelled steps, horizon {horizon}, {score} score, prior {prior:g}"
+    _show(rows, f"Exact coverage at level {confidence}: {title}")
+    after = f"{horizon} step{'s' * (horizon > 1)} after a state, {score} score"
+    _show_departures(departures, f"Departures: {after}, level {confidence}")
+    _show_memories(memories, f"Higher-order processes: {score} score, level {confidence}")
 
 
 def _name_symmetries() -> list[str]:
@@ -132,41 +131,35 @@ def _fit_to_one_symbol() -> Any:
 
 def _show(rows: list[dict[str, Any]], title: str) -> None:
     caption = (
-        "coverage: of the conservative set; worst state: given the last state, the least; "
-        "smoothed: with ties broken at random, integrated over the uniform; "
-        f"{FORECAST}: a fixed model that meets a new symbol, asked {BEYOND} steps beyond what is "
-        "observed; yes: declared exact, and it reaches the level here; not proved: here it "
-        "reaches the level, under another model it may not"
+        "coverage: of the conservative set; worst state: conditional on the last state, the "
+        "smallest; smoothed: with ties broken at random, integrated over the uniform; "
+        f"{FORECAST}: a fixed model, a symbol that it has not seen, and {BEYOND} steps beyond the "
+        "observations; valid: yes if the symmetry is exact and the level is reached; not proved: "
+        "the level is reached here, and may be missed under another model"
     )
-    columns = ["symmetry", "model", "coverage", "worst state", "smoothed", "valid"]
-    table = _make_table(title, columns, ("symmetry", "model"), caption)
-    for row in rows:
-        numbers = (f"{row[name]:.8f}" for name in ("coverage", "worst_state", "smoothed"))
-        reached = "yes" if row["proved"] else "not proved"
-        last = row["model"] == list(MODELS)[-1]
-        verdict = reached if row["valid"] else NO
-        table.add_row(row["symmetry"], row["model"], *numbers, verdict, end_section=last)
-    _print_table(table)
+    _print_table(title, ["symmetry", "model", "coverage", "worst state", "smoothed", "valid"], [
+        [row["symmetry"], row["model"],
+         *(f"{row[name]:.8f}" for name in ("coverage", "worst_state", "smoothed")),
+         NO if not row["valid"] else "yes" if row["proved"] else "not proved"]
+        for row in rows
+    ], caption)  # fmt: skip
 
 
-def _make_table(title: str, columns: list[str], left: tuple[str, ...], caption: str) -> Any:
-    """Return an empty table, narrow enough for eighty columns."""
+def _print_table(title: str, columns: list[str], rows: list[list[str]], caption: str) -> None:
+    """Print a table with a section for each value of the first column."""
+    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=title, pad_edge=False, caption=caption)
     for column in columns:
-        table.add_column(column, justify="left" if column in left else "right")
-    return table
-
-
-def _print_table(table: Any) -> None:
-    from rich.console import Console
-
+        table.add_column(column, justify="left" if column in TEXT else "right")
+    for row, after in zip(rows, [*rows[1:], None], strict=True):
+        table.add_row(*row, end_section=after is None or after[0] != row[0])
     Console().print(table)
 
 
 def _verify_departures(
-    models: dict[str, Any], score: str, *, length: int, horizon: int, confidence: Any
+    score: str, *, length: int, horizon: int, confidence: Any
 ) -> list[dict[str, Any]]:
     """Return a row per model and current state: coverage by visits, and by time."""
     import numpy as np
@@ -182,7 +175,7 @@ def _verify_departures(
     clock = enumerate_ranks(predictor, 2, 2, length, horizon, verbose=True)
     smoothed, ticking = plain._replace(smoothing=True), clock._replace(smoothing=True)
     rows, own = [], list_levels(confidence, (0, 1))
-    for name, parts in models.items():
+    for name, parts in MODELS.items():
         initial, steps, emitted = (np.array(part) for part in parts)
         law = steps, emitted, confidence
         by_clock = ticking.coverage_given_present(initial, *law, horizon)
@@ -199,18 +192,18 @@ def _verify_departures(
 
 def _show_departures(rows: list[dict[str, Any]], title: str) -> None:
     caption = (
-        f"a fixed model, asked at departure {rows[0]['departure']} from the state; coverage: one "
-        "minus the probability that it comes and is missed; smoothed: with ties broken at random; "
-        "by the clock: smoothed, at the end of the labelled steps given that the state is the "
-        "present one"
+        f"a fixed model predicts at visit {rows[0]['departure']} to the state; coverage: one minus "
+        "the probability that this visit comes and is missed; smoothed: with ties broken at "
+        "random; at a fixed time: smoothed, at the end of the labelled steps, conditional on the "
+        "current state"
     )
-    columns = ["model", "state", "coverage", "smoothed", "by the clock", "valid"]
-    table = _make_table(f"Departures: {title}", columns, ("model",), caption)
-    for row in rows:
-        by_time = "never" if row["by_the_clock"] is None else f"{row['by_the_clock']:.8f}"
-        numbers = f"{row['coverage']:.8f}", f"{row['smoothed']:.8f}", by_time
-        table.add_row(row["model"], str(row["state"]), *numbers, "yes" if row["valid"] else NO)
-    _print_table(table)
+    columns = ["model", "state", "coverage", "smoothed", "at a fixed time", "valid"]
+    _print_table(title, columns, [
+        [row["model"], str(row["state"]), f"{row['coverage']:.8f}", f"{row['smoothed']:.8f}",
+         "never" if row["by_the_clock"] is None else f"{row['by_the_clock']:.8f}",
+         "yes" if row["valid"] else NO]
+        for row in rows
+    ], caption)  # fmt: skip
 
 
 def _verify_memories(
@@ -259,16 +252,13 @@ def _name_memory(memory: Any) -> str:
 
 def _show_memories(rows: list[dict[str, Any]], title: str) -> None:
     caption = (
-        "laws of which the future depends on more than the present state, with a memory of that "
-        "state alone, and with the memory that they need; smoothed: given the last state for which "
-        "it is farthest from the level"
+        "processes whose future depends on more than the current state, with a memory of that "
+        "state alone and with the memory that they need; smoothed: conditional on the last state "
+        "for which it is farthest from the level"
     )
-    columns = ["law", "memory", "symmetry", "worst state", "smoothed", "valid"]
-    left = ("law", "memory", "symmetry", "valid")
-    table = _make_table(f"More than the state: {title}", columns, left, caption)
-    for row, after in zip(rows, [*rows[1:], None], strict=True):
-        numbers = f"{row['worst_state']:.8f}", f"{row['smoothed'][row['farthest']]:.8f}"
-        table.add_row(row["law"], row["memory"], row["symmetry"], *numbers,
-                      "yes" if row["valid"] else NO,
-                      end_section=after is None or after["law"] != row["law"])  # fmt: skip
-    _print_table(table)
+    columns = ["process", "memory", "symmetry", "worst state", "smoothed", "valid"]
+    _print_table(title, columns, [
+        [row["law"], row["memory"], row["symmetry"], f"{row['worst_state']:.8f}",
+         f"{row['smoothed'][row['farthest']]:.8f}", "yes" if row["valid"] else NO]
+        for row in rows
+    ], caption)  # fmt: skip

@@ -21,7 +21,7 @@ from definetti._system.files import find_destination, replace_file
 from definetti.cli.errors import BadTable
 from definetti.cli.printing import make_plain
 from definetti.cli.reading import import_polars, name_source
-from definetti.cli.text_tables import ESCAPED, FORMULA, NUMBERS
+from definetti.cli.text_tables import ESCAPED, escape_formula
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,7 +46,6 @@ def check_output(
     ----------
     inputs : what the command reads; ``-`` is standard input
     ours : tells whether this command wrote a file earlier
-    endings : the possible endings of the file
     """
     _check_place(output, endings)
     _check_replaced(output, inputs, force, ours)
@@ -64,25 +63,27 @@ def check_folder(
 
 def _check_place(output: Path, endings: tuple[str, ...] = ENDINGS) -> None:
     """Refuse a file that cannot be written."""
-    if output.is_dir():
-        raise BadTable(f"output {output} is a folder; name a file")
     ending = find_ending(output)
-    if ending not in endings:
-        raise BadTable(
-            f"output {output}: files end in {', '.join(endings)}, and "
-            f"{repr(ending) if ending else 'no ending'} is none of these"
+    if output.is_dir():
+        problem = "is a folder; name a file"
+    elif ending not in endings:
+        problem = (
+            f"has {repr(ending) if ending else 'no ending'}; files end in {', '.join(endings)}"
         )
-    try:
-        place = find_destination(output)
-    except OSError as error:
-        raise BadTable(
-            f"output {output} cannot be written: {error.strerror}; name another file"
-        ) from None
-    folder = place.parent if output.is_symlink() else output.parent
-    if not folder.is_dir():
-        raise BadTable(f"output {output}: there is no folder {folder}; make it first")
-    if not os.access(folder, os.W_OK):
-        raise BadTable(f"output {output}: the folder {folder} cannot be written to; name another")
+    else:
+        try:
+            place = find_destination(output)
+        except OSError as error:
+            problem = f"cannot be written: {error.strerror}; name another file"
+        else:
+            folder = place.parent if output.is_symlink() else output.parent
+            if not folder.is_dir():
+                problem = f"is in a folder that does not exist, {folder}; make it first"
+            elif not os.access(folder, os.W_OK):
+                problem = f"is in a folder that cannot be written to, {folder}; name another"
+            else:
+                return
+    raise BadTable(f"output {output} {problem}")
 
 
 def _check_replaced(
@@ -94,12 +95,12 @@ def _check_replaced(
     for source in inputs:
         if source is not None and _is_same_file(output, source):
             raise BadTable(
-                f"output {output} is the file that the command reads ({name_source(str(source))}), "
-                "and would be lost; name another file to write with --output"
+                f"output {output} is the file that the command reads ({name_source(str(source))}); "
+                "name another file to write with --output"
             )
     if not force and output.stat().st_size and not ours(output):
         raise BadTable(
-            f"output {output} is there already, and this command did not write it; name another "
+            f"output {output} exists already, and this command did not write it; name another "
             "file, or replace it with --force"
         )
 
@@ -113,14 +114,9 @@ def _is_same_file(output: Path, source: str | Path) -> bool:
 
 
 def find_ending(path: Path) -> str:
-    """Return the ending of a file, with that of the compression.
-
-    >>> find_ending(Path("sets.CSV.gz")), find_ending(Path("sets.parquet")), find_ending(Path("a"))
-    ('.csv.gz', '.parquet', '')
-    """
-    return "".join(
-        path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]
-    ).lower()
+    """Return the ending of a file, with that of the compression: ``.csv.gz``."""
+    number = 2 if path.suffix.lower() == ".gz" else 1
+    return "".join(path.suffixes[-number:]).lower()
 
 
 def read_columns(path: Path) -> list[str]:
@@ -197,8 +193,8 @@ def write_frames(frames: Iterable[pl.DataFrame | list[dict[str, Any]]], output: 
     if not escaped:
         return []
     return [
-        f"{output}: what begins with =, +, - or @ and is no number has an apostrophe before it, so "
-        "that no spreadsheet takes it for a formula; definetti reads it without"
+        f"{output}: text that begins with =, +, - or @ is written after an apostrophe, so that no "
+        "spreadsheet takes it for a formula; definetti reads it without the apostrophe"
     ]
 
 
@@ -231,13 +227,7 @@ def _write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 def as_text(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
-    """Return a table for CSV, without lists and formulas; and whether fields were escaped.
-
-    >>> import polars as pl
-    >>> frame, escaped = as_text(pl.DataFrame({"set": [["=1", "b"], ["b"], None]}))
-    >>> frame["set"].to_list(), escaped
-    (["'=1|b", 'b', None], True)
-    """
+    """Return a table for CSV, without lists and formulas; and whether fields were escaped."""
     pl = import_polars()
     escaped = False
     for name, kind in frame.schema.items():
@@ -255,26 +245,9 @@ def as_text(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
 
 
 def join_labels(labels: Iterable[Any]) -> str:
-    r"""Write labels in one field, with bars between, so that no label reads as two.
-
-    >>> print(join_labels(["sun", "a|b", 2]))
-    sun|a\|b|2
-    """
+    r"""Write labels in one field, with bars between: ``sun|a\|b|2``."""
     words = (str(label).replace("\\", r"\\").replace("|", r"\|") for label in labels)
     return "|".join(words)
-
-
-def escape_formula(text: str) -> str:
-    """Put an apostrophe before a field that a spreadsheet would take for a formula.
-
-    Numbers, and sets of numbers, stay as they are. A field that begins with an apostrophe and a
-    formula gets another apostrophe, so that no two fields become one.
-
-    >>> [escape_formula(text) for text in ("sun", "=1+1", "'=1+1", "-1", "-1|+2.5", "-1|x")]
-    ['sun', "'=1+1", "''=1+1", '-1', '-1|+2.5', "'-1|x"]
-    """
-    odd = re.search(FORMULA, text) or re.search(ESCAPED, text)
-    return f"'{text}" if odd and not re.search(NUMBERS, text) else text
 
 
 def write_whole(output: Path, write: Callable[[Path], Any]) -> None:

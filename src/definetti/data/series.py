@@ -237,8 +237,8 @@ def read_series(
         if tied.any():
             one, other = sorted(found[int(tied.argmax()) :][:2].tolist())
             raise ValueError(
-                f"order is the same in rows {one} and {other} of the series {labels[one]!r}; it "
-                "must tell which came first: drop one, or give a finer order"
+                f"order is the same in rows {one + 1} and {other + 1} of the series "
+                f"{labels[one]!r}; it must tell which came first: drop one, or give a finer order"
             )
     series, parts = codes[found], segment[found]
     begins = np.ones(rows, dtype=np.bool_)

@@ -301,15 +301,15 @@ def check_forward(times: Times, begins: BoolArray, remedy: str, repeats: bool = 
         row = int(back.argmax()) + 1
         first, then = (write_time(times.kind, times.values[k]) for k in (row - 1, row))
         raise ValueError(
-            f"the index goes back in time: row {row} is at {then}, after {first}; sort the rows by "
-            f"time, or {remedy}"
+            f"the index goes back in time: row {row + 1} is at {then}, after {first}; sort the "
+            f"rows by time, or {remedy}"
         )
     still = (steps == 0) & ~begins[1:]
     if still.any() and not repeats:
         row = int(still.argmax()) + 1
         raise ValueError(
-            f"the index has the time {write_time(times.kind, times.values[row])} in row {row} and "
-            f"in the row before it; drop one of them, or {BY_INDEX}; or {remedy}"
+            f"the index has the time {write_time(times.kind, times.values[row])} in row {row + 1} "
+            f"and in the row before it; drop one of them, or {BY_INDEX}; or {remedy}"
         )
 
 
@@ -340,7 +340,7 @@ def read_index(*values: Any) -> Times | None:
         if index.hasnans:
             row = int(np.flatnonzero(index.isna())[0])
             raise ValueError(
-                f"the index has no time in row {row} (NaT); fill it in, or drop the row"
+                f"the index has no time in row {row + 1} (NaT); fill it in, or drop the row"
             )
         if kind == "TimedeltaIndex":
             found = Times("durations", index.to_numpy().astype("m8[us]").astype(np.int64))
@@ -396,7 +396,7 @@ def check_aligned(named: dict[str, Any]) -> None:
             row = _find_difference(other, index)
             if row is not None:
                 raise ValueError(
-                    f"{first} and {name} have different indices: row {row} is {other[row]} in "
+                    f"{first} and {name} have different indices: row {row + 1} is {other[row]} in "
                     f"{first} and {index[row]} in {name}; join them on their index, or drop both "
                     "with reset_index(drop=True) if rows belong together as they stand"
                 )

@@ -171,8 +171,8 @@ def read_columns(observations: Any, name: str) -> Given:
     for k, row in enumerate(rows):
         if not (is_missing(row) or (named or _width(row) == width > 0)):
             raise TypeError(
-                f"{name}: row {k} is {row!r}; give a data frame, or dictionaries, or tuples that "
-                "are all of one length, None where a value is missing"
+                f"{name}: row {k + 1} is {row!r}; give a data frame, or dictionaries, or tuples "
+                "that are all of one length, None where a value is missing"
             )
     keys: Any = dict.fromkeys(key for row in known for key in row) if named else range(width)
     values = {key: [_value(row, key) for row in rows] for key in keys}

@@ -47,12 +47,12 @@ class Vectors:
 
 
 def place(name: str, row: int, column: Hashable) -> str:
-    """Name a cell as a person would look for it.
+    """Name a cell; rows count from 1, as on the command line.
 
     >>> place("observations", 3, "height")
-    "observations: row 3, column 'height'"
+    "observations: row 4, column 'height'"
     """
-    return f"{name}: row {row}" + ("" if column is None else f", column {column!r}")
+    return f"{name}: row {row + 1}" + ("" if column is None else f", column {column!r}")
 
 
 def read(observations: Any, name: str) -> Vectors:
@@ -121,7 +121,7 @@ def _rows(items: list[Any], name: str) -> FloatArray:
         if row_ is not None and (len(row_) != width or not width):
             than = "wider" if len(row_) > width else "narrower"
             raise ValueError(
-                f"{name}: row {k} has {len(row_)} entries, {than} than the rest with {width}; "
+                f"{name}: row {k + 1} has {len(row_)} entries, {than} than the rest with {width}; "
                 "give every row one entry per column, None where one is missing"
             )
     filled = [[np.nan] * width if row is None else row for row in rows]

@@ -1,4 +1,4 @@
-"""Pictures of sets, evaluations, checks and monitors, drawn into ``ax=`` or a new figure."""
+"""Plots of sets, evaluations, checks and monitors, drawn into ``ax=`` or a new figure."""
 
 from definetti.plots.checks import plot_check, plot_residuals, plot_statistic
 from definetti.plots.evaluations import plot_backtest, plot_compare, plot_coverage, plot_sizes

@@ -1,4 +1,4 @@
-"""A diagnosis as pictures: residuals with their bands, and each statistic among its draws."""
+"""Plot a diagnosis: residuals with exact bands, and each statistic among its draws."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ from definetti.plots._axes import escape_name, take_axes, take_pyplot
 Picture = Literal["quantiles", "histogram", "autocorrelation"]
 PICTURES: tuple[Picture, ...] = ("quantiles", "histogram", "autocorrelation")
 SHOWN = 3  # kinds of residuals, where none is asked for
-PANEL = 2.6  # inches that a picture is wide at least
+PANEL = 2.6  # inches that a plot is wide at least
 TALL = 2.1  # and high
 
 
 def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) -> Any:
-    """Draw residuals with their bands, and where each statistic is among those of the draws.
+    """Plot residuals with their bands, and each statistic among those of the draws.
 
     Parameters
     ----------
-    diagnosis : what `definetti.check.check` returns
-    of : name of `Diagnosis.residuals`, or of a column; those of the next state and of the first
-        two columns if left out
+    diagnosis : Diagnosis
+    of : name of `Diagnosis.residuals`, or of a column; default: the next state and two columns
     width : of the figure, in inches
 
     Returns
     -------
-    the figure, with a picture after the other in ``figure.axes``: for each kind of residuals
-    quantiles, histogram and autocorrelation, as of `plot_residuals`; then a histogram for each
-    test, as of `plot_statistic`
+    the figure; ``figure.axes`` has quantiles, histogram and autocorrelation of each kind of
+    residuals, as `plot_residuals`, then a histogram for each test, as `plot_statistic`
 
     Examples
     --------
@@ -42,7 +40,7 @@ def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) 
     ['quantiles', 'histogram']
     """
     names = _choose(diagnosis, of)
-    across = 3 if width >= 3 * PANEL else 1  # three pictures side by side, or one below the other
+    across = 3 if width >= 3 * PANEL else 1  # three plots side by side, or one below the other
     rows = -(-len(diagnosis.tests) // max(2, int(width / PANEL)))
     each = -(-len(diagnosis.tests) // rows)
     down = [3 // across] * len(names) + [rows]
@@ -59,7 +57,7 @@ def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) 
         ax = figure.axes[0]
         figure.legend(*ax.get_legend_handles_labels(), loc="outside lower left", frameon=False,
                       ncols=2 if across < 3 else 4, fontsize="small")  # fmt: skip
-    title = f"Statistics among those of {diagnosis.n_resamples:,} rearrangements at most"
+    title = f"Statistics, observed and of up to {diagnosis.n_resamples:,} rearrangements"
     groups[-1, 0].suptitle(title, fontsize="medium", x=0.01, ha="left")
     axes = groups[-1, 0].subplots(down[-1], each, squeeze=False).ravel()
     for ax, name in zip(axes, diagnosis.tests, strict=False):
@@ -72,35 +70,28 @@ def plot_check(diagnosis: Diagnosis, of: str | None = None, width: float = 9.0) 
 def plot_residuals(
     diagnosis: Diagnosis, picture: Picture = "quantiles", of: str | None = None, ax: Any = None
 ) -> Any:
-    """Draw one picture of forecast pseudo-residuals, with bands from the rearrangements.
+    """Plot forecast pseudo-residuals with exact bands from the rearrangements; return the axes.
 
-    A residual says where a step lies among those before it: the state that follows, among those
-    that followed the present state; an observation, among those of its own state. Ties, of
-    symbols say, are broken at random. If the assumption holds, residuals are independent and
-    normal.
+    A residual is the rank of a step among those before it, as a normal deviate: of the next state
+    among those that followed the same state, of an observation among those of its own state. Ties
+    are broken at random. If the assumption holds, residuals are independent and normal.
 
     Parameters
     ----------
-    diagnosis : what `definetti.check.check` returns
+    diagnosis : Diagnosis
     picture : {"quantiles", "histogram", "autocorrelation"}
-        Quantiles of the residuals against those of the normal law, less these, so that what is
-        normal lies about nought; how often residuals fall into equal parts of the normal law; or
-        how residuals correlate with those some steps before.
-    of : name of `Diagnosis.residuals`, or of a column; the first if left out
+        Quantiles of the residuals minus those of the normal distribution; a histogram over equal
+        parts of the normal distribution; or correlations with residuals some steps before.
+    of : name of `Diagnosis.residuals`, or of a column; default: the first
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    the axes
 
     Notes
     -----
-    The pale band is for all points of a picture together: if the assumption holds, the line leaves
-    it *anywhere* with probability 0.05 at most. The darker one is for each point by itself: there
-    the line is outside with probability 0.05 at most, so with many points some usually are. Both
-    are exact, by ranks among the same draws that the tests are made of, at every length. A cross
-    marks what is outside of the pale one. Each picture has a promise of its own: who looks at
-    many pictures sees more crosses, and `Diagnosis.p_value` is the one verdict for all.
+    The pale band is simultaneous: if the assumption holds, the line leaves it *anywhere* with
+    probability 0.05 at most. The dark band is pointwise, so that with many points some are usually
+    outside. Both are exact at every length, by ranks among the draws of the tests. A cross marks
+    points outside of the pale band. Each plot has its own error rate of 0.05; `Diagnosis.p_value`
+    is the verdict for all tests together.
 
     Examples
     --------
@@ -115,7 +106,7 @@ def plot_residuals(
     name = _choose(diagnosis, of)[:1]
     if not name:
         raise ValueError(
-            "diagnosis has no residuals; make it with pictures=True, of more than one state"
+            "diagnosis has no residuals; call check with pictures=True, on more than one state"
         )
     ax = take_axes(ax, 5, 3.2)
     _draw_curve(ax, diagnosis.residuals[name[0]], picture)
@@ -125,22 +116,18 @@ def plot_residuals(
 
 
 def plot_statistic(diagnosis: Diagnosis, test: str, ax: Any = None) -> Any:
-    """Draw a test's statistic as observed, among those of the rearrangements.
+    """Plot the observed statistic of a test among those of the rearrangements; return the axes.
 
     Parameters
     ----------
-    diagnosis : what `definetti.check.check` returns
+    diagnosis : Diagnosis
     test : the name of one of its tests
     ax : matplotlib axes, optional
 
-    Returns
-    -------
-    the axes
-
     Notes
     -----
-    The p-value is the share of all, the observed one included, that is as large. Of a test of
-    several parts the most extreme is drawn, and its p-value takes into account that it was chosen.
+    The p-value is the share of statistics, the observed one included, that are as large. Of a test
+    with several parts the most extreme is shown, and its p-value accounts for the choice.
 
     Examples
     --------
@@ -175,14 +162,14 @@ def plot_statistic(diagnosis: Diagnosis, test: str, ax: Any = None) -> Any:
 
 
 def _choose(diagnosis: Diagnosis, of: str | None) -> list[str]:
-    """Return the names of the residuals that are meant."""
+    """Return the names of the chosen residuals."""
     names = list(diagnosis.residuals)
     if of is None:
         return names[:SHOWN]
     found = next((name for name in (of, f"column {of}") if name in names), None)
     if found is None:
-        there = ", ".join(map(repr, names)) or "none; make it with pictures=True"
-        raise ValueError(f"of must be one of the residuals that there are, {there}; got {of!r}")
+        there = ", ".join(map(repr, names)) or "none; call check with pictures=True"
+        raise ValueError(f"of must be one of the residuals, {there}; got {of!r}")
     return [found]
 
 

@@ -1,4 +1,4 @@
-"""Evaluated sets over time, and predictors side by side."""
+"""Plot evaluated sets over time, and predictors side by side."""
 
 from __future__ import annotations
 
@@ -19,30 +19,25 @@ from definetti.plots._axes import (
     take_axes,
 )
 
-MOST_CELLS = 1_500  # steps that can be told apart in one picture
+MOST_CELLS = 1_500  # steps in one plot
 CELLS_AN_INCH = 140
 ROOM = 6.0  # inches
 
 
 def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
-    """Draw the true states, the sets, and the misses, step by step.
+    """Plot the true states, the sets and the misses, step by step; return the axes.
 
     Parameters
     ----------
-    evaluation : what `ConformalHMM.evaluate` returns
+    evaluation : Evaluation
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    the axes
 
     Notes
     -----
-    Of a long segment, the last 1,500 steps are drawn, or as many as there is room for;
-    `plot_coverage` is for all of it.
+    Only the last 1,500 steps are drawn, or as many as fit; `plot_coverage` shows all.
     """
     if evaluation.truth is None or evaluation.nodes is None:
-        raise ValueError("evaluation has no record of its sets; make it with ConformalHMM.evaluate")
+        raise ValueError("evaluation has no record of its sets; take one of ConformalHMM.evaluate")
     ax = take_axes(ax, 11, min(1.6 + 0.35 * len(evaluation.states), 8))
     most = int(min(MOST_CELLS, CELLS_AN_INCH * ax.figure.get_figwidth()))
     first = max(len(evaluation.truth) - most, 0)
@@ -52,23 +47,20 @@ def plot_backtest(evaluation: Evaluation, ax: Any = None) -> Any:
     inside = nodes[np.arange(len(truth)), truth] & (truth >= 0)
     draw_truth(ax, np.where(truth < 0, np.nan, truth), inside, first + 1)
     ax.set(
-        xlabel="step", title=f"truth and sets{_write_level(evaluation)}{_write_filled(evaluation)}"
+        xlabel="step",
+        title=f"true states and sets{_write_level(evaluation)}{_write_filled(evaluation)}",
     )
     draw_legend_below(ax)
     return ax
 
 
 def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
-    """Draw the share of windows covered so far, with its 95 % interval, over time.
+    """Plot the share of windows covered so far, with its 95 % interval, over time; return the axes.
 
     Parameters
     ----------
-    evaluation : what `ConformalHMM.evaluate` returns
+    evaluation : Evaluation
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    the axes
     """
     ax = take_axes(ax, 8, 3.5)
     covered = evaluation.kept_shares
@@ -93,16 +85,12 @@ def plot_coverage(evaluation: Evaluation, ax: Any = None) -> Any:
 
 
 def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
-    """Draw how often a step had one, two, … possible states.
+    """Plot the share of steps with one, two, … states in the set; return the axes.
 
     Parameters
     ----------
-    evaluation : what `ConformalHMM.evaluate` returns
+    evaluation : Evaluation
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    the axes
     """
     ax = take_axes(ax, 6, 3.5)
     widths = evaluation.widths if evaluation.nodes is None else evaluation.nodes.sum(axis=1)
@@ -110,12 +98,12 @@ def plot_sizes(evaluation: Evaluation, ax: Any = None) -> Any:
     bars = ax.bar(sizes, times / times.sum(), color="0.6", edgecolor="black")
     ax.bar_label(bars, fmt="{:.2f}")
     ax.margins(y=0.12)  # room for the numbers
-    ax.set(xlabel="possible states at a step", ylabel="share of steps", xticks=sizes)
+    ax.set(xlabel="states in the set at a step", ylabel="share of steps", xticks=sizes)
     return ax
 
 
 def _write_filled(evaluation: Evaluation) -> str:
-    """Report the share of sets that were empty and have the most plausible member."""
+    """Return the share of sets that were empty and were filled, in words."""
     share_filled = 0.0 if evaluation.filled is None else float(evaluation.filled.mean())
     return f"; {share_filled:.3f} of the sets filled" if share_filled else ""
 
@@ -128,16 +116,12 @@ def _write_level(evaluation: Evaluation) -> str:
 
 
 def plot_compare(comparison: Any, ax: Any = None) -> Any:
-    """Draw coverage, with its interval, against scaled size.
+    """Plot coverage, with its interval, against scaled size; return the axes.
 
     Parameters
     ----------
-    comparison : Comparison, what `compare_predictors` returns
+    comparison : Comparison
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    the axes
     """
     ax = take_axes(ax, 6, 4)
     for marker, row in zip("os^Dv<>pPX*hd" * len(comparison.rows), comparison.rows, strict=False):

@@ -1,4 +1,4 @@
-"""A stream: what was bet, how sets fared, and the last of them."""
+"""Plot a stream: the capital of its bets, coverage so far, and the latest sets."""
 
 from __future__ import annotations
 
@@ -11,23 +11,19 @@ from definetti.martingales import Ville
 from definetti.monitor import COVERAGE, Monitor
 from definetti.plots._axes import draw_cells, draw_rows, draw_truth, take_pyplot
 
-POINTS = 1_000  # of a line: more cannot be told apart
+POINTS = 1_000  # of a line
 COLOURS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#e6ab02")
 LINES = ("-", "--", "-.", ":")  # where there are more parts than colours
 
 
 def plot_monitor(monitor: Monitor, ax: Any = None) -> Any:
-    """Draw the capitals of a monitor, its coverage so far, and the last sets with the truth.
+    """Plot the capitals, the coverage so far and the latest sets of a monitor; return the axes.
 
     Parameters
     ----------
-    monitor : what has lived with a stream
+    monitor : Monitor
     ax : three matplotlib axes, optional
-        Those returned before are cleared and drawn anew; what that costs does not grow.
-
-    Returns
-    -------
-    the three axes
+        Axes that were returned before are cleared and drawn again.
     """
     if ax is None:
         _, ax = take_pyplot().subplots(
@@ -44,7 +40,7 @@ def plot_monitor(monitor: Monitor, ax: Any = None) -> Any:
 
 
 def _thinned(number: int) -> Any:
-    """Return places, evenly spread, the last among them."""
+    """Return evenly spread places, the last included."""
     return np.unique(np.linspace(0, max(number - 1, 0), min(number, POINTS)).astype(int))
 
 
@@ -82,7 +78,7 @@ def _draw_coverage(monitor: Monitor, ax: Any) -> None:
     history = monitor.history
     judged = history[~np.isnan(history[:, 1])]
     found = monitor.coverage.overall
-    # Those that are no longer remembered come first.
+    # Steps that are no longer kept come first.
     before = found.judged - len(judged)
     held = found.held - judged[:, 1].sum() + judged[:, 1].cumsum()
     trials = before + np.arange(1, len(judged) + 1)
@@ -112,4 +108,4 @@ def _draw_sets(monitor: Monitor, ax: Any) -> None:
         draw_cells(ax, np.where(nodes, 0.25, np.nan), first)
     draw_rows(ax, states, first, first + max(len(recent) - 1, 0))
     draw_truth(ax, truth, nodes[np.arange(len(truth)), truth], first)
-    ax.set(xlabel="step", ylabel="the last sets, and the truth")
+    ax.set(xlabel="step", ylabel="latest sets")

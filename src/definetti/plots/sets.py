@@ -1,4 +1,4 @@
-"""A set as a picture: the states that are possible at each step, and how they connect."""
+"""Plot a prediction set: the states in the set at each step, and how they connect."""
 
 from __future__ import annotations
 
@@ -16,24 +16,20 @@ MOST_EDGES = 400  # lines that an eye can follow
 
 
 def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
-    """Draw a set over its horizon.
+    """Plot a prediction set over its horizon; return the axes.
 
     Parameters
     ----------
     s : PredictionSet, LatticeSet or StepSets
     truth : (h,) labels, optional
-        The true states, drawn as a line; a cross where one is not possible at its step.
+        The true states, drawn as a line, with a cross where one is not in the set.
     ax : matplotlib axes, optional
-
-    Returns
-    -------
-    the axes
 
     Notes
     -----
-    A cell is a state that is possible at a step. It is the darker the larger the p-value of the
-    best sequence that has the state there; where a set is made step by step, the larger the
-    state's probability. Lines join two states that some member has one after the other.
+    A cell is a state in the set at a step, darker for a larger p-value of the best sequence
+    through it (for sets made step by step, a larger probability). Lines join successive states of
+    some member.
 
     Examples
     --------
@@ -63,7 +59,7 @@ def plot_set(s: Any, truth: Any = None, ax: Any = None) -> Any:
         path = coded(truth, s.states, s.horizon)
         if path is None:
             raise ValueError(
-                f"truth must be {s.horizon} labels, each one of the set's states, got "
+                f"truth must be {s.horizon} labels, each one of the states of the set, got "
                 f"{short(truth)}"
             )
         draw_truth(ax, path, s.nodes[np.arange(s.horizon), path])

@@ -1,5 +1,6 @@
-"""A report: one HTML file with the sets, how they fared, and how to get it again."""
+"""One HTML page with prediction sets, their backtest, the estimates and the settings."""
 
-from definetti.report.report import Report, make_report, report_series
+from definetti.report.contents import make_report, report_series
+from definetti.report.page import Report
 
 __all__ = ["Report", "make_report", "report_series"]

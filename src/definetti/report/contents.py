@@ -1,8 +1,9 @@
-"""The contents of a report: sets, levels, estimates, as plain numbers and words for the page."""
+"""Make a report: sets, backtest, check and estimates, as plain numbers and text for the page."""
 
 from __future__ import annotations
 
 import copy
+import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import islice
@@ -10,18 +11,27 @@ from typing import Any
 
 import numpy as np
 
+from definetti._system.checks import checked_number, checked_share
 from definetti.check.diagnosis import Diagnosis
 from definetti.data.labels import Alphabet, piece, readable
 from definetti.data.sequences import training_length
 from definetti.data.timing import read_rows
 from definetti.engine.pvalues import entry
+from definetti.evaluation import START
 from definetti.evaluation.judged import entries_of_nodes, fill_entries
+from definetti.evaluation.series import SeriesEvaluation
 from definetti.evaluation.summarize import names_of
 from definetti.exceptions import FewBlocksWarning
 from definetti.levels import ConfidenceLevel, read_levels
 from definetti.models.hmm import HMM, TrainedHMM, probabilities
 from definetti.report.observed import emission_tables, length_of, seen_text
-from definetti.report.outcomes import describe_backtest, describe_check, note_broken
+from definetti.report.outcomes import (
+    describe_backtest,
+    describe_check,
+    describe_series,
+    note_broken,
+)
+from definetti.report.page import Report
 from definetti.report.wording import assumed, percent, promise, round_for_page
 from definetti.sets import PredictionSet, read_guarantee
 
@@ -30,21 +40,84 @@ FINE = [k / 100 for k in range(50, 100)] + [0.995]
 COARSE = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.975, 0.99]
 
 
-def collect_contents(
+def make_report(
     predictor: Any,
     observations: Any,
     states: Any,
-    new_observations: Any,
-    horizon: int | None,
-    start: float,
-    windows: int | None,
-    check: Diagnosis | None = None,
+    new_observations: Any = None,
+    *,
+    horizon: int | None = None,
     lag: int = 0,
-    levels: Sequence[Any] = (),
+    levels: Sequence[float] = (),
     lengths: Sequence[int] | None = None,
+    start: float = START,
+    windows: int | None = None,
+    check: Diagnosis | None = None,
+    title: str | None = None,
+    settings: dict[str, Any] | None = None,
     verbose: bool = False,
-) -> dict[str, Any]:
-    """Predict, backtest and describe; see `definetti.report.make_report`."""
+) -> Report:
+    """Predict, backtest, and write both on one page.
+
+    Parameters
+    ----------
+    predictor : ConformalHMM
+        The settings; it need not be fitted, and is not changed.
+    observations, states : the labelled sequence, as `ConformalHMM.fit` takes it
+    new_observations, horizon : what is to be predicted, as `ConformalHMM.predict_set` takes it;
+        without either, the page has a backtest only
+    lag : int, default 0
+        Label delay in steps: the first new steps get no set, as in `ConformalHMM.predict_set`.
+    levels : list of float, optional
+        Further levels to choose from on the page.
+    lengths : list of int, optional
+        The lengths of segments of the labelled sequence, with gaps between, as in `fit`.
+    start : float, default 0.5
+        The share of the labelled steps before the first window of the backtest.
+    windows : int, optional
+        Maximal number of windows of the backtest, spread evenly; default as in `run_backtest`. A
+        window has as many steps as are predicted; where there are too few rows for one, the page
+        has no backtest and says so.
+    check : Diagnosis, optional
+        The result of `ConformalHMM.check` or `definetti.check.check` on the labelled sequence, to
+        show on the page.
+    title : str, optional
+    settings : dict, optional
+        Further settings to show, so that the page can be reproduced.
+    verbose : bool, default False
+        Show a progress bar when it takes more than two seconds; on a terminal or in a notebook
+        only.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(102, random_state=0)
+    >>> report = make_report(ConformalHMM(random_state=0), y[:100], x[:100], y[100:], windows=20)
+    >>> report
+    Report: 100 labelled steps, 2 new, 20 windows of backtest; .save('report.html') writes the page
+    >>> report.contents["promise"][report.contents["asked"]]
+    'On average, at least 90 of 100 such sets contain the true states of all 2 steps.'
+    """
+    from definetti import ConformalHMM, __version__
+
+    if not isinstance(predictor, ConformalHMM):
+        raise TypeError(
+            f"predictor must be a ConformalHMM, got {type(predictor).__name__}; pass your own "
+            "model as ConformalHMM(model=…)"
+        )
+    checked_share(start, "start")
+    if windows is not None:
+        checked_number(windows, "windows")
+    if check is not None and not isinstance(check, Diagnosis):
+        raise TypeError(
+            f"check must be a Diagnosis, got {type(check).__name__}; definetti.check.check and "
+            "ConformalHMM.check return one"
+        )
     rows = read_rows(observations, states, lengths)
     observations, labels = rows.observations, rows.labels
     lengths = rows.lengths.tolist() if len(rows.lengths) > 1 else None
@@ -52,7 +125,8 @@ def collect_contents(
     cp = copy_predictor(predictor).fit(observations, labels, lengths)
     cp._data.clock = rows.clock
     guarantee, max_errors = read_guarantee(cp.guarantee)
-    levels = levels_around(cp.confidence_level, guarantee, levels)
+    others: list[Any] = [read_levels(level).written for level in levels]
+    levels = levels_around(cp.confidence_level, guarantee, others)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", UserWarning)
         asked = None
@@ -60,9 +134,9 @@ def collect_contents(
             asked = cp.predict_set(new_observations, horizon=horizon, lag=lag, verbose=verbose)
     notes = list(dict.fromkeys(str(one.message) for one in heard))
     for one in heard:
-        warnings.warn(one.message, stacklevel=3)
+        warnings.warn(one.message, stacklevel=2)
     with warnings.catch_warnings():
-        # Said once, of the level that was asked for.
+        # It was raised for the requested level.
         warnings.simplefilter("ignore", FewBlocksWarning)
         new = None
         if asked is not None:
@@ -71,10 +145,25 @@ def collect_contents(
         test, more = describe_backtest(
             cp, observations, labels, steps, seen, levels, start, windows, lag, lengths, verbose
         )
-    exact = cp.symmetry_.exact
-    memory = cp.memory_
+    exact, memory = cp.symmetry_.exact, cp.memory_
     own = _levels_by_state(levels[0], cp.states_)
-    return {
+    shown = {
+        **(settings or {}),
+        "horizon": "number of new observations" if horizon is None else horizon,
+        "lag": lag,
+        "start": start,
+        "windows": "all, or 500" if windows is None else windows,
+        **{name: repr(value) for name, value in predictor.get_params(deep=False).items()},
+        "model used": repr(cp.model_),
+        "symmetry used": cp.symmetry_.known_as,
+        "memory used": memory.assumption,
+        "states used": ", ".join(names_of(cp.states_)),
+        "definetti": __version__,
+    }
+    if predictor.random_state is None:
+        shown["random_state"] = "None: random draws differ from run to run"
+    return Report({
+        "title": title or "Prediction sets for hidden states",
         "notes": [rows.note] * bool(rows.note) + notes + more + note_broken(check),
         "levels": [None if own else level for level in levels],
         **({"level_by_state": own, "given": cp.symmetry_.given} if own else {}),
@@ -96,13 +185,82 @@ def collect_contents(
         "check": None if check is None else describe_check(check, cp.symmetry_),
         "series": None,
         "model": estimates(cp, observations, labels),
-        "used": {
-            "model used": repr(cp.model_),
-            "symmetry used": cp.symmetry_.known_as,
-            "the future depends on": memory.assumption,
-            "states used": ", ".join(names_of(cp.states_)),
-        },
-    }
+        "settings": {name: _write_setting(value) for name, value in shown.items()},
+    })  # fmt: skip
+
+
+def report_series(
+    found: SeriesEvaluation | Sequence[SeriesEvaluation],
+    horizon: int = 1,
+    *,
+    one: Report | None = None,
+    name: Hashable = None,
+    title: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> Report:
+    """Write the coverage of many series on one page, and one series in full.
+
+    Parameters
+    ----------
+    found : SeriesEvaluation, or a list of them
+        The result of `definetti.evaluation.backtest_series`. With several levels there is a
+        verdict on each, and the table is that of the first.
+    horizon : int, default 1
+        The steps of its windows.
+    one, name : Report and its series, optional
+        The report of one series by `make_report`, shown below the table.
+    title : str, optional
+    settings : dict, optional
+        Settings to show, so that the page can be reproduced; before those of `one`.
+
+    Examples
+    --------
+    >>> from definetti import ConformalHMM
+    >>> from definetti.evaluation import backtest_series
+    >>> from definetti.simulate import weather
+    >>> y, x = weather(200, random_state=0)
+    >>> towns = ["Rome"] * 100 + ["Oslo"] * 100
+    >>> cp = ConformalHMM(random_state=0)
+    >>> found = backtest_series(cp, y, x, towns)
+    >>> report_series(found)
+    Report: 2 series; .save('report.html') writes the page
+    >>> rome = make_report(cp, y[:100], x[:100], windows=20)
+    >>> report_series(found, one=rome, name="Rome").contents["series"]["shown"]
+    'Rome'
+    """
+    from definetti import __version__
+
+    checked_number(horizon, "horizon")
+    each: list[Any] = [found] if isinstance(found, SeriesEvaluation) else list(found)
+    odd = [one for one in each if not isinstance(one, SeriesEvaluation)]
+    if odd or not each:
+        raise TypeError(
+            "found must be a SeriesEvaluation, or one for each level, got "
+            f"{type(odd[0]).__name__ if odd else 'none'}; definetti.evaluation.backtest_series and "
+            "ConformalHMM.evaluate return one"
+        )
+    rest: dict[str, Any] = {"levels": None, "states": [], "notes": []}
+    if one is not None:
+        rest = one.contents
+    shown = {**(settings or {}), **rest.get("settings", {"definetti": __version__})}
+    return Report(
+        {
+            **rest,
+            "title": title or "Coverage by series",
+            "series": {
+                **describe_series(each[0], horizon),
+                "verdicts": [level.verdict() for level in each],
+                "shown": None if one is None else str(name),
+            },
+            "settings": {key: _write_setting(value) for key, value in shown.items()},
+        }
+    )  # fmt: skip
+
+
+def _write_setting(value: Any) -> str:
+    """Write a setting, at most 400 characters and no addresses of objects, which differ."""
+    text = re.sub(r" at 0x[0-9A-Fa-f]+", "", str(value))
+    return text if len(text) <= 400 else f"{text[:400]} …"
 
 
 def _levels_by_state(level: Any, states: tuple[Hashable, ...]) -> dict[str, float] | None:
@@ -125,13 +283,11 @@ def copy_predictor(predictor: Any) -> Any:
 def describe_new(
     cp: Any, asked: Any, observations: Any, horizon: int | None, levels: list[Any], lag: int = 0
 ) -> dict[str, Any]:
-    """Return the sets for new observations: from which level on is each state, each sequence in.
+    """Return, for new observations, the level from which on each state and sequence is in a set.
 
     Parameters
     ----------
-    cp : the fitted estimator
-    asked : the set at the level that was asked for
-    lag : how many steps come before those that are asked about
+    asked : the set at the requested level
     """
     seen = 0 if observations is None else length_of(observations)
     found: dict[str, Any] = {
@@ -172,7 +328,7 @@ def describe_new(
 
 
 def _sequences(every: Any, place_of: Callable[[Any], int]) -> list[dict[str, Any]]:
-    """Return the most plausible sequences with their p-values, and the level they are in from."""
+    """Return the most plausible sequences, their p-values, and the level they enter at."""
     codes = {label: code for code, label in enumerate(every.states)}
     return [
         {
@@ -187,13 +343,10 @@ def _sequences(every: Any, place_of: Callable[[Any], int]) -> list[dict[str, Any
 def levels_around(
     asked: ConfidenceLevel, guarantee: str, others: Sequence[float] = ()
 ) -> list[Any]:
-    """Return the levels to choose from, the one that was asked for among them.
+    """Return the levels to choose from: some around the requested one, and others requested.
 
-    Fewer where each of them is a prediction of its own; none but those asked for where each state
-    has its own. `others` were asked for as well.
-
-    >>> levels_around(0.93, "steps")
-    [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.975, 0.99]
+    Fewer where each takes a prediction of its own; the requested one alone where states have
+    levels of their own.
     """
     choice = {"all": FINE, "steps": COARSE, "errors": COARSE}.get(guarantee, [])
     # The decimal that was written: a level in single precision is no other level.
@@ -202,16 +355,13 @@ def levels_around(
 
 
 def estimates(cp: Any, observations: Any, labels: list[Any]) -> dict[str, Any]:
-    """Return transition probabilities and a table for each kind of observation.
-
-    They are those that the model goes by: of the rows that it was fixed on, if it was.
-    """
+    """Return transition probabilities and emission tables, of the rows that fixed the model."""
     rows, told = len(labels), "all labelled rows"
     if cp.train_size is not None:
         rows = training_length(cp.train_size, rows)
-        told = f"the first {rows:,} rows, on which the model was fixed"
+        told = f"the first {rows:,} rows, on which the model was fitted"
     elif cp.model_.fixed:
-        told += "; the model itself was made elsewhere"
+        told += "; the model itself was given"
     n = len(cp.states_)
     codes = Alphabet(cp.states_).encode(labels[:rows], "states")
     counts = np.zeros((n, n))

@@ -25,21 +25,10 @@ AMOUNTS = ("numbers", "integers", "counts", "switches", "flags")
 def emission_tables(
     observations: Any, codes: IntArray, n_states: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """Summarise labelled observations for a heat map each; return how many columns are left out.
+    """Summarise observations by state for heat maps; return the number of columns left out.
 
     Numbers share one table, the mean of each column in each state; a column of symbols has one of
     its own, the share of each symbol in each state.
-
-    Parameters
-    ----------
-    observations : as an estimator takes them
-    codes : (T,) the states
-
-    Examples
-    --------
-    >>> tables, left_out = emission_tables(["wet", "dry", "wet"], np.array([0, 1, 1]), 2)
-    >>> tables[0]["values"]
-    [[1.0, 0.0], [0.5, 0.5]]
     """
     if observations is None:
         return [], 0
@@ -65,7 +54,7 @@ def length_of(observations: Any) -> int:
 
 
 def seen_text(observations: Any, steps: int) -> list[str]:
-    """Return what was observed at each step, in words; nothing where nothing was."""
+    """Return the observations of each step as text."""
     if observations is None:
         return [""] * steps
     columns = _columns(observations)
@@ -83,7 +72,7 @@ def seen_text(observations: Any, steps: int) -> list[str]:
 
 
 def _columns(observations: Any) -> Mapping[Hashable, Any]:
-    """Return observations column by column; a single one has no name but that of its series."""
+    """Return observations column by column; a single column may have no name."""
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return {column.name: _values(column) for column in native.iter_columns()}
@@ -134,8 +123,8 @@ def _means(columns: Mapping[str, Any], codes: IntArray, n_states: int) -> dict[s
             here = column[(codes == state) & np.isfinite(column)]
             if len(here):
                 values[state, place] = here.mean()
-        spread = np.nanstd(column[np.isfinite(column)]) if np.isfinite(column).any() else 0.0
-        middle = np.mean(column[np.isfinite(column)]) if np.isfinite(column).any() else 0.0
+        finite = column[np.isfinite(column)]
+        spread, middle = (finite.std(), finite.mean()) if len(finite) else (0.0, 0.0)
         scaled[:, place] = (values[:, place] - middle) / (spread or 1.0)
     return {
         "title": "Mean of each measurement in each state",
@@ -164,7 +153,7 @@ def _shares(name: str, values: Any, codes: IntArray, n_states: int) -> dict[str,
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.full(table.shape, np.nan), where=totals > 0)
     return {
-        "title": f"How often each {name or 'observation'} was seen in each state",
+        "title": f"Share of each {name or 'observation'} in each state",
         "kind": "shares",
         "columns": columns,
         "values": _plain(shares),

@@ -1,4 +1,4 @@
-"""How sets fared: the backtest, the check of the assumption and many series, for the page."""
+"""Backtest, check of the assumption and coverage of many series, as numbers for the page."""
 
 from __future__ import annotations
 
@@ -38,17 +38,11 @@ def describe_backtest(
     lengths: Sequence[int] | None = None,
     verbose: bool = False,
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Predict windows of the labelled rows in the way that was asked for.
-
-    Parameters
-    ----------
-    cp : the estimator, fitted on all rows; copies of it are fitted again
-    steps, seen : how many steps were asked about, and how many of them are observed
-    lag : how many come before them
+    """Backtest windows of so many steps, of which the first `seen` are observed, after a lag.
 
     Returns
     -------
-    the outcome, None where there can be none; and notes
+    the outcome, None where there are too few rows; and notes
     """
     try:
         test = run_backtest(
@@ -75,10 +69,10 @@ def describe_backtest(
 
 
 def _numbers(run: JudgedLevels, place: int, running: bool) -> dict[str, Any]:
-    """Return what a level's sets amounted to."""
+    """Return coverage and sizes of the sets at one level."""
     found = run.evaluation(place)
     numbers = summary(found, run.horizon)
-    # Of sets too large to be listed, those of the level asked for alone are counted.
+    # Sets too large to be listed are counted at the requested level alone.
     counted = run.guarantee == "all" and np.isfinite(found.size)
     numbers["mean_size"] = found.size if counted else None
     widths = np.bincount(found.nodes.sum(axis=1), minlength=len(run.states) + 1)
@@ -115,12 +109,7 @@ def _drawn(run: JudgedLevels) -> dict[str, Any]:
 
 
 def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
-    """Return a diagnosis with what its pictures need, and no more of it.
-
-    Parameters
-    ----------
-    symmetry : that of the sets, which is no remedy
-    """
+    """Return a diagnosis with the curves of its plots, for sets of some symmetry."""
     if isinstance(symmetry, Spaced):
         found = found.beyond_spaced()
     kinds = list(found.residuals.items())[:SHOWN]
@@ -150,13 +139,13 @@ def note_broken(found: Diagnosis | None) -> list[str]:
     if found is None or not found.rejected:
         return []
     return [
-        "the labelled rows are not what the promise assumes "
-        f"(p = {found.p_value:.3g}): see “May you trust this?”"
+        "evidence against the assumption of the guarantee "
+        f"(p = {found.p_value:.3g}): see “Does the assumption hold?”"
     ]
 
 
 def _is_beyond(value: Any) -> bool:
-    """Tell a number that JSON does not have: that of one draw, say, by how little draws vary."""
+    """Tell whether a value is a number that JSON does not have."""
     return isinstance(value, float) and not isfinite(value)
 
 
@@ -179,14 +168,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
 
 
 def describe_series(found: SeriesEvaluation, horizon: int) -> dict[str, Any]:
-    """Return what all series came to, and a row a series, those to look at first.
-
-    >>> found = SeriesEvaluation(
-    ...     [SeriesRecord("Ann", 100, 50, 46.0, 0.9), SeriesRecord("Bob", 100, 50, 30.0, 0.9)]
-    ... )
-    >>> [(one["series"], one["verdict"]) for one in describe_series(found, 1)["listed"]]
-    [('Bob', 'look at it: short by 0.300'), ('Ann', 'kept')]
-    """
+    """Return the coverage of all series together and of each, the worst first."""
     short = {one.series for one in found.look_at}
     order = sorted(
         found, key=lambda one: (not one.judged, *map(_last, (one.p_value, one.coverage)))
@@ -217,14 +199,14 @@ def _describe(one: SeriesRecord, is_short: bool) -> dict[str, Any]:
 
 
 def _judge(one: SeriesRecord, is_short: bool) -> str:
-    """Say in a few words what came of a series."""
+    """Return the verdict on a series in a few words."""
     if not one.judged:
         return one.note
     if one.shared_calibration:
         return "no verdict"
     lacking = one.promised - one.coverage
     if is_short:
-        return f"look at it: short by {lacking:.3f}"
+        return f"significantly short by {lacking:.3f}"
     return f"short by {lacking:.3f}, within chance" if lacking > 0 else "kept"
 
 
@@ -233,5 +215,5 @@ def _number(value: float) -> float | None:
 
 
 def _last(value: float) -> float:
-    """Sort what is no number behind all others."""
+    """Return a key that sorts NaN last."""
     return math.inf if math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""The words of the page: the promise in a sentence for people who do not read formulas."""
+"""Sentences of the page: the guarantee, and the assumption it rests on."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ MOST_DIGITS = 6  # of "999,999 of 1,000,000", beyond which a percentage is plain
 
 
 def assumed(cp: Any, memory: Memory, observed: bool) -> str:
-    """Say what the promise rests on, for a fitted estimator, with observations or without."""
+    """Return the assumption of the guarantee, for a fitted estimator."""
     words = (
-        f"This holds for every transition {'and emission ' * observed}probability there may be, "
-        "known or not, as long as "
+        f"This holds for all transition {'and emission ' * observed}probabilities, known or not, "
+        "as long as "
     )
     if memory != Order(1):
-        words += f"what comes next depends on {memory.assumption} alone, in the past as now"
+        words += f"the future depends on the past only through {memory.assumption}"
     else:
-        words += "the states follow one Markov chain, the same in the past and now"
+        words += "the states follow one Markov chain, in the past and now"
     if observed and not memory.reads_observations:
-        words += ", and each observation depends on the state of its own time alone"
+        words += ", and each observation depends only on the state at its own time"
     if observed and cp._data.history.gaps:
-        words += "; gaps among the observations must come at random"
+        words += "; observations must be missing at random"
     if cp.model_.fixed and cp.train_size is None:
-        words += "; the model, made elsewhere, must not have learned from these rows"
+        words += "; the given model must not have been fitted on these rows"
     return f"{words}."
 
 
 def percent(level: ConfidenceLevel) -> str:
-    """Write a level as people do.
+    """Write a level as a percentage.
 
     >>> percent(0.9), percent(0.995), percent(0.99999999)
     ('90 %', '99.5 %', '99.999999 %')
@@ -58,71 +58,52 @@ def promise(
     exact: bool,
     given: str = "last state",
 ) -> str:
-    """Say what is promised, and given which state where that is not the last.
+    """Return the guarantee in a sentence, conditional on the current state where it is.
 
     >>> promise(0.9, 3, "all", 0, True)
-    'Of 100 such predictions, at least 90, on average, name the true states of all 3 steps among \
-the sequences that they leave possible.'
+    'On average, at least 90 of 100 such sets contain the true states of all 3 steps.'
     """
     if not exact:
-        return (
-            f"Nothing is guaranteed: these settings aim at {percent(level)} and come with no proof."
-        )
+        return f"No guarantee: these settings aim at {percent(level)} without a proof."
     if guarantee == "errors" and max_errors >= steps:
-        return f"Nothing is promised: {max_errors} errors are allowed, and there are {steps} steps."
+        return f"No guarantee: {max_errors} errors are allowed in {steps} steps."
     by_visits = (
-        "The count is by visits to that state; at a time fixed by the clock it may be a little "
-        "less while they are few."
+        "Coverage is averaged over visits to that state; at a fixed time it may be slightly lower "
+        "while visits are few."
     )
     if isinstance(level, Mapping):
+        current = given.replace("present", "current")
         sentences = [
-            f"Where the {given} is {names or 'another'}: "
+            f"Where the {current} is {names or 'another'}: "
             f"{_lowered(_on_average(one, steps, guarantee, max_errors))}"
             for one, names in grouped(level)
         ]
-        return " ".join([*sentences, by_visits] if given != "last state" else sentences)
-    promised = _on_average(level, steps, guarantee, max_errors)
+        return " ".join(sentences if given == "last state" else [*sentences, by_visits])
+    sentence = _on_average(level, steps, guarantee, max_errors)
     if given == "last state":
-        return promised
-    return f"Given the present state, averaged over its visits: {_lowered(promised)} {by_visits}"
+        return sentence
+    begin = "Conditional on the current state, averaged over its visits"
+    return f"{begin}: {_lowered(sentence)} {by_visits}"
 
 
 def _lowered(sentence: str) -> str:
-    """Write a sentence as it goes on after a colon."""
     return f"{sentence[0].lower()}{sentence[1:]}"
 
 
 def _on_average(level: float, steps: int, guarantee: str, max_errors: int) -> str:
-    """Say how often a promise is kept."""
     often, number = _of(1 - miscoverage(level))
     if guarantee == "steps":
-        return (
-            f"Of {number} steps predicted, at least {often}, on average, have their true state "
-            "among those that are left possible."
-        )
+        return f"On average, at least {often} of {number} steps have their true state in the set."
+    begin = f"On average, at least {often} of {number} such sets"
     if guarantee == "errors" and max_errors:
-        return (
-            f"Of {number} such predictions, at least {often}, on average, miss the true state at "
-            f"no more than {max_errors:,} of their {steps:,} steps."
-        )
+        return f"{begin} miss the true state at no more than {max_errors:,} of {steps:,} steps."
     if steps == 1:
-        return (
-            f"Of {number} such predictions, at least {often}, on average, name the true state "
-            "among those that they leave possible."
-        )
-    whole = "sequences" if guarantee == "all" else "states"
-    return (
-        f"Of {number} such predictions, at least {often}, on average, name the true states of all "
-        f"{steps:,} steps among the {whole} that they leave possible."
-    )
+        return f"{begin} contain the true state."
+    return f"{begin} contain the true states of all {steps:,} steps."
 
 
 def _of(level: Fraction) -> tuple[str, str]:
-    """Write a share as so many of a round number.
-
-    >>> _of(Fraction(9, 10)), _of(Fraction(9999, 10000)), _of(Fraction(1, 3))
-    (('90', '100'), ('9,999', '10,000'), ('33.3333333333', '100'))
-    """
+    """Write a share as so many of a round number: 9,999 of 10,000."""
     for digits in range(2, MOST_DIGITS + 1):
         if (level * 10**digits).denominator == 1:
             return f"{int(level * 10**digits):,}", f"{10**digits:,}"
@@ -130,10 +111,6 @@ def _of(level: Fraction) -> tuple[str, str]:
 
 
 def round_for_page(p_values: FloatArray | Any) -> list[Any]:
-    """Return numbers as a page gets them: no more digits than one looks at.
-
-    >>> round_for_page(np.array([[0.123456789, 1.0]]))
-    [[0.12346, 1.0]]
-    """
+    """Round numbers to five digits, which are enough for a page."""
     found: list[Any] = np.round(p_values, 5).tolist()
     return found

@@ -74,6 +74,6 @@ def test_control_c_says_how_to_go_on(start, tmp_path, jobs):
     process = start(COMMAND, int(signal.SIGINT), 2, *arguments)
     _, said = process.communicate(timeout=HANG)
     assert process.returncode == 1
-    assert "goes on from there" in " ".join(said.split())
+    assert "resumes there" in " ".join(said.split())
     assert "Traceback" not in said
     assert not [path for path in tmp_path.rglob("*") if path.suffix not in ("", ".json")]

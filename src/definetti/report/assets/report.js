@@ -97,7 +97,7 @@
   // a cell tells of itself does not change with the level, and is written once.
   function cells(first, pValues, begin, kind) {
     const tips = places.map((state) => first.map((row, k) => {
-      const from = row[state] < data.levels.length ? `possible from ${data.percent[row[state]]} on` : "not possible at any level shown";
+      const from = row[state] < data.levels.length ? `in the set from level ${data.percent[row[state]]} on` : "in the set at no level shown";
       const p = pValues ? `${kind} ${number(pValues[k][state], 4)}<br>` : "";
       return `step ${whole(begin + k + 1)}: ${tipped[state]}<br>${p}${from}`;
     }));
@@ -126,8 +126,8 @@
       if (found.counts) lines.push(`${whole(size)} of ${many(states.length ** found.steps, "sequence")} ${size === 1 ? "is" : "are"} possible.`);
       lines.push(`${number(width, 2)} of ${many(states.length, "state")} per step on average.`);
     }
-    if (!width) lines.push("None is plausible enough at this level: the observations are unusual, or the level is low.");
-    if (found.filled[place]) lines.push(`${data.guarantee === "all" ? "Nothing is plausible enough" : "At some steps nothing is plausible enough"} at this level: the observations are unusual, or the level is low. The most plausible is shown.`);
+    if (!width) lines.push("The set is empty: the observations are unusual, or the level is low.");
+    if (found.filled[place]) lines.push(`${data.guarantee === "all" ? "The set was empty" : "At some steps the set was empty"}: the observations are unusual, or the level is low. The most plausible ${data.guarantee === "all" ? "sequence" : "state"} is shown.`);
     if (found.observed < found.steps) lines.push(found.observed ? `Only the first ${many(found.observed, "step")} ${found.observed === 1 ? "is" : "are"} observed so far.` : "A forecast: none of the steps is observed yet.");
     byId("new-summary").textContent = `At ${data.percent[place]}: ${lines.join(" ")}`;
     draw("new-picture", [newCells(place)], {
@@ -155,32 +155,32 @@
       (left ? `${whole(left)} more, less plausible ones, are possible.` : left === null ? "Of many, the first ones are listed here." : "");
   }
 
-  // ---- how such sets fared
+  // ---- backtest
 
   function verdict(found, place) {
     if (found.low === null) return "";
     const level = promised(found, place);
     const bounds = `the 95 % interval goes from ${number(found.low)} to ${number(found.high)}`;
-    if (found.high < level && !data.exact) return `That is less (${bounds}), and these settings guarantee nothing.`;
-    if (found.high < level) return `That is less than promised, by more than chance easily explains (${bounds}): the assumptions may not hold for these data.` +
-      (place === data.asked ? "" : " Who looks at many levels will find such a one by chance, too.");
-    if (found.low > level) return `That is more than was asked for (${bounds})${data.exact && !data.smoothing ? ": sets that do not break ties at random err on the safe side" : ""}.`;
+    if (found.high < level && !data.exact) return `That is below the level (${bounds}); these settings have no guarantee.`;
+    if (found.high < level) return `That is significantly less than promised (${bounds}): the assumption may not hold for these data.` +
+      (place === data.asked ? "" : " Among many levels, one may fall short by chance.");
+    if (found.low > level) return `That is more than the level (${bounds})${data.exact && !data.smoothing ? ": without smoothing, sets are conservative" : ""}.`;
     return `That is compatible with the level (${bounds}).`;
   }
 
   function summarised(found, ours, place) {
     const windows = found.horizon === 1 ? many(found.windows, "step") : `${many(found.windows, "window")} of ${many(found.horizon, "step")}`;
-    const how = found.observed === found.horizon ? "" : found.observed ? `, with the first ${many(found.observed, "step")} of each observed` : ", as forecasts, with nothing observed of it";
+    const how = found.observed === found.horizon ? "" : found.observed ? `, with the first ${many(found.observed, "step")} of each observed` : ", as forecasts without observations";
     const level = `${AIMED}: ${data.exact ? "at least " : ""}${data.percent[place]}`;
     const came = data.guarantee === "steps"
-      ? `Of their steps, ${number(ours.coverage)} had their true state among those left possible (${level}).`
+      ? `The set of a step contained the true state at ${number(ours.coverage)} of the steps (${level}).`
       : data.guarantee === "errors" && data.max_errors
-        ? `In ${number(ours.coverage)} of them, at most ${many(data.max_errors, "step")} had the true state left out (${level}).`
-        : `The set held the truth in ${number(ours.coverage)} of them (${level}).`;
+        ? `In ${number(ours.coverage)} of them, at most ${many(data.max_errors, "step")} missed the true state (${level}).`
+        : `The set contained the true states in ${number(ours.coverage)} of them (${level}).`;
     return [
       `${windows} with known states ${found.windows === 1 ? "was predicted," : "were predicted, each"} from all rows before it${how}, from row ${whole(found.first_row)} on.`,
-      came, verdict(ours, place), ours.unseen ? `${many(ours.unseen, "further window")} ${ours.unseen === 1 ? "has" : "have"} a state that had not come up before, which no set can hold, and ${ours.unseen === 1 ? "is" : "are"} counted apart.` : "",
-      ours.share_empty ? `${number(ours.share_empty)} of the ${data.guarantee === "steps" ? "steps" : "sets"} had nothing plausible in them${data.allow_empty ? "" : ", and the most plausible was let in; coverage is that of the sets before"}.` : "",
+      came, verdict(ours, place), ours.unseen ? `${many(ours.unseen, "further window")} ${ours.unseen === 1 ? "has" : "have"} a state that had not occurred before; no set can contain it, and ${ours.unseen === 1 ? "this window is" : "these windows are"} counted separately.` : "",
+      ours.share_empty ? `${number(ours.share_empty)} of the ${data.guarantee === "steps" ? "steps" : "sets"} were empty${data.allow_empty ? "" : " and were filled with the most plausible; coverage is that before filling"}.` : "",
       ours.verdict && data.exact && place === data.asked ? `Verdict: ${ours.verdict.words}.` : "",
     ].filter(Boolean).join(" ");
   }
@@ -201,7 +201,7 @@
     ]));
     const classic = Boolean(found.methods.classical);
     byId("coverage-note").textContent = [
-      classic ? "classical: conformal prediction that ignores time, with the same predictor, or that model fixed on the first half of the rows where ours is fitted anew; without and with the previous state." : "",
+      classic ? "classical: conformal prediction for exchangeable rows with the same predictor, fixed on the first half of the rows where ours is refitted; without and with the previous state as a feature." : "",
       `Level guaranteed: ${methods.map(([name]) => `${name} ${found.methods[name][place].guaranteed ? "yes" : "no"}`).join(", ")}.`,
     ].filter(Boolean).join(" ");
     const bars = (name, shift, color, symbol) => {
@@ -231,8 +231,8 @@
     const dots = states.length > 8; // lines up and down would hide the cells
     draw("cells-picture", [
       pastCells(place),
-      { type: "scatter", mode: dots ? "markers" : "lines", marker: { color: TRUTH, size: truth.length > 100 ? 3 : 6 }, line: { color: TRUTH, width: truth.length > 100 ? 1.2 : 2, shape: "hvh" }, x, y: truth.map((c) => (c < 0 ? null : c)), name: "truth", hoverinfo: "skip", showlegend: true },
-      { type: "scatter", mode: "markers", marker: { symbol: "x", size: 8, color: "#000" }, x, y: missed, name: "truth not in the set", hoverinfo: "skip", showlegend: true },
+      { type: "scatter", mode: dots ? "markers" : "lines", marker: { color: TRUTH, size: truth.length > 100 ? 3 : 6 }, line: { color: TRUTH, width: truth.length > 100 ? 1.2 : 2, shape: "hvh" }, x, y: truth.map((c) => (c < 0 ? null : c)), name: "true state", hoverinfo: "skip", showlegend: true },
+      { type: "scatter", mode: "markers", marker: { symbol: "x", size: 8, color: "#000" }, x, y: missed, name: "true state not in the set", hoverinfo: "skip", showlegend: true },
     ], { xaxis: axis("step of the backtest", { showgrid: false }), yaxis: stateAxis(), showlegend: true, legend }, rows(states.length) + 30,
     `True states and sets of the last ${many(truth.length, "step")}; at ${whole(number_missed)} the true state is outside.`);
 
@@ -273,7 +273,7 @@
     }, 280, "How often a step has no, one, two and more possible states.");
   }
 
-  // ---- whether the promise applies
+  // ---- tests of the assumption
 
   const PICTURES = {
     quantiles: ["Quantiles", "normal quantile", "residual − normal"],
@@ -314,8 +314,8 @@
       const title = `Residuals of ${name.startsWith("column ") ? name : `the ${name}`}`, id = `residuals-${index}`;
       box.append(element("h3", title));
       if (!index) {
-        box.append(element("p", "Where each step lies among those before it, as a normal deviate: the state that follows among those that followed the same state, an observation among those of its own state. " +
-          `If the assumption holds, the line leaves the pale band anywhere with probability 0.05 at most; the dark band is for each point by itself. Both are exact, from ${many(one.draws, "rearrangement")}.`, { class: "small" }));
+        box.append(element("p", "Forecast pseudo-residuals: the rank of each step among those before it, as a normal deviate; of the next state among those that followed the same state, of an observation among those of its own state. " +
+          `If the assumption holds, the line leaves the pale band anywhere with probability 0.05 at most; the dark band is for each point alone. Both are exact, from ${many(one.draws, "rearrangement")}.`, { class: "small" }));
       }
       box.append(element("div", null, { id, class: "picture", role: "img" }));
       const across = narrow() ? 1 : 3, down = 3 / across, more = { showlegend: true, legend: { ...legend, y: narrow() ? 1.06 : 1.14 }, annotations: [] };
@@ -338,19 +338,19 @@
     const fails = (name) => found.failures.includes(name);
     const tests = Object.entries(found.tests);
     byId("trust-verdict").textContent = !found.told
-      ? `That cannot be told. ${found.verdict}`
+      ? `The tests are not conclusive. ${found.verdict}`
       : found.rejected
-      ? `No, not as it stands: there is evidence against the assumption that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}). The promise is not exact for such rows; the backtest below says how such sets fared.`
-      : `As far as can be seen, yes: there is no evidence against the assumption that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}).`;
+      ? `Evidence against the assumption that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}). The guarantee is not exact for such rows; the backtest below shows the coverage of past sets.`
+      : `No evidence against the assumption that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}).`;
     const remedies = found.rejected ? found.failures.map((name) => element("li", found.tests[name].verdict)) : [];
-    if (remedies.length > 1) remedies[1].prepend("The other failures may follow from it: "); // the most telling is the first
+    if (remedies.length > 1) remedies[1].prepend("The other failures may follow from the first: "); // which is the strongest
     byId("trust-remedies").append(...remedies);
     const asks = (words) => (narrow() ? [] : [words]); // on a phone, what was found says as much
     fill(byId("trust-tests"), ["test", ...asks("question"), "p", "adjusted", "what was found"], tests.map(([name, one]) => [
       name, ...asks(one.asks), number(one.p_value), number(one.adjusted_p_value), one.effect,
     ]));
     byId("trust-note").textContent = [
-      `Exact tests of ${many(found.rows, "row")}, by ${many(found.resamples, "rearrangement")} of them; something fails at ${found.alpha} or less, adjusted for all tests together.`,
+      `Exact tests of ${many(found.rows, "row")}, from ${many(found.resamples, "rearrangement")}; a test fails if its p-value, adjusted for all tests, is ${found.alpha} or less.`,
       ...Object.entries(found.untested).map(([name, why]) => `Not tested: ${name}, ${why}.`),
     ].join(" ");
     showResiduals(found);
@@ -392,7 +392,7 @@
   function showModel() {
     const { transition, counts, emissions, prior, columns_left_out: left } = data.model;
     byId("model-from").textContent = `From ${data.model.from}.`;
-    byId("prior").textContent = prior ? `${prior} is added to every count.` : "plain shares of the counts.";
+    byId("prior").textContent = prior ? `${prior} is added to every count.` : "No prior is added to the counts.";
     heat("transition-picture", states, transition, transition, transition.map((row, i) => row.map((p, j) =>
       `${tipped[i]} → ${tipped[j]}<br>probability ${number(p, 4)}<br>seen ${many(counts[i][j], "time")}`)), "Estimated transition probabilities; the table below says the same.", false);
     fill(byId("transition"), ["from \\ to", ...states], transition.map((row, i) => [states[i], ...row.map((p, j) => element("span", number(p, 4), { title: `seen ${many(counts[i][j], "time")}` }))]));
@@ -400,7 +400,7 @@
     emissions.forEach((table, k) => {
       const id = `emission-${k}`, means = table.kind === "means";
       box.append(element("h3", table.title));
-      box.append(element("p", means ? "Plain means of the rows. Dark: high for this measurement. Light: low." : "Plain shares of the rows.", { class: "small" }));
+      box.append(element("p", means ? "Sample means. Dark: high for this measurement; light: low." : "Sample shares.", { class: "small" }));
       box.append(element("div", null, { id, class: "picture", role: "img" }));
       const details = element("details", null), inner = element("table", null, { id: `${id}-table` });
       const wide = element("div", null, { class: "wide", tabindex: "0", role: "region", "aria-label": table.title });
@@ -433,14 +433,14 @@
     const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;
     byId("series-verdict").textContent = sentence(found.verdict);
     byId("series-levels").replaceChildren(...found.verdicts.slice(1).map((words) => element("p", sentence(words))));
-    byId("series-promise").textContent = `Promised: ${found.says}. Windows of ${many(found.horizon, "step")}${found.source ? `, each predicted from ${found.source}` : ""}.`;
+    byId("series-promise").textContent = `Guarantee: ${found.says}. Windows of ${many(found.horizon, "step")}${found.source ? `, each predicted from ${found.source}` : ""}.`;
     const long = found.horizon > 1; // else as many sequences as states
-    fill(byId("series-table"), ["series", "verdict", found.shared_calibration ? "covered" : "covered [95 % interval]", "windows", "rows", ...(long ? ["sequences in a set"] : []), "states a step", "empty before filling"], found.listed.map((one) => [
+    fill(byId("series-table"), ["series", "verdict", found.shared_calibration ? "covered" : "covered [95 % interval]", "windows", "rows", ...(long ? ["sequences per set"] : []), "states per step", "empty before filling"], found.listed.map((one) => [
       one.series, one.verdict, element("span", share(one), { class: "share" }), whole(one.windows), whole(one.rows),
       ...(long ? [number(one.mean_size, 2)] : []), number(one.states_per_step, 2), number(one.share_empty),
     ]));
     const hidden = found.number - found.listed.length;
-    byId("series-more").textContent = (found.shared_calibration ? "Least covered first. " : "Worst first, by how probably so few windows are covered by chance. ") + (hidden ? `${whole(hidden)} more fared better.` : "");
+    byId("series-more").textContent = (found.shared_calibration ? "Least covered first. " : "Worst first, by the p-value of the shortfall. ") + (hidden ? `${whole(hidden)} more have better coverage.` : "");
     const some = found.listed.filter((one) => one.windows).slice(0, DRAWN);
     byId("series-picture").hidden = !some.length;
     if (some.length) {
@@ -458,7 +458,7 @@
       }, Math.min(120 + 26 * some.length, 900), "Share covered by series, the worst first; the table below says the same.");
     }
     byId("asked").textContent = `${whole(found.number)} series, ${many(found.rows, "labelled row")}.`;
-    byId("series-shown").textContent = found.shown === null ? "" : `Series ${found.shown}, by its own rows`;
+    byId("series-shown").textContent = found.shown === null ? "" : `Series ${found.shown}, predicted from its own rows`;
     byId("series-shown").hidden = byId("series-asked").hidden = found.shown === null;
   }
 
@@ -506,15 +506,15 @@
 
   function asked() {
     const found = data.new;
-    if (!found) return "none new";
+    if (!found) return "no new rows";
     if (!found.observed) return `${many(found.steps, "step")} to forecast`;
-    return found.observed < found.steps ? `${many(found.steps, "step")} to predict, ${whole(found.observed)} of them observed` : `${whole(found.steps)} new`;
+    return found.observed < found.steps ? `${many(found.steps, "step")} to predict, ${whole(found.observed)} of them observed` : `${whole(found.steps)} new rows`;
   }
-  byId(data.series ? "series-asked" : "asked").textContent = `${many(data.labelled, "labelled row")}, ${asked()}. Asked for: ${data.percent[data.asked]}.`;
+  byId(data.series ? "series-asked" : "asked").textContent = `${many(data.labelled, "labelled row")}, ${asked()}. Requested level: ${data.percent[data.asked]}.`;
   document.querySelectorAll(".kind").forEach((one) => { one.textContent = KIND; });
   byId("assumed").textContent = data.assumed;
   byId("notes").append(...data.notes.map((note) => element("li", `${note[0].toUpperCase()}${note.slice(1)}.`)));
-  byId("backtest-title").textContent = data.exact ? "Was the promise kept before?" : "How did such sets fare before?";
+  byId("backtest-title").textContent = "Backtest: coverage of past sets";
   if (!data.new) byId("new").hidden = true;
   if (!data.check) byId("trust").hidden = true;
   if (!data.backtest) { byId("backtest").hidden = true; byId("sizes").hidden = true; }
