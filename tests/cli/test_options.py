@@ -50,6 +50,7 @@ GOOD = {
     "--fail": [],
     "--jobs": ["1"],
     "--plot": ["check.svg"],
+    "--no-coverage": [],
     "--no-observations": [],
     "--first": ["12"],
     "--listen-to": ["law"],
