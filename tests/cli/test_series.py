@@ -319,7 +319,6 @@ BROKEN = {
     "unknown": (None, ("--states", "sun"), "leaves out 'rain', which rows have"),
     "jobs": (None, ("--jobs", "0"), "--jobs must not be 0"),
     "share": (None, ("--series", "others", "--train-size", "0.5"), "leave --train-size out"),
-    "one row": (None, ("--train-size", "1"), "whole number of rows > 1, got 1"),
     "fixed": (None, ("--series", "all"), "needs a fixed model; set --train-size 0.5"),
     "lag": (None, ("--lag", "2", "--horizon", "2"), "leaves none of 2 steps to predict"),
     "levels": (
@@ -479,7 +478,7 @@ def test_each_row_of_a_stream_goes_to_the_monitor_of_its_series(ask, tmp_path):
         assert one == other
     shown = ask("monitor", "stream.csv", "--group-column", "patient", *how[:2])
     assert "90 rows of 2 series" in shown.out
-    assert "ever false with probability 0.05" in " ".join(shown.out.split())
+    assert "any false alarm: at most 0.05" in " ".join(shown.out.split())
     for more, words in ((("--save", "on.definetti"), "--save is for one series"),
                         (("--first", 60), "no series has 60 labelled rows")):  # fmt: skip
         wrong = ask("monitor", "stream.csv", "--group-column", "patient", *more)

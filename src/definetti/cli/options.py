@@ -230,10 +230,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         size = self.train_size
-        if size == 1:
-            raise ValueError(
-                "--train-size must be a share between 0 and 1, or a whole number of rows > 1, got 1"
-            )
         if size is not None and size >= 1 and size.is_integer():  # a number, and no share
             object.__setattr__(self, "train_size", int(size))
 
