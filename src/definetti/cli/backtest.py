@@ -85,7 +85,9 @@ def backtest(
                 "--by-series": by_series is not None,
             })  # fmt: skip
         if no_observations and columns.observation_columns:
-            raise BadTable("--no-observations and --observation-columns exclude each other; give one")
+            raise BadTable(
+                "--no-observations and --observation-columns exclude each other; give one"
+            )
         if no_observations:
             columns = replace(columns, observation_columns="")
         if output is not None:
