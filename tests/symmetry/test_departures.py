@@ -387,7 +387,7 @@ def test_sets_with_a_memory_are_conditional_on_the_state_with_its_memory(memory)
 def test_the_report_says_given_what_it_promises():
     said = promise(0.9, 1, "all", 0, True, "present state")
     assert said.startswith(
-        "Given the present state, averaged over its visits: of 100 such predictions"
+        "Given the present state, averaged over its visits: on average, at least"
     )
     assert "by visits" in said
     assert "Nothing is guaranteed" in promise(0.9, 1, "all", 0, False, "present state")

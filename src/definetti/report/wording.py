@@ -58,7 +58,7 @@ def promise(
     exact: bool,
     given: str = "last state",
 ) -> str:
-    """Return the guarantee in a sentence, conditional on the current state where it is.
+    """Return the guarantee in a sentence, given the present state where it is.
 
     >>> promise(0.9, 3, "all", 0, True)
     'On average, at least 90 of 100 such sets contain the true states of all 3 steps.'
@@ -67,14 +67,10 @@ def promise(
         return f"No guarantee: these settings aim at {percent(level)} without a proof."
     if guarantee == "errors" and max_errors >= steps:
         return f"No guarantee: {max_errors} errors are allowed in {steps} steps."
-    by_visits = (
-        "Coverage is averaged over visits to that state; at a fixed time it may be slightly lower "
-        "while visits are few."
-    )
+    by_visits = "At a fixed time coverage may be slightly lower while visits are few."
     if isinstance(level, Mapping):
-        current = given.replace("present", "current")
         sentences = [
-            f"Where the {current} is {names or 'another'}: "
+            f"Where the {given} is {names or 'another'}: "
             f"{_lowered(_on_average(one, steps, guarantee, max_errors))}"
             for one, names in grouped(level)
         ]
@@ -82,8 +78,7 @@ def promise(
     sentence = _on_average(level, steps, guarantee, max_errors)
     if given == "last state":
         return sentence
-    begin = "Conditional on the current state, averaged over its visits"
-    return f"{begin}: {_lowered(sentence)} {by_visits}"
+    return f"Given the present state, averaged over its visits: {_lowered(sentence)} {by_visits}"
 
 
 def _lowered(sentence: str) -> str:
