@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from definetti.check import check, residuals
 from definetti.check.rearrangements import drawer_of
@@ -11,7 +11,6 @@ from definetti.check.residuals import (
     correlate_lags,
     draw_bands,
     find_residuals,
-    order_statistics,
     place_among_earlier,
 )
 from definetti.check.sample import Draws, read_sample
@@ -168,14 +167,14 @@ def test_residuals_stay_few():
     assert list(find_residuals(one_state, 50, 0)) == ["observations"]
 
 
-def test_order_statistics_are_those_of_sorted_places():
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        length = int(rng.integers(1, 300))
-        places = rng.random((3, length)) ** rng.integers(1, 9)
-        if rng.random() < 0.5:  # ties
-            places = np.round(places, 1).clip(1e-12, 1 - 1e-12)
-        gone = int(rng.integers(0, length))
-        places[:, rng.permutation(length)[:gone]] = np.nan
-        ranks = np.sort(rng.integers(0, length - gone, size=9))
-        assert np.array_equal(order_statistics(places, ranks), np.sort(places, axis=1)[:, ranks])
+def test_quantiles_and_shares_are_those_of_the_places():
+    sample = read_sample(None, list("aabab" * 60), None, 1)
+    (series,) = _list_series(sample, np.random.default_rng(0))
+    row = series.measure(sample, sample.itself)[0]
+    places = series.place(sample, sample.itself)[0]
+    places = places[~np.isnan(places)]
+    exact = np.quantile(places, series.shares, method="inverted_cdf")
+    quantiles = row[: len(series.shares)]
+    assert np.abs(ndtr(quantiles) - exact).max() < 2 / len(places) + 1e-3
+    shares = np.histogram(places, series.bins, (0, 1))[0] * series.bins / len(places)
+    assert np.allclose(row[len(quantiles) :][: series.bins], shares)

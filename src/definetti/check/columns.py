@@ -47,13 +47,6 @@ class Column:
     symbols : (T,) codes, `MISSING` where missing; None for numbers
     tokens : (T,) the code of what each was observed in
     places : (number of symbols,) the place of each symbol among all, in their own order
-
-    Examples
-    --------
-    >>> column = Column("", np.array([5.0, 9.0, np.nan]), tokens=np.array([0, 0, 0]))
-    >>> place, off = column.scores
-    >>> place[:2] / ONE, off[:2] / ONE, bool(place[2] == off[2] == GONE)
-    (array([-0.67448425,  0.67448425]), array([0., 0.]), True)
     """
 
     name: str
@@ -161,12 +154,6 @@ def read_observations(observations: Any, length: int) -> tuple[list[Column], dic
     Returns
     -------
     the columns that can be tested, and of the others why they cannot, by their names
-
-    Examples
-    --------
-    >>> columns, others = read_observations([[0.5, 7], [0.25, 7], None], 3)
-    >>> [column.name for column in columns], others
-    (['0'], {'column 1': 'it has one value only'})
     """
     if observations is None:
         return [], {"observations": "there are none"}
@@ -195,14 +182,6 @@ def name_identifier(column: Column, begins: IntArray) -> str:
     Parameters
     ----------
     begins : (S + 1,) where sequences begin, and the last ends
-
-    Examples
-    --------
-    >>> counter = Column("id", np.arange(30.0))
-    >>> name_identifier(counter, np.array([0, 30]))
-    'its values only rise or only fall, as those of a counter or a clock do; leave it out'
-    >>> name_identifier(Column("coin", symbols=np.arange(30) % 2), np.array([0, 30]))
-    ''
     """
     distinct, there = column.distinct, np.flatnonzero(column.seen)
     if distinct < IDENTIFIER_VALUES:
@@ -269,11 +248,7 @@ def _numbers(values: Any) -> FloatArray:
 
 
 def rank_labels(labels: Sequence[Any]) -> IntArray:
-    """Return the place of each label in their order, or in that of their names if they have none.
-
-    >>> rank_labels(["b", "a"]), rank_labels([10, 9]), rank_labels(["b", 1])
-    (array([1, 0]), array([1, 0]), array([1, 0]))
-    """
+    """Return the place of each label in their order, or in that of their names."""
     try:
         order = sorted(range(len(labels)), key=lambda k: labels[k])
     except TypeError:

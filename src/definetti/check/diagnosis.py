@@ -257,13 +257,7 @@ class Diagnosis:
 
 
 def _drop_spaced(words: str) -> str:
-    """Remove ``symmetry="spaced"`` from a remedy.
-
-    >>> _drop_spaced("take memory='age', or symmetry='spaced'.")
-    "take memory='age'."
-    >>> _drop_spaced("The previous state adds 0.1 bits: take symmetry='spaced'.")
-    'The previous state adds 0.1 bits.'
-    """
+    """Remove ``symmetry="spaced"`` from a remedy."""
     words = words.replace(", or symmetry='spaced'", "")
     words = words.replace(": take symmetry='spaced'.", ".")
     words = words.replace("take symmetry='spaced', or name", "name")

@@ -22,11 +22,7 @@ EDGE = 20  # of a segment, the first and the last twentieth are too short for a 
 
 
 def entropy_table(most: int) -> IntArray:
-    """Return ``n log n`` for ``n`` from 0 to `most`, in units.
-
-    >>> entropy_table(2) / UNIT
-    array([0.        , 0.        , 1.38629436])
-    """
+    """Return ``n log n`` for ``n`` from 0 to `most`, in units."""
     n = np.arange(most + 1, dtype=np.float64)
     return np.rint(n * np.log(np.maximum(n, 1.0)) * UNIT).astype(np.int64)
 
@@ -57,11 +53,6 @@ def name_by_segment(names: CodeArray, cells: CodeArray, begins: IntArray) -> Cod
     names : (B, T) which of the cells each is, −1 for none
     cells : what each name stands for, −1 for nothing
     begins : (S + 1,) where segments begin, and the last ends
-
-    Examples
-    --------
-    >>> name_by_segment(np.array([[0, 1, -1, 1]]), np.array([0, 2]), np.array([0, 2, 4]))
-    array([[ 0,  2, -1,  5]], dtype=int32)
     """
     size = int(cells.max()) + 1
     found = hold_names(names, size * (len(begins) - 1))
@@ -92,11 +83,6 @@ def sum_cells(keys: CodeArray, room: int, table: IntArray) -> IntArray:
     Returns
     -------
     (B,) sums, in units, as whole numbers
-
-    Examples
-    --------
-    >>> sum_cells(np.array([[3, 0, 3, -1]]), 4, entropy_table(4)) / UNIT
-    array([1.38629436])
     """
     return _tabled(keys, room, table) if room <= ROOM else _sorted(keys, table)
 

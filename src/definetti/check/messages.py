@@ -6,13 +6,16 @@ p-value is at most alpha, the effect has at least the minimum size, and the reme
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from definetti._system.arrays import IntArray
+from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti.check.columns import Column
 from definetti.check.sample import Sample, trace_tokens
-from definetti.check.statistic import CannotTest, Effect
-from definetti.memory import Memory
+from definetti.check.statistic import CannotTest, Effect, Statistic
+from definetti.memory import Age, Memory, Order
+from definetti.memory.memories import find_old_age
 
 # Minimum effects.
 
@@ -45,11 +48,7 @@ FEASIBLE_SHARE = 0.9
 
 
 def below(size: float, minimum: float, unit: str) -> str:
-    """Return the minimum effect in words where an effect is below it, else nothing.
-
-    >>> below(-0.05, 0.1, "in correlation"), below(0.1, 0.1, "in correlation")
-    ('0.1 in correlation', '')
-    """
+    """Return the minimum effect in words where an effect is below it, else nothing."""
     return f"{minimum:g} {unit}" if abs(size) < minimum else ""
 
 
@@ -64,11 +63,6 @@ def visits_suffice(visits: IntArray) -> bool:
     Parameters
     ----------
     visits : of each token
-
-    Examples
-    --------
-    >>> visits_suffice(np.array([90, 5, 5])), visits_suffice(np.array([89, 9, 2]))
-    (True, False)
     """
     enough = visits[visits >= VISITS_PER_TOKEN].sum()
     return bool(enough >= FEASIBLE_SHARE * visits.sum())
@@ -88,11 +82,7 @@ def sequences_suffice(sample: Sample) -> bool:
 
 
 def name_column(column: Column) -> str:
-    """Name a column in the middle of a sentence.
-
-    >>> name_column(Column("height")), name_column(Column(""))
-    ('column height', 'the observation')
-    """
+    """Name a column in the middle of a sentence."""
     return f"column {column.name}" if column.name else "the observation"
 
 
@@ -181,3 +171,45 @@ def write_verdict(effect: Effect, told: bool, significant: bool, remedy: str) ->
     elif remedy:
         sentence += f": {remedy}"
     return effect.words, f"{sentence}."
+
+
+# Which failure explains others, where one violation makes several tests fail. Autocorrelated
+# observations look like drift, too, and a drift looks autocorrelated; a longer memory changes how
+# long states last. The test that stands out the most comes first. Durations and earlier states are
+# two descriptions of one dependence: the one with the better Bayesian information criterion
+# explains the other.
+
+
+def stand_out(values: FloatArray) -> float:
+    """Return by how many standard deviations the first value is above those of rearrangements."""
+    drawn = values[1:][np.isfinite(values[1:])]
+    if not len(drawn) or not np.isfinite(values[0]):
+        return 0.0 if values[0] != np.inf else np.inf
+    unit = float(np.abs(drawn).max()) or 1.0  # so that no square is beyond all numbers
+    drawn, own = drawn / unit, float(values[0] / unit)
+    off, spread = own - float(drawn.mean()), float(drawn.std())
+    if spread > 0:
+        return off / spread
+    return 0.0 if off == 0 else float(np.copysign(np.inf, off))
+
+
+def find_explained(sample: Sample, failing: Mapping[str, Statistic]) -> dict[str, str]:
+    """Return the name of the failure that explains another, by the name of the other."""
+    names = {one.known_as: name for name, one in failing.items()}
+    order, durations = names.get("order"), names.get("durations")
+    if order is None or durations is None or sample.memory != Order(1):
+        return {}
+    most = max(2, find_old_age(sample.states, np.diff(sample.begins)))
+    by_age, by_order = _describe(sample, Age(most)), _describe(sample, Order(2))
+    return {order: durations} if by_age > by_order else {durations: order}
+
+
+def _describe(sample: Sample, memory: Memory) -> float:
+    """Return minus the Bayesian information criterion of a memory (Schwarz 1978)."""
+    tokens, _ = trace_tokens(sample.states, [], sample.begins, memory)
+    leaves = np.flatnonzero(sample.edges >= 0)
+    _, _, moves = distinct_rows(np.column_stack([tokens[leaves], sample.states[leaves + 1]]))
+    sizes = np.bincount(tokens[leaves])
+    sizes = sizes[sizes > 0]
+    fit = (moves * np.log(moves)).sum() - (sizes * np.log(sizes)).sum()
+    return float(2 * fit - (len(moves) - len(sizes)) * np.log(len(leaves)))

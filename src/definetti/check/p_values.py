@@ -28,10 +28,6 @@ def count_as_large(values: FloatArray) -> IntArray:
     Values are tied when a chain of gaps joins them that are no larger than rounding, as in
     `definetti.engine.ranks`; but a statistic may have any unit, so that gaps are held against how
     large values are. All values have the same say in that, which is what the proof needs.
-
-    >>> values = np.array([0.5, 2.0, 0.5 + 1e-12, -1.0])
-    >>> count_as_large(values), count_as_large(values * 1e-14)
-    (array([3, 1, 3, 4]), array([3, 1, 3, 4]))
     """
     found: IntArray = _count(np.ascontiguousarray(values, dtype=np.float64), find_unit(values))
     return found
@@ -97,16 +93,7 @@ class Extremeness(NamedTuple):
 
 
 def most_extreme(each: Sequence[Extremeness]) -> Extremeness:
-    """Return for each row the most extreme of several.
-
-    >>> most_extreme(
-    ...     [
-    ...         Extremeness(np.array([2]), np.array([1.0])),
-    ...         Extremeness(np.array([1]), np.array([0.5])),
-    ...     ]
-    ... )
-    Extremeness(counts=array([1]), off=array([0.5]))
-    """
+    """Return for each row the most extreme of several."""
     counts, off = each[0]
     for one in each[1:]:
         more = (one.counts < counts) | ((one.counts == counts) & (one.off > off))
@@ -115,11 +102,7 @@ def most_extreme(each: Sequence[Extremeness]) -> Extremeness:
 
 
 def rank_rows(values: FloatArray) -> Extremeness:
-    """Return how extreme each row of values, one for each part, is in its most extreme part.
-
-    >>> rank_rows(np.array([[1.0, 0.0], [0.0, 5.0], [0.5, 0.0], [0.0, 1.0]])).places
-    array([1, 2, 3, 4])
-    """
+    """Return how extreme each row of values, one for each part, is in its most extreme part."""
     parts = most_extreme([_rank_part(part) for part in values.T])
     return Extremeness(parts.places, parts.off)
 
@@ -131,11 +114,7 @@ def find_part(values: FloatArray) -> int:
 
 
 def are_alike(values: FloatArray) -> bool:
-    """Tell whether all rows are tied in every part, so that the test cannot reject.
-
-    >>> are_alike(np.array([[0.1 + 0.2, 2.0], [0.3, 2.0]])), are_alike(np.array([[1.0], [2.0]]))
-    (True, False)
-    """
+    """Tell whether all rows are tied in every part, so that the test cannot reject."""
     return all((count_as_large(part) == len(part)).all() for part in values.T)
 
 
@@ -168,11 +147,6 @@ def stop_early(values: FloatArray, enough: int) -> tuple[float, bool]:
     Returns
     -------
     the p-value, and whether it is decided: no draw to come would change it
-
-    Examples
-    --------
-    >>> stop_early(np.array([1.0, 2.0, 0.0, 3.0, 0.0]), 2)
-    (0.6666666666666666, True)
     """
     # Each by itself, so that later draws do not change what is tied.
     part, power = np.frexp(values)
@@ -203,13 +177,6 @@ def combine_tests(
     ----------
     families : for each test ``(1 + M, parts)`` values, the sample's own first
     uniform : the number that breaks ties, if they are to be broken
-
-    Examples
-    --------
-    >>> values = np.array([[3.0], [1.0], [2.0], [0.0]])
-    >>> combine_tests([{"one": values, "other": -values}], None)
-    (0.5, {'one': Tested(p_value=0.25, adjusted=0.5, part=0), \
-'other': Tested(p_value=1.0, adjusted=1.0, part=0)})
     """
     tested, verdicts = {}, []
     for family in families:

@@ -82,12 +82,6 @@ def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
     tokens : (T,) codes of states
     edges : (T,) the name of the transition out of each time; anything where a segment ends
     begins : (S + 1,) where the segments begin, and the last ends
-
-    Examples
-    --------
-    >>> graph = graph_of(np.array([0, 0, 1]), np.array([0, 1, -1]), np.array([0, 3]))
-    >>> graph.deck, graph.bits, graph.outward
-    (array([0, 3], dtype=int16), 1, array([1], dtype=int32))
     """
     length = len(tokens)
     names = np.repeat(np.arange(len(begins) - 1) * (int(tokens.max()) + 1), np.diff(begins))
@@ -266,11 +260,7 @@ class Tails(NamedTuple):
 
 
 def tails_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Tails:
-    """Lay sequences out from their ends; parameters as of `graph_of`.
-
-    >>> tails_of(np.array([0, 1, 0]), np.array([0, -1, -1]), np.array([0, 2, 3])).order
-    array([0, 2, 1], dtype=int32)
-    """
+    """Lay sequences out from their ends; parameters as of `graph_of`."""
     length = len(tokens)
     size = np.diff(begins)
     row = as_codes(np.repeat(np.arange(len(size)), size), length)
@@ -327,13 +317,7 @@ class Measure(Protocol):
 
 
 def drawer_of(sample: Sample, across: bool) -> Drawer:
-    """Return a function that draws rearrangements, within each sequence or across all.
-
-    >>> from definetti.check.sample import read_sample
-    >>> draw = drawer_of(read_sample(None, list("aab"), None, 1), across=False)
-    >>> draw(np.random.default_rng(0), 1)[0]
-    array([[0, 0, 1]], dtype=int16)
-    """
+    """Return a function that draws rearrangements, within each sequence or across all."""
     if across:
         tails = tails_of(sample.tokens, sample.edges, sample.begins)
         return lambda rng, size: draw_tails(rng, tails, size)

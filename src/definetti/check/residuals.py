@@ -34,6 +34,7 @@ WORK = 10**8  # steps that are placed for pictures, in all draws together
 COLUMNS = 5  # that have residuals; the first ones
 FINE = 2**10  # cells of a group at most
 QUANTILES, BINS, LAGS = 49, 20, 20
+NARROW = 2**8  # cells of a bin, in which quantiles are found by interpolation
 SMALLEST = 1e-12
 NEXT = "next state"
 
@@ -72,14 +73,6 @@ def draw_bands(at: FloatArray, curves: FloatArray, level: float = LEVEL) -> Curv
     ----------
     at : (K,) where curves were looked at
     curves : (1 + M, K) the observed one first
-
-    Examples
-    --------
-    >>> curves = np.random.default_rng(0).normal(size=(200, 3))
-    >>> curve = draw_bands(np.arange(3.0), curves)
-    >>> low, high = curve.simultaneous
-    >>> int(((curves < low) | (curves > high)).any(axis=1).sum())
-    10
     """
     number = len(curves)
     share = 1 - level
@@ -178,22 +171,15 @@ class Series:
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         """Return, for each draw, quantiles, shares of bins and autocorrelations in one row."""
         places = self.place(sample, draws)
-        counts = count_bins(places, self.bins)
-        at, part = np.divmod(self.shares * (self.size - 1), 1)
-        low = at.astype(np.int64)
-        high = np.minimum(low + 1, self.size - 1)
-        ranks = np.unique([low, high])
-        ordered = order_statistics(places, ranks)
-        quantiles = ordered[:, np.searchsorted(ranks, low)] * (1 - part)
-        quantiles += ordered[:, np.searchsorted(ranks, high)] * part
-        return np.concatenate(
-            [
-                ndtri(quantiles),
-                counts * (self.bins / self.size),
-                correlate_lags(ndtri(places, out=places), sample.begins, _lags(sample)),
-            ],
-            axis=1,
-        )
+        edges = np.linspace(0, 1, self.bins * NARROW + 1)
+        counts = [
+            np.bincount(_cells(row, len(edges) - 1), minlength=len(edges) - 1) for row in places
+        ]
+        wanted = self.shares * self.size
+        quantiles = [np.interp(wanted, np.append(0, one.cumsum()), edges) for one in counts]
+        shares = np.array(counts).reshape(len(counts), self.bins, NARROW).sum(axis=2)
+        lags = correlate_lags(ndtri(places, out=places), sample.begins, _lags(sample))
+        return np.hstack([ndtri(quantiles), shares * (self.bins / self.size), lags])
 
     def describe(self, curves: FloatArray, n_draws: int) -> Residuals:
         """Return the pictures of the sample's own residuals and those of draws."""
@@ -243,11 +229,6 @@ def _merge_many(groups: CodeArray, names: IntArray) -> tuple[CodeArray, IntArray
     ----------
     groups : (C,) of each cell, sorted
     names : cells
-
-    Examples
-    --------
-    >>> _merge_many(np.array([0] * 2048 + [1]), np.array([0, 1, 2, 2047, 2048]))[1]
-    array([   0,    0,    1, 1023, 1024])
     """
     begins = np.searchsorted(groups, groups)
     sizes = np.searchsorted(groups, groups, side="right") - begins
@@ -256,6 +237,11 @@ def _merge_many(groups: CodeArray, names: IntArray) -> tuple[CodeArray, IntArray
     new = np.diff(groups, prepend=-1) != 0
     new[1:] |= np.diff(places) != 0
     return groups[new], (np.cumsum(new) - 1)[names]
+
+
+def _cells(places: FloatArray, number: int) -> IntArray:
+    """Return the cells of [0, 1] that places are in, of so many; NaN is left out."""
+    return np.minimum(places[~np.isnan(places)] * number, number - 1).astype(np.int64)
 
 
 def _lags(sample: Sample) -> int:
@@ -335,52 +321,4 @@ def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatA
                 for k in range(len(later)):
                     total[k] += off[t] * later[k]
         found[b] = total / spread
-    return found
-
-
-@kernel
-def count_bins(places: FloatArray, bins: int) -> IntArray:
-    """Count the places of each row, between 0 and 1, in bins of equal width; NaN is left out."""
-    counts = np.zeros((len(places), bins), dtype=np.int64)
-    for b in range(len(places)):
-        for place in places[b]:
-            if not np.isnan(place):
-                counts[b, min(int(place * bins), bins - 1)] += 1
-    return counts
-
-
-@kernel
-def order_statistics(places: FloatArray, ranks: IntArray) -> FloatArray:
-    """Return the values of some ranks, from 0, among the places of each row; NaN is left out.
-
-    Two passes and no sorting, but of the few places that share a narrow bin with one of them.
-    """
-    rows, length = places.shape
-    bins = max(1, min(length // 8, 2**12))  # as many as a cache holds
-    found = np.empty((rows, len(ranks)))
-    for b in range(rows):
-        begins = np.zeros(bins + 1, dtype=np.int64)
-        for place in places[b]:
-            if not np.isnan(place):
-                begins[min(int(place * bins), bins - 1) + 1] += 1
-        begins = np.cumsum(begins)
-        filled, size = np.full(bins, -1, dtype=np.int64), 0  # where the places of a bin are kept
-        own = np.searchsorted(begins, ranks, side="right") - 1
-        for one in own:
-            if filled[one] < 0:
-                filled[one] = size
-                size += begins[one + 1] - begins[one]
-        kept = np.empty(size)
-        for place in places[b]:
-            if not np.isnan(place):
-                one = min(int(place * bins), bins - 1)
-                if filled[one] >= 0:
-                    kept[filled[one]] = place
-                    filled[one] += 1
-        for k in range(len(ranks)):
-            one = own[k]
-            first = filled[one] - (begins[one + 1] - begins[one])
-            if k == 0 or own[k - 1] != one:
-                kept[first : filled[one]].sort()
-            found[b, k] = kept[first + ranks[k] - begins[one]]
     return found

@@ -169,12 +169,7 @@ def read_sample(
     before: int = 0,
     origin: Origin | None = None,
 ) -> Sample:
-    """Take in a labelled sequence.
-
-    >>> sample = read_sample(None, ["sun", "sun", "rain"], None, 1)
-    >>> sample.tokens.tolist(), sample.edges.tolist(), sample.others
-    ([0, 0, 1], [0, 1, -1], {'observations': 'there are none'})
-    """
+    """Take in a labelled sequence."""
     labels = checked_states(states)
     if not labels:
         raise ValueError("states is empty; a check needs a labelled history of some steps")

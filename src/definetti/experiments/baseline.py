@@ -300,11 +300,6 @@ class Weighed(NamedTuple):
     ----------
     at_least : the weight of windows at least as nonconforming as the candidate, with itself
     total : the weight of all windows, the candidate's included
-
-    Examples
-    --------
-    >>> Weighed(0.25, 1.0).p_value(), Weighed(0.25, 1.0).exceeds(Fraction(1, 5))
-    (0.25, True)
     """
 
     at_least: float
@@ -329,11 +324,6 @@ def weighed_ranks(
     weights : (R,) their weights, at least zero
     candidates : (C,) scores of the candidates, each ranked by itself
     own : the weight with which a candidate joins
-
-    Examples
-    --------
-    >>> weighed_ranks(np.array([0.1, 0.2]), np.array([0.5, 0.25]), np.array([0.2]), own=1.0)
-    [Weighed(at_least=1.25, total=1.75)]
     """
     places = ranks(reference, np.ones(len(reference), dtype=np.int64), candidates, joins=True)
     descending = np.argsort(reference, kind="stable")[::-1]

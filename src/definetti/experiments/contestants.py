@@ -55,12 +55,7 @@ class Contestant:
 
     @classmethod
     def of(cls, baseline: type[Baseline]) -> Contestant:
-        """Return a baseline as a contestant.
-
-        >>> from definetti.experiments import AdaptiveInference
-        >>> Contestant.of(AdaptiveInference).rounds
-        True
-        """
+        """Return a baseline as a contestant."""
         return cls(
             baseline.known_as,
             "others",
@@ -71,13 +66,7 @@ class Contestant:
         )
 
     def cannot(self, kind: str, candidates: int) -> str | None:
-        """Tell why it cannot be run on observations of a kind; None if it can.
-
-        >>> CONTESTANTS["pairs+filter"].cannot("vectors", 5)
-        'needs symbols'
-        >>> CONTESTANTS["full+path"].cannot("words", 17**3)
-        'too slow: 4913 candidates, each with work of its own'
-        """
+        """Tell why it cannot be run on observations of a kind; None if it can."""
         if self.symbols and kind == "vectors":
             return "needs symbols"
         if self.each and candidates > AFFORDABLE:
@@ -109,22 +98,14 @@ class Contestant:
 
 
 def model(kind: str) -> Any:
-    """Return the model that all methods use for what is observed.
-
-    >>> model("symbols")
-    HMM()
-    """
+    """Return the model that all methods use for what is observed."""
     return {"vectors": HMM(emission=Gaussian("full")), "words": HMM(emission=Words())}.get(
         kind, HMM()
     )
 
 
 def chosen(names: Iterable[str] | None) -> list[Contestant]:
-    """Return the contestants of some names, in the order of the table; all if there are none.
-
-    >>> [one.name for one in chosen(["classical", "full+path"])]
-    ['full+path', 'classical']
-    """
+    """Return the contestants of some names, in the order of the table; all if there are none."""
     wanted = list(CONTESTANTS) if names is None else list(names)
     for name in wanted:
         if name not in CONTESTANTS:

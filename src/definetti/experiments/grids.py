@@ -119,23 +119,12 @@ FIGURE2_POINTS = tuple(
 
 
 def figure1_matrices(p: float, b: float, **_: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the transition and emission matrices of a point of figure 1.
-
-    >>> figure1_matrices(p=0.25, b=0.5)[0]
-    array([[0.25, 0.75],
-           [0.75, 0.25]])
-    """
+    """Return the transition and emission matrices of a point of figure 1."""
     return np.array([[p, 1 - p], [1 - p, p]]), np.array([[b, 1 - b], [1 - b, b]])
 
 
 def figure2_matrices(chain: str, b: float, **_: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the transition and emission matrices of a point of figure 2.
-
-    >>> figure2_matrices(chain="markov", b=0.6)[1]
-    array([[0.6, 0.2, 0.2],
-           [0.2, 0.6, 0.2],
-           [0.2, 0.2, 0.6]])
-    """
+    """Return the transition and emission matrices of a point of figure 2."""
     transition = np.full((3, 3), 1 / 3)
     if chain == "markov":
         transition = np.array([[0.1, 0.6, 0.3], [0.3, 0.1, 0.6], [0.6, 0.3, 0.1]])

@@ -77,14 +77,7 @@ class Task(NamedTuple):
 def make_sets(
     method: Method, task: Task, rng: np.random.Generator
 ) -> list[list[tuple[Hashable, ...]]]:
-    """Return the sets of a method, one for each of its variants.
-
-    Examples
-    --------
-    >>> task = Task([0, 1] * 10, [0, 1] * 10, [0], 2)
-    >>> make_sets(OURS, task, np.random.default_rng(0))
-    [[(0,)], [(0,)]]
-    """
+    """Return the sets of a method, one for each of its variants."""
     from definetti import HMM, ConformalHMM
     from definetti.exceptions import NotExactWarning
 
@@ -135,12 +128,6 @@ def mark_short(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     -----
     By the exact binomial test, with the level shared out among the cells of a method: one that
     keeps its promise in all of them is found short in any with probability 1/20 at most.
-
-    Examples
-    --------
-    >>> rows = [{"method": "a", "covered": k, "repetitions": 500} for k in (400, 340)]
-    >>> [row["short"] for row in mark_short(rows)]
-    [False, True]
     """
     from scipy.stats import binom
 
@@ -177,10 +164,6 @@ def summarise_methods(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def average(values: Iterable[float]) -> float:
-    """Return the mean of some numbers.
-
-    >>> average([1, 2])
-    1.5
-    """
+    """Return the mean of some numbers."""
     listed = list(values)
     return sum(listed) / len(listed)

@@ -129,11 +129,7 @@ def read_series(data: Path | str) -> list[PaperSeries]:
 
 
 def round_z_scores(values: FloatArray) -> tuple[int, ...]:
-    """Tell how many standard deviations each value is from the mean, rounded, counted from 0.
-
-    >>> round_z_scores(np.array([1.0, 2.0, 3.0, 2.0]))
-    (0, 1, 2, 1)
-    """
+    """Tell how many standard deviations each value is from the mean, rounded, counted from 0."""
     if not values.std() > 0:
         raise ValueError("a series of the data folder does not vary; get the file anew")
     scores = np.round((values - values.mean()) / values.std()).astype(int)
@@ -141,11 +137,7 @@ def round_z_scores(values: FloatArray) -> tuple[int, ...]:
 
 
 def average_days(days: list[str], values: FloatArray) -> FloatArray:
-    """Average values by day, in the order in which the days come up.
-
-    >>> average_days(["b", "b", "a"], np.array([1.0, 2.0, 4.0]))
-    array([1.5, 4. ])
-    """
+    """Average values by day, in the order in which the days come up."""
     places: dict[str, int] = {}
     where = np.array([places.setdefault(day, len(places)) for day in days])
     return np.asarray(np.bincount(where, weights=values) / np.bincount(where))

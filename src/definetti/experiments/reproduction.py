@@ -111,11 +111,7 @@ def write_reproduction(
 
 
 def make_file_name(method: str) -> str:
-    """Turn the name of a method into a part of a file's name.
-
-    >>> make_file_name("ours, smoothed")
-    'ours_smoothed'
-    """
+    """Turn the name of a method into a part of a file's name."""
     words = "".join(c if c.isalnum() or c == "." else " " for c in method)
     return "_".join(words.split()).lower()
 

@@ -222,11 +222,7 @@ class Thinned(Baseline, name="thinned"):
 
 
 def mixing_steps(transition: FloatArray, length: int, most: int) -> int:
-    """Return after how many steps a chain has forgotten where it was, but for ``1 / length``.
-
-    >>> mixing_steps(np.array([[0.9, 0.1], [0.2, 0.8]]), 1000, most=100)  # 0.7 ** 20 < 0.001
-    20
-    """
+    """Return after how many steps a chain has forgotten where it was, but for ``1 / length``."""
     sizes = np.sort(np.abs(np.linalg.eigvals(transition)))
     second = float(sizes[-2]) if len(sizes) > 1 else 0.0
     if second >= 1.0:

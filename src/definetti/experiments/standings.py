@@ -189,31 +189,6 @@ def verdicts(rows: Rows) -> Rows:
     one is named. "ours" is the smallest of ours that reach the level. "by_state" is the smallest
     of those that reach it given each last state as well, as far as there are windows to tell;
     it is what ours, and the paper's theorem, promise.
-
-    Examples
-    --------
-    >>> shared = {"world": "w", "horizon": 1}
-    >>> rows = [
-    ...     {
-    ...         **shared,
-    ...         "method": "full+path",
-    ...         "by": "ours",
-    ...         "guaranteed": "yes",
-    ...         "high": 0.9,
-    ...         "scaled_size": 0.5,
-    ...     },
-    ...     {
-    ...         **shared,
-    ...         "method": "classical",
-    ...         "by": "others",
-    ...         "guaranteed": "no",
-    ...         "high": 0.7,
-    ...         "scaled_size": 0.2,
-    ...     },
-    ... ]
-    >>> found = verdicts(rows)[0]
-    >>> found["smallest"], found["guaranteed"], found["ours_over_smallest"]
-    ('full+path', 'yes', 1.0)
     """
     places = dict.fromkeys((row["world"], row["horizon"]) for row in rows)
     found = []
@@ -238,19 +213,7 @@ def verdicts(rows: Rows) -> Rows:
 
 
 def say_verdict(verdict: dict[str, Any]) -> str:
-    """Say a verdict in words.
-
-    >>> say_verdict(
-    ...     {
-    ...         "smallest": "classical",
-    ...         "guaranteed": "no",
-    ...         "ours": "full+path",
-    ...         "ours_over_smallest": 1.05,
-    ...         "by_state": None,
-    ...     }
-    ... )
-    'smallest that reaches the level: classical (not guaranteed); full+path is 1.05 times as large'
-    """
+    """Say a verdict in words."""
     if verdict["smallest"] is None:
         return "no method reaches the level"
     promise = PROMISES[verdict["guaranteed"]]
@@ -276,14 +239,7 @@ ACROSS = 4
 
 
 def assign_looks(contestants: Iterable[Contestant]) -> dict[str, dict[str, Any]]:
-    """Give each method a marker and a colour, by its name.
-
-    >>> looks = assign_looks(Contestant(f"method {k}", "others") for k in range(12))
-    >>> [looks[f"method {k}"]["marker"] for k in (0, 1, 11)]
-    ['o', 'v', 'o']
-    >>> [looks[f"method {k}"]["color"] for k in (0, 1, 11)]
-    ['0.35', '0.35', 'tab:blue']
-    """
+    """Give each method a marker and a colour, by its name."""
     looks: dict[str, dict[str, Any]] = {}
     before: Counter[str] = Counter()
     for one in contestants:

@@ -248,13 +248,7 @@ Divergence = Callable[[float, float], float]
 
 
 class WorstCase(NamedTuple):
-    """A rank, and how far the law may be from the one that it was made with.
-
-    Examples
-    --------
-    >>> round(WorstCase(Rank(0, 1, 10), 0.2, total_variation).p_value(), 6)
-    0.3
-    """
+    """A rank, and how far the law may be from the one that it was made with."""
 
     rank: Rank
     radius: float
@@ -272,11 +266,7 @@ class WorstCase(NamedTuple):
 
 
 def worst_probability(probability: float, radius: float, divergence: Divergence) -> float:
-    """Return how probable an event can be by a law within the radius, found by bisection.
-
-    >>> round(worst_probability(0.1, 0.2, chi_square), 6)  # 0.1 + sqrt(0.2 · 0.1 · 0.9)
-    0.234164
-    """
+    """Return how probable an event can be by a law within the radius, found by bisection."""
     if radius == 0:  # bisection would find it but for rounding
         return probability
     if divergence(1.0, probability) <= radius:

@@ -219,14 +219,6 @@ def selected(
     data : folder with the recorded histories, or with folders of them
     horizons : how many steps windows have; the whole grids have their own
     repetitions : how many windows a recorded world has, about
-
-    Examples
-    --------
-    >>> worlds, left_out = selected(["sticky", "words"], "nowhere", (1,), 10)
-    >>> [world.name for world in worlds]
-    ['sticky']
-    >>> left_out
-    ["words is left out: data folder 'nowhere' has no en_pud-ud-test.conllu; get it from ..."]
     """
     every = [*DRAWN, *NEEDS]
     wanted = [n for n in every if not n.endswith("-grid")] if names is None else list(names)

@@ -162,11 +162,7 @@ def enumerate_departures(
 
 
 def returning(transition: FloatArray, state: int) -> FloatArray:
-    """Return the probability of ever reaching a state from each state; one from itself.
-
-    >>> returning(np.array([[0.5, 0.3, 0.2], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]), 0)
-    array([1., 1., 0.])
-    """
+    """Return the probability of ever reaching a state from each state; one from itself."""
     n = len(transition)
     found: FloatArray = (np.arange(n) == state).astype(np.float64)
     can = found > 0
