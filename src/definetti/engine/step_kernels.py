@@ -91,17 +91,20 @@ def judge(
 
 
 @kernel
-def compare_steps(
-    emissions: IntArray, last: int, state: int, code: int, whole: FloatArray, found: IntArray
-) -> None:
-    """Count the steps to a state of a greater, and of an equal score, by the state before."""
-    n, width = whole.shape
-    own = whole[last, code + 1]
-    for k in range(width):
-        count = emissions[state, k] + (k == code + 1)
-        for u in range(n):
-            found[0, u] += count * (whole[u, k] > own)
-            found[1, u] += count * (whole[u, k] == own)
+def count_scores(scores: FloatArray, weights: IntArray, own: float, counts: IntArray) -> None:
+    """Add the weight of greater scores, of equal ones and of all to three counts."""
+    for k in range(len(scores)):
+        counts[0] += weights[k] * (scores[k] > own)
+        counts[1] += weights[k] * (scores[k] == own)
+        counts[2] += weights[k]
+
+
+@kernel
+def with_own(emissions: IntArray, state: int, code: int) -> IntArray:
+    """Return how often a state came with each observation, the step to be judged included."""
+    counts: IntArray = emissions[state].copy()
+    counts[code + 1] += 1
+    return counts
 
 
 @kernel
@@ -133,14 +136,13 @@ def place_parts_in_class(
         transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen, whole
     )
     found = np.zeros((5, max(n, 3)), dtype=np.int64)
+    counts = with_own(emissions, state, code)
+    count_scores(seen, counts, seen[code + 1], found[4])
     for u in range(n):
         found[0, u], found[1, u] = into[u] > into[last], into[u] == into[last]
-    compare_steps(emissions, last, state, code, whole, found[2:4])
-    for k in range(width):
-        count = emissions[state, k] + (k == code + 1)
-        found[4, 0] += count * (seen[k] > seen[code + 1])
-        found[4, 1] += count * (seen[k] == seen[code + 1])
-        found[4, 2] += count
+        placed = np.zeros(3, dtype=np.int64)
+        count_scores(whole[u], counts, whole[last, code + 1], placed)
+        found[2, u], found[3, u] = placed[0], placed[1]
     return found
 
 
@@ -157,10 +159,11 @@ def place_in_class(
 
     Returns
     -------
-    what `compare_steps` counts for each state, (n, 2, n), and the score of each step, (n,)
+    the counts of `count_scores` for each state and each state before it, (n, n, 3), and the score
+    of each step, (n,)
     """
     n, width = emissions.shape
-    found, scores = np.zeros((n, 2, n), dtype=np.int64), np.empty(n)
+    found, scores = np.zeros((n, n, 3), dtype=np.int64), np.empty(n)
     moves, law = estimate(transitions, emissions, priors)
     into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
     for state in range(n):
@@ -169,7 +172,9 @@ def place_in_class(
             whole,
         )  # fmt: skip
         scores[state] = whole[last, code + 1]
-        compare_steps(emissions, last, state, code, whole, found[state])
+        counts = with_own(emissions, state, code)
+        for u in range(n):
+            count_scores(whole[u], counts, scores[state], found[state, u])
     return found, scores
 
 
@@ -184,9 +189,11 @@ def place_fixed_in_class(
     table : (n, n, m + 1) scores by state before, state and observation, a missing one first
     """
     n = len(table)
-    found, scores = np.zeros((n, 2, n), dtype=np.int64), table[last, :, code + 1].copy()
+    found, scores = np.zeros((n, n, 3), dtype=np.int64), table[last, :, code + 1].copy()
     for state in range(n):
-        compare_steps(emissions, last, state, code, table[:, state], found[state])
+        counts = with_own(emissions, state, code)
+        for u in range(n):
+            count_scores(table[u, state], counts, scores[state], found[state, u])
     return found, scores
 
 
@@ -223,11 +230,7 @@ def place_in_past(
         scores[state] = whole[last, code + 1]
         placed[state, 1] = placed[state, 2] = 1
         for u in range(n):
-            for k in range(width):
-                count = steps[u, state, k]
-                placed[state, 0] += count * (whole[u, k] > scores[state])
-                placed[state, 1] += count * (whole[u, k] == scores[state])
-                placed[state, 2] += count
+            count_scores(whole[u], steps[u, state], scores[state], placed[state])
     return placed, scores
 
 

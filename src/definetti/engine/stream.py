@@ -392,14 +392,12 @@ class Stream:
                 self.pooled, self.emissions, self.last, code, self.priors, self.surprise
             )
         ranks = []
-        observed = (self.emissions.sum(axis=1) + 1).tolist()
-        for state, (above, tied) in enumerate(found.tolist()):
+        for state, counts in enumerate(found.transpose(0, 2, 1).tolist()):
             if not self.trees.met[state]:
                 ranks.append(ALONE[:3])
                 continue
             weights = self._ends(state)
-            greater, equal = sum(map(mul, weights, above)), sum(map(mul, weights, tied))
-            ranks.append((greater, equal, sum(weights) * observed[state]))
+            ranks.append(tuple(sum(map(mul, weights, part)) for part in counts))
         return Ranked.of_window(list(zip(*ranks, strict=True)), scores)
 
     def past_ranks(self, code: int) -> Ranked:
