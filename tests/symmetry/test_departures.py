@@ -484,4 +484,4 @@ def test_several_series_need_a_fixed_model_and_states_alone():
     with pytest.raises(ValueError, match="TogetherDepartures needs a fixed model"):
         ConformalHMM(HMM(), symmetry=together).fit(y, x).p_value([0], [0])
     with pytest.raises(ValueError, match="depend on the present state alone; use memory=1"):
-        ConformalHMM(FIXED, symmetry=together, memory=2).fit(y, x)
+        ConformalHMM(FIXED, symmetry=together, memory=2).fit(y, x).p_value([0], [0])
