@@ -155,7 +155,7 @@ NEW = {
 }  # fmt: skip
 
 
-def test_new_rows_must_hold_what_labelled_ones_do(ask_all, tmp_path):
+def test_new_rows_of_other_types_are_refused(ask_all, tmp_path):
     (tmp_path / "past.csv").write_text("a,b,state\n" + "1,x,sun\n2.5,y,rain\n" * 20)
     for name, (content, _) in NEW.items():
         (tmp_path / f"{name}.csv").write_text(content)

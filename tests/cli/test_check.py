@@ -92,7 +92,7 @@ def test_identifiers_are_named_and_not_tested(folder, ask_all):
 
 
 @pytest.mark.slow
-def test_pictures_go_to_a_file_of_its_own(folder, ask_all):
+def test_check_plot_writes_its_own_file(folder, ask_all):
     (folder / "mine.png").write_bytes(b"not yours")
     found = ask_all({
         name: ("check", "days.csv", "--resamples", 39, "--plot", name)
@@ -160,7 +160,7 @@ def test_rows_are_those_of_the_file_where_some_have_no_state(folder, ask_all):
     assert 360 < said["quick"]["check"]["tests"]["drift"]["row"] <= 400
 
 
-def test_more_resamples_than_tell_anything_are_refused(ask, tmp_path):
+def test_too_many_resamples_are_refused(ask, tmp_path):
     (tmp_path / "rows.csv").write_text("state\n" + "a\na\nb\n" * 20)
     done = ask("check", "rows.csv", "--resamples", 10**20)
     assert done.returncode == 2

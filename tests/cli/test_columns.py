@@ -76,7 +76,7 @@ def test_quoted_line_ends_are_kept(tmp_path):
 
 
 @pytest.mark.parametrize("word", ["nan", "NA", "n/a", "NULL", "None"])
-def test_words_for_nothing_are_missing_numbers(tmp_path, word):
+def test_words_for_missing_values_are_missing_numbers(tmp_path, word):
     found = read(tmp_path, f"a,state\n1.5,sun\n{word},rain\n2,sun\n")
     assert list(found.observations) == [1.5, None, 2.0]
     assert f"x.csv: row 2, column 'a' is '{word}' and taken as missing" in found.notes
@@ -89,7 +89,7 @@ def test_digits_that_are_text_stay_text(tmp_path):
     assert list(found.observations[:2]) == ["01", "2"]
 
 
-def test_json_lines_are_looked_at_to_the_last(tmp_path):
+def test_all_json_lines_determine_types(tmp_path):
     rows = [{"a": 1, "state": "sun"}] * 150 + [{"a": 1.5, "b": "late", "state": "rain"}]
     (tmp_path / "x").write_text("\n".join(map(json.dumps, rows)))
     table = read_table(str(tmp_path / "x"))
@@ -117,7 +117,7 @@ NOTED = {
 
 
 @pytest.mark.parametrize("name", NOTED)
-def test_what_may_be_a_mistake_is_noted(tmp_path, name):
+def test_possible_mistakes_are_noted(tmp_path, name):
     text, new, observed, message = NOTED[name]
     assert message in "\n".join(read(tmp_path, text, new, observed).notes)
 
@@ -184,7 +184,7 @@ def test_dates_are_found_wherever_they_begin_and_end(tmp_path, values):
         assert found["when"].to_list() == whole["when"].to_list()
 
 
-def test_dates_are_not_looked_for_in_all_of_many_words(tmp_path, monkeypatch):
+def test_dates_are_not_parsed_in_columns_of_words(tmp_path, monkeypatch):
     """Which takes a hundred times as long as to read them."""
     pl.DataFrame({"said": ["yes", "no"] * 5_000}).write_csv(tmp_path / "x.csv")
     looked, read = [], pl.read_csv
@@ -248,7 +248,7 @@ def test_columns_are_compared_by_their_hash():
     assert find_repeated([*names, Name("c7")]) == ["c7"]
 
 
-def test_columns_are_not_looked_at_one_by_one(monkeypatch):
+def test_columns_are_converted_together(monkeypatch):
     """A query costs as much for one column as for a thousand, and a header may have many."""
     wide = 400
     header = ["state", *(f"n{k}" for k in range(wide)), *(f"t{k}" for k in range(wide))]

@@ -33,7 +33,7 @@ CASES = {
 }
 
 
-def test_it_completes(ask):
+def test_completion_offers_names(ask):
     for typed, expected in CASES.items():
         done = ask(
             _DEFINETTI_COMPLETE="complete_bash",
@@ -46,12 +46,12 @@ def test_it_completes(ask):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_are_told_how(ask, shell):
+def test_completion_script_is_printed(ask, shell):
     done = ask(_DEFINETTI_COMPLETE=f"source_{shell}")
     assert "_DEFINETTI_COMPLETE" in done.out
 
 
-def test_it_is_installed(ask, tmp_path):
+def test_completion_is_installed(ask, tmp_path):
     done = ask("--install-completion", "bash", HOME=str(tmp_path), **NAMED)
     assert done.returncode == 0, done.err
     installed = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -68,11 +68,11 @@ def test_it_is_installed(ask, tmp_path):
     (("predict", "x.csv", "--horizon", "0"), "greater than or equal to 1"),
     (("predict", "--sed", "1"), "--sed"),
 ])  # fmt: skip
-def test_a_wrong_choice_is_told_the_right_ones(ask, arguments, choices):
+def test_wrong_choice_lists_the_choices(ask, arguments, choices):
     done = ask(*arguments, COLUMNS="200")
     assert (done.returncode, done.out) == (2, "")
     assert choices in " ".join(done.err.replace("│", " ").split()), done.err
 
 
-def test_names_that_are_taken_are_not_offered():
+def test_completion_skips_names_already_given():
     assert complete_last("rare,", ["rare", "sticky"]) == ["rare,sticky"]

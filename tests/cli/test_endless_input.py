@@ -78,14 +78,14 @@ def test_a_line_without_an_end_is_refused(endless, small, read):
     assert written[0] < 2**20
 
 
-def test_rows_without_an_end_are_refused_where_memory_ends(endless, small):
+def test_endless_rows_are_refused_beyond_memory(endless, small):
     source, written = endless(b"seen,state\n", b"1,a\n" * 100)
     with pytest.raises(BadTable, match="to read it takes 4 times as much memory, which is more"):
         read_table(source)
     assert written[0] < 2**23
 
 
-def test_rows_without_an_end_are_no_burden_to_a_stream(endless, small):
+def test_endless_rows_are_streamed(endless, small):
     source, _ = endless(b"seen,state\n", b"1,a\n" * 100)
     with Interrupts() as interrupts:
         lines = follow_lines(source, 0, False, interrupts)
@@ -109,7 +109,7 @@ class Unnamed:
         self.read = file.read
 
 
-def test_a_gzip_file_out_of_all_proportion_is_refused(tmp_path, ask):
+def test_disproportionate_gzip_file_is_refused(tmp_path, ask):
     """Of 130 kB, and 150 MB in it."""
     piece = gzip.compress(b"1,a\n" * 250_000)
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"seen,state\n") + piece * 150)

@@ -30,7 +30,7 @@ def files(tmp_path):
 
 @pytest.mark.slow_cases("check", "demo", "report", "verify")
 @pytest.mark.parametrize("command", [name for name in GROUP.commands if name not in LONG])
-def test_the_example_runs(ask, files, command):
+def test_examples_of_help_run(ask, files, command):
     arguments = example(command)
     assert arguments[0] == command
     done = ask(*arguments, *SHORTER.get(command, []))
@@ -39,7 +39,7 @@ def test_the_example_runs(ask, files, command):
 
 
 @pytest.mark.parametrize("command", LONG)
-def test_the_example_of_a_long_one_is_understood(command):
+def test_examples_of_long_commands_parse(command):
     name, *arguments = example(command)
     asked = GROUP.commands[name].make_context(name, arguments)
     assert (asked.params["repetitions"], asked.params["jobs"]) == (100, 2)

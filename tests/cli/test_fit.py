@@ -57,7 +57,7 @@ def files(tmp_path):
         ["--observation-columns", "seen", "--memory", "age:3"],
     ],
 )
-def test_a_model_predicts_what_the_rows_would(options, files, ask):
+def test_saved_model_predicts_as_the_rows(options, files, ask):
     rows = ask("predict", "days.csv", "--no-check", "new.csv", *options, "--json")
     assert ask("fit", "days.csv", "-o", "m.definetti", *options).returncode == 0
     model = ask("predict", "--model", "m.definetti", "new.csv", "--json")
@@ -101,7 +101,7 @@ def test_level_and_guarantee_of_a_saved_model_can_change(files, ask):
         ("fit days.csv -o m.definetti --state-column none", "has no column 'none'"),
     ],
 )
-def test_mistakes_end_in_a_line(command, said, files, ask):
+def test_mistakes_are_one_line(command, said, files, ask):
     ask("fit", "days.csv", "-o", "m.definetti", "--observation-columns", "seen")
     (files / "odd.csv").write_text("heat\n1\n")
     (files / "numbers.csv").write_text("seen\n1.5\n")
@@ -116,7 +116,7 @@ def test_mistakes_end_in_a_line(command, said, files, ask):
     assert said in lines[0]
 
 
-def test_models_made_in_python_are_asked_about_named_columns(files, ask):
+def test_models_saved_in_python_need_named_columns(files, ask):
     cp = ConformalHMM(random_state=0).fit(["wet", "dry"] * 30, ["rain", "sun"] * 30)
     cp.save(files / "python.definetti")
     found = ask("predict", "--model", "python.definetti", "new.csv", "--json",

@@ -74,7 +74,7 @@ def test_all_reproductions_are_one_document(tmp_path, monkeypatch):
     ]  # fmt: skip
 
 
-def test_numbers_that_json_does_not_have():
+def test_infinite_numbers_are_null_in_json():
     assert make_plain({"a": [math.inf, -math.inf, math.nan, 1.5, True, None], 2: ("x",)}) == {
         "a": [None, None, None, 1.5, True, None], "2": ["x"],
     }  # fmt: skip

@@ -28,7 +28,7 @@ MARKUP = [("[/b]", "[/i]"), ("[bold]", "[red]x"), (":smile:", ":warning:"), ("\\
 
 @pytest.mark.slow_cases("pair1", "pair2", "pair3")
 @pytest.mark.parametrize("pair", MARKUP)
-def test_markup_is_text(ask_all, tmp_path, pair):
+def test_markup_in_labels_is_printed_as_text(ask_all, tmp_path, pair):
     (tmp_path / "x.csv").write_text(table(*pair))
     (tmp_path / ":smile:").mkdir()
     found = ask_all({
@@ -68,7 +68,7 @@ def test_typed_files_keep_what_they_hold(tmp_path):
     assert states(tmp_path, json.dumps(flags)).states[:2] == [True, False]
 
 
-def test_a_key_of_something_else_is_no_state(tmp_path):
+def test_json_key_of_another_name_is_no_state(tmp_path):
     rows = [{"seen": k % 2, "state": f"s{k % 3}", "more": {"state": k}} for k in range(9)]
     (tmp_path / "x").write_text("\n".join(map(json.dumps, rows)))
     assert read_table(str(tmp_path / "x"), "state")["state"].to_list()[:2] == ["s0", "s1"]
@@ -81,7 +81,7 @@ def test_blanks_around_labels_are_noted(tmp_path):
 
 
 @pytest.mark.parametrize("word", ["NA", "N/A", "NaN", "nan", "null", " NA "])
-def test_words_for_nothing_are_no_state(tmp_path, word):
+def test_words_for_missing_values_are_no_state(tmp_path, word):
     found = states(tmp_path, table("sun", "rain", new=0) + f"1,{word}\n2,\n2,{word}\n")
     assert (set(found.states), found.new_rows) == ({"sun", "rain"}, 3)
     bare = word.strip()
@@ -89,7 +89,7 @@ def test_words_for_nothing_are_no_state(tmp_path, word):
     assert f"write it otherwise, '({bare})' say" in found.notes[0]
 
 
-def test_a_bar_in_a_label_is_no_bar_between_labels(ask_all, tmp_path):
+def test_bar_in_a_label_is_escaped(ask_all, tmp_path):
     (tmp_path / "x.csv").write_text(table("a|b", "c"))
     endings = ("csv", "tsv", "json", "jsonl", "parquet")
     level = ("--confidence", 0.99)
@@ -125,7 +125,7 @@ HARMLESS = ["sun", "-1", "+3.5", "-1e-5", ".5", "1+1", "a=b", "'tis", "p_=1", "-
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
-def test_no_label_is_a_formula_to_a_spreadsheet(tmp_path, ending):
+def test_labels_like_formulas_are_escaped_in_csv(tmp_path, ending):
     """Nor a set of labels, nor the name of a column; and no two become one."""
     from definetti.cli.writing import write_rows
 
@@ -144,7 +144,7 @@ def test_no_label_is_a_formula_to_a_spreadsheet(tmp_path, ending):
 
 
 @pytest.mark.parametrize("ending", ["json", "jsonl", "parquet"])
-def test_where_there_are_lists_labels_stay_as_they_are(tmp_path, ending):
+def test_labels_in_lists_are_not_escaped(tmp_path, ending):
     from definetti.cli.reading import read_table
     from definetti.cli.writing import write_rows
 

@@ -428,7 +428,7 @@ def test_a_line_that_is_half_written_is_left_for_the_next_call(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("later", [["007", "07"], ["007", "NA"], ["7", "7"], ["0.50", "1e3"]])
-def test_digits_among_symbols_keep_their_zeros_when_a_stream_is_gone_on_from(
+def test_digits_among_symbols_keep_zeros_in_a_resumed_stream(
     tmp_path: Path, ask: Any, later: list[str]
 ) -> None:
     """A batch of digits alone was read as numbers: 007 was refused, or taken for 7."""

@@ -209,7 +209,7 @@ TOGETHER = [
 
 
 @pytest.mark.parametrize(("command", "option"), mark_cases(TOGETHER))
-def test_every_option_goes_with_many_series_or_is_refused_in_a_line(command, option):
+def test_every_option_works_with_series_or_is_refused(command, option):
     given = [] if "--group-column" in (option, *GOOD[option]) else ["--group-column", "part"]
     given += [option, *(GOOD[option] if option != "--output" else [f"out{ENDINGS[command]}"])]
     if option in ("--lag", "--max-errors") and command == "backtest":
@@ -234,7 +234,7 @@ def test_predict_help_has_panels_and_lists_scores_and_symmetries():
 
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("command", READS)
-def test_a_broken_file_is_told_of_in_one_line_whatever_the_options(command, broken):
+def test_broken_file_is_one_line_with_every_option(command, broken):
     """With all options that go together, too: nothing is done before the file is read."""
     together = {"--state-column", "--observation-columns", "--score", "--smoothing", "--seed",
                 "--symmetry", "--train-size", "--json"}  # fmt: skip

@@ -84,7 +84,7 @@ def test_the_file_on_standard_input_is_never_replaced(ask, folder):
     assert "(standard input)" in done.err
 
 
-def test_what_is_wrong_is_told_before_any_work(monkeypatch):
+def test_errors_come_before_any_work(monkeypatch):
     import definetti.cli.reading as reading
 
     monkeypatch.setattr(reading, "read_table", lambda *_: pytest.fail("it was read"))
@@ -110,7 +110,7 @@ WRITTEN = [
     "report-.html",
 )
 @pytest.mark.parametrize(("command", "ending"), WRITTEN)
-def test_what_it_wrote_is_replaced_and_nothing_else(command, ending):
+def test_own_files_are_replaced_and_no_others(command, ending):
     output = Path("out" + ending)
     arguments = (
         ["simulate", output, "--rows", "20", "--new", "2"]
@@ -159,14 +159,14 @@ def test_files_with_sets_per_step_are_replaced():
         "day,state,carried\n1,sun\n2,3,4,5,6\n",
     ],
 )
-def test_a_file_like_a_simulated_one_is_not_taken_for_one(text):
+def test_file_like_a_simulated_one_is_not_replaced(text):
     Path("days.csv").write_text(text)
     assert run("simulate", "days.csv")[0] == 2
     assert Path("days.csv").read_text() == text
 
 
 @pytest.mark.slow
-def test_the_tour_spares_what_is_there(folder):
+def test_demo_does_not_replace_files(folder):
     (folder / "demo").mkdir()
     page = folder / "demo" / "report.html"
     page.write_text("my own")
@@ -184,7 +184,7 @@ EXPERIMENTS = {
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_experiments_spare_what_is_there(name, monkeypatch):
+def test_experiments_do_not_replace_files(name, monkeypatch):
     def ran(*_, **__):
         raise ValueError("it ran")
 

@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.slow
-def test_predict_and_backtest_say_it_once_or_not_at_all(folder, ask_all):
+def test_violated_assumption_is_noted_at_most_once(folder, ask_all):
     few = ("--windows", 5)
     found = ask_all({
         "true": ("predict", "days.csv", "--json"),

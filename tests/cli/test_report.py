@@ -29,7 +29,7 @@ def inside(path):
     return json.loads(text[start : text.index("</script>", start)])
 
 
-def test_the_page_says_what_the_library_says(days, ask):
+def test_command_report_equals_function_report(days, ask):
     done = ask("report", "days.csv", "--state-column", "sky", "-o", "r.html", "--json", "--seed", 5)
     assert done.returncode == 0, done.err
     said, page = json.loads(done.out), inside(days / "r.html")
@@ -58,7 +58,7 @@ def test_the_command_on_the_page_makes_the_page_again(days, ask):
 
 
 @pytest.mark.slow
-def test_what_the_terminal_says(days, ask_all):
+def test_report_prints_guarantee_and_verdict(days, ask_all):
     found = ask_all({
         "new": ("report", "days.csv", "--state-column", "sky"),
         "none new": ("report", "old.csv", "--state-column", "sky", "-o", "old.html"),
@@ -116,7 +116,7 @@ def test_errors_of_report_are_one_line(days, ask_all):
     assert [path.name for path in days.glob("*.html")] == ["report.html"]
 
 
-def test_the_tour(ask, tmp_path):
+def test_demo_runs_every_command(ask, tmp_path):
     done = ask("demo")
     assert done.returncode == 0, done.err
     for command in ("simulate", "predict", "backtest", "report"):
@@ -132,7 +132,7 @@ def test_the_tour(ask, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_tour_for_machines(ask, tmp_path):
+def test_demo_prints_json(ask, tmp_path):
     done = ask("demo", "here", "--json")
     assert done.returncode == 0, done.err
     told = json.loads(done.out)
@@ -144,7 +144,7 @@ def test_the_tour_for_machines(ask, tmp_path):
     }
 
 
-def test_the_tour_needs_a_folder(ask, tmp_path):
+def test_demo_refuses_a_file_as_folder(ask, tmp_path):
     (tmp_path / "here").write_text("mine")
     done = ask("demo", "here")
     assert (done.returncode, done.out) == (2, "")

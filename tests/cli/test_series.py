@@ -45,7 +45,7 @@ def table(tmp_path):
 
 
 @pytest.mark.parametrize("series", ["own", "others"])
-def test_parts_change_no_number(table, series, monkeypatch):
+def test_results_do_not_depend_on_parts(table, series, monkeypatch):
     cp = grouped(series=series, random_state=0)
     things, skies, names = (ROWS[one].to_list() for one in ("thing", "state", "patient"))
     wanted = backtest_series(cp, things, skies, names).to_dict()
@@ -70,7 +70,7 @@ def test_backtest_is_the_same_for_all_file_formats(tmp_path, table, kind):
     assert judged(path)[0].to_dict() == judged(table)[0].to_dict()
 
 
-def test_a_stopped_run_goes_on(table, tmp_path, monkeypatch):
+def test_stopped_run_resumes(table, tmp_path, monkeypatch):
     monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     wanted = judged(table, cells=tmp_path / "kept")[0].to_dict()
     kept = sorted((tmp_path / "kept" / "cells").iterdir())
@@ -154,7 +154,7 @@ def test_series_that_trained_are_not_evaluated_and_the_caption_says_so(ask, tabl
 
 
 @pytest.mark.parametrize("series", ["own", "others"])
-def test_a_state_of_the_future_is_not_known_in_any_part(tmp_path, series, monkeypatch):
+def test_future_state_is_unknown_in_every_part(tmp_path, series, monkeypatch):
     """Snow ends the last series alone, hail ends the first and is in the middle of the last."""
     snow = pl.when((pl.col("patient") == "p5") & (pl.col("time") > 56)).then(pl.lit("snow"))
     hail = ((pl.col("patient") == "p0") & (pl.col("time") == 59)) | (
@@ -181,7 +181,7 @@ STEP = ["window", "confidence", "truth", "set", "size", "covered", "filled", "p_
 @pytest.mark.parametrize(
     "how", [(), ("--lag", 1, "--horizon", 3, "--windows", 4), ("--smoothing",)]
 )
-def test_a_row_a_step_is_that_of_each_series_by_itself(ask, tmp_path, how, monkeypatch):
+def test_steps_equal_those_of_each_series_alone(ask, tmp_path, how, monkeypatch):
     """At two levels, with gaps, rows in any order, and series in several parts of the table."""
     monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     GAPPED.sample(fraction=1.0, shuffle=True, seed=5).write_parquet(tmp_path / "table.parquet")
@@ -210,7 +210,7 @@ def test_a_row_a_step_is_that_of_each_series_by_itself(ask, tmp_path, how, monke
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv.gz", "json", "jsonl.gz"])
-def test_steps_are_written_in_pieces_as_whole_tables_are(tmp_path, ending, monkeypatch):
+def test_steps_of_parts_equal_steps_of_the_whole(tmp_path, ending, monkeypatch):
     """Sets and labels as other commands write them, whatever the file; formulas are none."""
     monkeypatch.setattr(series_tables.GroupedTable.parts, "__defaults__", (100,))
     odd = {"sun": "=sun()", "rain": "a|b"}
@@ -234,7 +234,7 @@ def test_steps_are_written_in_pieces_as_whole_tables_are(tmp_path, ending, monke
         assert gzip.decompress(output.read_bytes()) == gzip.decompress(whole.read_bytes())
 
 
-def test_a_counter_is_one_whatever_the_order_of_the_file(tmp_path):
+def test_counter_is_recognised_in_any_file_order(tmp_path):
     counted = ROWS.with_columns(pl.col("time").alias("n") + 1)
     counted.write_parquet(tmp_path / "sorted.parquet")
     shuffled = counted.sample(fraction=1.0, shuffle=True, seed=1)
@@ -273,14 +273,14 @@ def test_a_classifier_takes_one_column_as_it_takes_several(ask, table, series):
         ("spaced", "exact for each series, given its last state, by its own history"),
     ],
 )
-def test_the_promise_is_that_of_the_symmetry(ask, table, symmetry, promise):
+def test_guarantee_is_that_of_the_symmetry(ask, table, symmetry, promise):
     how = (*OPTIONS, "--no-check", "--symmetry", symmetry, "--json")
     for command in (("predict", "--horizon", "1"), ("backtest", "--windows", "3")):
         done = ask(command[0], table, *command[1:], *how)
         assert json.loads(done.out)["promise"] == promise
 
 
-def test_no_window_at_all_makes_a_table_without_rows(ask, tmp_path):
+def test_no_window_gives_an_empty_table(ask, tmp_path):
     ROWS.filter(time=0).write_csv(tmp_path / "short.csv")
     for ending in ("csv", "json", "parquet"):
         done = ask("backtest", "short.csv", *OPTIONS, "-o", f"steps.{ending}")
@@ -349,7 +349,7 @@ def test_options_for_series_need_series(ask, table):
         assert f"{more[0]} is for many series; name the column of series with" in done.err
 
 
-def test_odd_series_are_told_of(tmp_path):
+def test_odd_series_are_noted(tmp_path):
     """One row; none with a state; rows interleaved and no order; mixed kinds of names in CSV."""
     odd = pl.DataFrame(
         {"patient": ["7", "x"], "time": [0, 0], "state": ["sun", None], "thing": "hat"}
@@ -410,7 +410,7 @@ def test_new_rows_of_each_series_have_sets(ask, tmp_path):
     assert len(json.loads(again.out)["steps"]) == 12
 
 
-def test_a_series_without_any_state_cannot_go_on(ask, tmp_path):
+def test_series_without_any_state_is_refused(ask, tmp_path):
     rows = ROWS.with_columns(state=pl.when(pl.col("patient") != "p2").then("state"))
     path = write(tmp_path, rows)
     done = ask("predict", path, *OPTIONS, "--horizon", "1")

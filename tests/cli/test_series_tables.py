@@ -122,7 +122,7 @@ def ask(command, path, rows, *more):
 
 @pytest.mark.slow_cases("order in text-check")
 @pytest.mark.parametrize(("name", "command"), CASES)
-def test_an_odd_table_has_an_answer_or_a_sentence(tmp_path, monkeypatch, name, command):
+def test_odd_table_is_answered_or_refused_in_a_sentence(tmp_path, monkeypatch, name, command):
     monkeypatch.chdir(tmp_path)
     rows, said = ODD[name]
     rows.write_csv(tmp_path / "odd.csv")
@@ -137,7 +137,7 @@ def test_an_odd_table_has_an_answer_or_a_sentence(tmp_path, monkeypatch, name, c
 
 
 @pytest.mark.parametrize("command", ["predict", "backtest"])
-def test_columns_named_as_ours_are_both_kept(tmp_path, monkeypatch, command):
+def test_key_columns_named_as_results_are_kept(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     rows = ODD["columns named as ours"][0]
     rows.write_csv(tmp_path / "odd.csv")
@@ -213,6 +213,6 @@ def test_files_that_the_memory_allowed_cannot_map_are_refused_in_a_sentence(tmp_
         RuntimeError("can't start new thread"),
     ],
 )
-def test_want_of_memory_is_known_whoever_raised_it(error):
+def test_out_of_memory_is_recognised_from_any_library(error):
     assert is_out_of_memory(error)
     assert not is_out_of_memory(ValueError("column 'memory' has no numbers"))

@@ -61,7 +61,7 @@ def only_line(process):
 
 @pytest.mark.slow_cases("moments0")
 @pytest.mark.parametrize("moments", [SOME, pytest.param(OTHERS, marks=pytest.mark.slow)])
-def test_while_modules_are_loaded(history, start, tmp_path, moments):
+def test_interrupt_while_modules_load(history, start, tmp_path, moments):
     command = [sys.executable, "-c", AT_IMPORT]
     ran = [start(name, "predict", "w.csv", "-o", "sets.csv", command=command)
            for name in moments]  # fmt: skip
@@ -69,7 +69,7 @@ def test_while_modules_are_loaded(history, start, tmp_path, moments):
     assert [path.name for path in tmp_path.iterdir()] == ["w.csv"]
 
 
-def test_while_a_file_is_written(tmp_path):
+def test_interrupt_while_a_file_is_written(tmp_path):
     (tmp_path / "x.csv").write_text("old")
 
     def interrupted(path):

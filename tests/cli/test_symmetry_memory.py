@@ -74,7 +74,7 @@ def test_mistakes_name_the_option(folder, ask_all):
 
 
 @pytest.mark.slow
-def test_verify_adds_up_levels_by_state(folder, ask_all):
+def test_verify_accepts_levels_by_state(folder, ask_all):
     asked = ("verify", "--length", 2, "--confidence", "1=0.75,0.4", "--json")
     told = json.loads(ask_all({"verify": asked})["verify"].out)
     assert told["confidence_level"] == {"0": 0.4, "1": 0.75}
@@ -86,7 +86,7 @@ def test_verify_adds_up_levels_by_state(folder, ask_all):
         assert row["smoothed"] == pytest.approx(level, abs=1e-9)
 
 
-def test_a_backtest_shows_levels_beside_the_states_that_they_are_given(folder, ask_all):
+def test_backtest_shows_levels_beside_their_states(folder, ask_all):
     asked = ("backtest", "days.csv", "--symmetry", "departures", "--confidence", "rain=0.95,0.5",
              "--windows", 20)  # fmt: skip
     found = ask_all({"table": asked, "json": (*asked, "--json")})

@@ -35,7 +35,7 @@ def expected():
     return ConformalHMM(random_state=0).fit(Y[:200], X[:200]).predict_set(Y[200:])
 
 
-def test_predict_says_what_the_estimator_says(folder):
+def test_predict_equals_the_estimator(folder):
     out, _ = run(
         "predict", folder / "past.csv", folder / "new.csv", "--state-column", "sky", "--json"
     )
@@ -47,7 +47,7 @@ def test_predict_says_what_the_estimator_says(folder):
 
 
 @pytest.mark.slow
-def test_every_kind_of_file_gives_the_same(folder):
+def test_every_file_format_gives_the_same_sets(folder):
     state = ("--state-column", "sky", "--json")
     first, _ = run("predict", folder / "both.csv", *state)
     table = pl.read_csv(folder / "both.csv")
@@ -63,7 +63,7 @@ def test_every_kind_of_file_gives_the_same(folder):
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet", "jsonl", "tsv"])
-def test_predict_writes_a_row_a_step(folder, ending):
+def test_predict_writes_a_row_per_step(folder, ending):
     output = folder / f"sets.{ending}"
     run("predict", folder / "both.csv", "--state-column", "sky", "-o", output)
     readers = {"csv": pl.read_csv, "parquet": pl.read_parquet, "jsonl": pl.read_ndjson}
@@ -87,7 +87,7 @@ def test_long_horizons_and_other_guarantees(folder):
     assert "heat (float64)" in out
 
 
-def test_backtest_says_what_evaluate_says(folder):
+def test_backtest_equals_evaluate(folder):
     out, _ = run(
         "backtest", folder / "past.csv", "--state-column", "sky", "--confidence", 0.8, "--json"
     )
@@ -146,7 +146,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_users_mistake_is_one_line(tmp_path, name):
+def test_mistakes_of_users_are_one_line(tmp_path, name):
     content, arguments, message = BROKEN[name]
     path = tmp_path / "broken.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -169,7 +169,7 @@ def test_errors_name_file_or_option(tmp_path, folder):
     assert "leave one of them out" in err
 
 
-def test_a_column_of_one_value_is_told_of(tmp_path):
+def test_column_of_one_value_is_noted(tmp_path):
     path = tmp_path / "flat.csv"
     path.write_text("a,b,state\n" + "1.5,2.5,sun\n1.5,0.5,rain\n" * 20 + "1.5,2.5,\n")
     _, err = run("predict", path)
@@ -178,7 +178,7 @@ def test_a_column_of_one_value_is_told_of(tmp_path):
 
 @pytest.mark.slow_cases("100000")
 @pytest.mark.parametrize("rows", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
-def test_many_rows(tmp_path, rows):
+def test_predict_reads_many_rows(tmp_path, rows):
     rng = np.random.default_rng(0)
     x = np.cumsum(rng.random(rows) < 0.1) % 3
     frame = pl.DataFrame({"y": (x + (rng.random(len(x)) < 0.2)) % 3, "state": x})

@@ -57,7 +57,7 @@ def check_letters(done):
 
 @pytest.mark.slow_cases("forked")
 @pytest.mark.parametrize(("many", "fresh"), ENDS)
-def test_a_reader_that_has_seen_enough(ask_into, file, many, fresh):
+def test_closed_pipe_ends_quietly(ask_into, file, many, fresh):
     """Whatever is printed, and how often: exit code 0, and nothing on standard error."""
     for arguments in many:
         reading, writing = os.pipe()
@@ -69,7 +69,7 @@ def test_a_reader_that_has_seen_enough(ask_into, file, many, fresh):
 @pytest.mark.slow_cases("forked")
 @pytest.mark.skipif(not FULL.exists(), reason="there is no full disk to write to")
 @pytest.mark.parametrize(("many", "fresh"), ENDS)
-def test_a_disk_that_is_full(ask_into, file, many, fresh):
+def test_full_disk_is_one_line(ask_into, file, many, fresh):
     for arguments in many:
         with FULL.open("w") as full:
             code, said = ask_into(full.fileno(), *arguments, fresh=fresh)
@@ -78,7 +78,7 @@ def test_a_disk_that_is_full(ask_into, file, many, fresh):
         assert said.count("\n") == 1
 
 
-def test_the_model_in_words(ask, file):
+def test_model_is_described_in_words(ask, file):
     done = ask("predict", "x.csv", "--train-size", 0.4)
     assert "model: Gaussian for heat; Poisson for alarms; fixed on the first 18 rows\n" in done.out
     assert "TrainedHMM" not in done.out
@@ -87,7 +87,7 @@ def test_the_model_in_words(ask, file):
     assert "TrainedHMM" in ask("predict", "x.csv", "--train-size", 0.4, "--json").out
 
 
-def test_models_of_all_kinds_in_words():
+def test_models_of_all_types_are_described():
     from definetti import HMM
     from definetti.emissions import Bernoulli, Gaussian, Mixed, Poisson, Text
 
@@ -123,7 +123,7 @@ def test_a_set_that_was_filled_is_explained(ask):
 
 
 @pytest.mark.slow
-def test_zeros_and_ones_of_a_file_are_switches(ask, tmp_path):
+def test_columns_of_zeros_and_ones_are_switches(ask, tmp_path):
     rows = ["state,on,heat", *(f"{'ab'[k % 2]},{k % 2},{k * 0.7 % 3}" for k in range(40)), ",1,2.5"]
     (tmp_path / "s.csv").write_text("\n".join(rows))
     assert "model: switches for on; Gaussian for heat" in ask("predict", "s.csv").out
@@ -138,7 +138,7 @@ WRITTEN = r"\x1b]0;evil"
 
 
 @pytest.mark.slow
-def test_names_cannot_speak_to_the_terminal(on_terminal, tmp_path):
+def test_control_characters_in_names_are_escaped(on_terminal, tmp_path):
     """A column's and a file's, in tables, notes and messages; labels cannot either."""
     name = f"{EVIL}.csv"
     states = ["sun" if k % 4 else "rain" for k in range(40)]

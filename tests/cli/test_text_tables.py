@@ -56,7 +56,7 @@ def test_deep_brackets_are_refused(bracket, ask_all, tmp_path):
         assert " deep" in done.err
 
 
-def test_rows_that_have_names_of_their_own_are_refused(ask_all, tmp_path):
+def test_json_rows_with_different_keys_are_refused(ask_all, tmp_path):
     """The table would be a square of them: 4 MB of text for a thousand million cells."""
     rows = [f'{{"state": "a", "note": "\\\\", "{number}": 1}}' for number in range(30_000)]
     (tmp_path / "lines.json").write_text("\n".join(rows))
@@ -69,7 +69,7 @@ def test_rows_that_have_names_of_their_own_are_refused(ask_all, tmp_path):
         assert "give all rows the same names" in done.err, name
 
 
-def test_a_key_may_come_up_late_in_a_long_table():
+def test_json_key_may_come_late():
     rows = [f'{{"state": "a", "seen": {number}}}' for number in range(60_000)]
     found = parse_table("\n".join([*rows, '{"state": "b", "late": 1}']), "x.json")
     assert found.shape == (60_001, 3)

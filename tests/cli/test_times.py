@@ -174,7 +174,7 @@ def test_a_backtest_of_series_is_cut_at_holes(ask, tmp_path, kind, how, jobs):
     assert found["mean_size"].to_list() == [one.mean_size for one in wanted]
 
 
-def test_a_note_of_holes_is_kept_with_finished_parts(ask, tmp_path):
+def test_note_on_holes_is_kept_in_cells(ask, tmp_path):
     series().write_parquet(tmp_path / "rows.parquet")
     for _ in range(2):
         done = ask("backtest", "rows.parquet", *GROUPED, "--cells", "cells")
@@ -202,7 +202,7 @@ def test_sets_of_series_are_given_up_to_a_hole(ask, tmp_path, hole):
         assert mine == wanted_steps(cp.estimators_["b"], new.to_list()[:number])
 
 
-def test_the_series_that_a_report_shows_is_cut_too(ask, tmp_path):
+def test_report_cuts_the_shown_series_at_holes(ask, tmp_path):
     series(new=1).write_csv(tmp_path / "rows.csv")
     few = ("--show", "b", "--windows", 5, "--no-check", "--json")
     done = ask("report", "rows.csv", *GROUPED, *few)
@@ -214,7 +214,7 @@ def test_the_series_that_a_report_shows_is_cut_too(ask, tmp_path):
     assert json.loads(done.out)["new"] == json.loads(alone.out)["new"]
 
 
-def test_a_check_of_series_is_cut_too(ask, tmp_path):
+def test_check_cuts_series_at_holes(ask, tmp_path):
     rows = series()
     rows.write_csv(tmp_path / "rows.csv")
     done = ask("check", "rows.csv", *GROUPED, "--resamples", 19, "--json")
@@ -249,7 +249,7 @@ def test_a_stream_goes_on_after_a_hole(ask, tmp_path, lag):
     assert len(found[30]["set"]) == 2  # nothing is known
 
 
-def test_a_stream_that_is_gone_on_with_knows_the_time(ask, tmp_path):
+def test_resumed_stream_knows_the_time(ask, tmp_path):
     rows = table(hole=90)
     how = ("--first", 60, "--json", "--save", "state.definetti")
     whole = ask("monitor", write(tmp_path, rows, name="stream"), "--first", 60, "--json")
@@ -263,7 +263,7 @@ def test_a_stream_that_is_gone_on_with_knows_the_time(ask, tmp_path):
     assert parts == [row for row in monitored(whole) if "row" in row]
 
 
-def test_the_first_rows_of_a_stream_are_cut_too(ask, tmp_path):
+def test_first_rows_of_a_stream_are_cut_at_holes(ask, tmp_path):
     done = ask("monitor", write(tmp_path, table(hole=30)), "--first", 60)
     assert done.returncode == 0, done.err
     assert NOTE in done.err

@@ -44,7 +44,7 @@ def run(*arguments):
 
 @pytest.mark.slow_cases(".jsonl")
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_sets_can_be_joined_to_the_rows_that_they_are_of(ending):
+def test_output_keeps_key_columns(ending):
     out = f"out{ending}"
     observed = ["--observation-columns", "seen"]
     for _ in range(2):  # and replaced, being ours
@@ -69,7 +69,7 @@ def test_sets_can_be_joined_to_the_rows_that_they_are_of(ending):
 
 @pytest.mark.slow_cases(".csv", ".jsonl.gz")
 @pytest.mark.parametrize("ending", [".csv", ".jsonl.gz", ".parquet"])
-def test_a_backtest_has_a_row_a_step(ending):
+def test_backtest_writes_a_row_per_step(ending):
     out = f"out{ending}"
     for _ in range(2):
         done = run("backtest", "rows.parquet", "-o", out, "--horizon", 2, "--json",
@@ -88,7 +88,7 @@ def test_a_backtest_has_a_row_a_step(ending):
     assert told["model"].startswith("frequencies for seen")
 
 
-def test_labels_survive_a_spreadsheet_and_come_back():
+def test_escaped_labels_are_read_back():
     pl.read_parquet("rows.parquet").write_csv("foreign.csv")  # by another program: as they are
     found = read_table("foreign.csv", "stage")
     assert set(found["stage"]) == set(LABELS)
@@ -112,7 +112,7 @@ def test_a_column_that_names_series_is_not_observed():
     assert list(table.columns) == ["who", "seen"]
 
 
-def test_rows_without_a_state_are_gaps():
+def test_unlabelled_rows_are_gaps():
     table = split_labelled_rows(
         pl.read_parquet("holes.parquet"), "holes.parquet", state="stage", observed="seen"
     )
@@ -127,7 +127,7 @@ def test_rows_without_a_state_are_gaps():
 
 @pytest.mark.slow_cases("report")
 @pytest.mark.parametrize("command", ["predict", "backtest", "report", "check", "fit", "monitor"])
-def test_every_command_takes_gaps(command):
+def test_every_command_accepts_gaps(command):
     more = {"report": ["-o", "r.html"], "fit": ["-o", "m.definetti"], "monitor": ["--first", 30],
             "check": ["--resamples", 9], "backtest": ["-o", "out.csv"]}  # fmt: skip
     file = "holes.csv" if command == "monitor" else "holes.parquet"  # a stream is text

@@ -37,7 +37,7 @@ def closed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [4, 9, 12])
-def test_a_figure_has_all_pictures_at_any_width(found, width):
+def test_figure_has_all_plots_at_any_width(found, width):
     figure = found.plot(width=width)
     assert figure.get_figwidth() == width
     titles = [ax.get_title() or ax.get_title(loc="left") for ax in figure.axes]
@@ -52,7 +52,7 @@ def test_a_figure_has_all_pictures_at_any_width(found, width):
 @pytest.mark.parametrize(
     "picture", some_slow(["quantiles", "histogram", "autocorrelation"], ["autocorrelation"])
 )
-def test_a_picture_shows_its_curve_and_both_bands(found, picture):
+def test_plot_shows_the_curve_and_both_bands(found, picture):
     ax = plot_residuals(found, picture, "observations")
     curve = getattr(found.residuals["observations"], picture)
     base = curve.at if picture == "quantiles" else 0.0
@@ -67,7 +67,7 @@ def test_a_picture_shows_its_curve_and_both_bands(found, picture):
     assert len(outside.get_xdata()) == curve.outside.sum()
 
 
-def test_a_statistic_stands_among_its_draws(found):
+def test_statistic_is_drawn_among_its_draws(found):
     for name, one in found.tests.items():
         assert len(one.drawn) == 99
         ax = plot_statistic(found, name)
@@ -81,7 +81,7 @@ def test_a_statistic_stands_among_its_draws(found):
 
 
 @pytest.mark.slow
-def test_columns_are_asked_for_by_name_whatever_it_is(table):
+def test_columns_are_found_by_any_name(table):
     assert list(table.residuals) == ["next state", "column $a$", "column _b", "column c"]
     for name in ("$a$", "_b", "column c", "next state"):
         figure = table.plot(name, width=4)
@@ -91,7 +91,7 @@ def test_columns_are_asked_for_by_name_whatever_it_is(table):
     assert "$" in plot_residuals(table, of="$a$").get_title()
 
 
-def test_what_is_not_there_is_refused_with_a_remedy(found):
+def test_missing_residuals_are_refused_with_a_remedy(found):
     with pytest.raises(ValueError, match="'next state', 'observations'; got 'sky'"):
         found.plot("sky")
     with pytest.raises(ValueError, match="picture must be one of quantiles"):
@@ -107,6 +107,6 @@ def test_what_is_not_there_is_refused_with_a_remedy(found):
 
 
 @pytest.mark.slow
-def test_no_bins_are_needed_for_draws_that_are_all_alike():
+def test_equal_draws_make_one_bin():
     alike = check(None, ["a", "b"] * 20 + ["b"], n_resamples=19, random_state=0)
     alike.plot(width=5).canvas.draw()

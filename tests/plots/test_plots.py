@@ -129,7 +129,7 @@ def painted(text):
 
 
 @pytest.mark.slow
-def test_names_are_drawn_as_they_are():
+def test_names_are_drawn_verbatim():
     """A name may hold dollar signs, which is no formula, or begin with an underscore."""
     states = [NAMES[len(x) % 2] for x in X]
     cp = ConformalHMM(train_size=0.5, states=NAMES, random_state=0).fit(Y[:300], states[:300])

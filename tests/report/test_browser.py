@@ -153,7 +153,7 @@ def shown_steps(page):
 
 
 @pytest.mark.slow
-def test_what_was_asked_is_shown_first(page, cp):
+def test_page_opens_at_the_requested_level(page, cp):
     s = cp.predict_set(Y[NEW])
     assert page.locator("#percent").inner_text() == "90 %"
     assert shown_steps(page) == s.steps
@@ -169,7 +169,7 @@ def test_what_was_asked_is_shown_first(page, cp):
 
 
 @pytest.mark.slow
-def test_levels_by_state_are_shown_beside_what_came_of_them(opened):
+def test_levels_by_state_are_shown_beside_their_coverage(opened):
     cp = ConformalHMM(confidence_level={"rain": 0.95, None: 0.6}, random_state=0)
     page = opened(make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=20))
     assert page.locator("#percent").inner_text() == "95 % for rain, 60 % for all others"
@@ -185,7 +185,7 @@ def test_levels_by_state_are_shown_beside_what_came_of_them(opened):
 
 
 @pytest.mark.slow
-def test_the_slider_follows_the_keyboard_and_the_sets_follow_it(page, cp):
+def test_keyboard_moves_the_slider_and_the_sets(page, cp):
     slider = page.locator("#level")
     seen = set()
     for key, times in (("Home", 1), ("ArrowRight", 35), ("ArrowLeft", 2), ("End", 1)):
@@ -204,7 +204,7 @@ def test_the_slider_follows_the_keyboard_and_the_sets_follow_it(page, cp):
     assert shown_steps(page) == cp.predict_set(Y[NEW]).steps
 
 
-def test_pointing_at_a_cell_tells_its_p_value(page, cp):
+def test_hover_shows_the_p_value_of_a_cell(page, cp):
     p_values = cp.predict_p(Y[NEW]).step_p_values
     page.locator("#new-picture").scroll_into_view_if_needed()
     plot = page.locator("#new-picture .nsewdrag").bounding_box()
@@ -223,7 +223,7 @@ def test_pointing_at_a_cell_tells_its_p_value(page, cp):
 
 
 @pytest.mark.slow
-def test_coverage_is_that_of_the_estimator(page):
+def test_page_shows_the_coverage_of_evaluate(page):
     labels = list(dict.fromkeys(X[OLD]))
     for key in ("Shift", "Home", "End"):  # the first of which moves nothing
         level = moved(page, key)
@@ -242,7 +242,7 @@ def test_coverage_is_that_of_the_estimator(page):
 
 
 @pytest.mark.slow
-def test_labels_are_text(opened):
+def test_labels_with_markup_are_shown_as_text(opened):
     # Tags, formulas, half an emoji's worth of room, the other direction, a new line.
     odd = [HOSTILE, "$a_1$", "a & b & c & d & e", "👩‍🚀" * 9, "שלום עולם שלום עולם", "two\nlines"]
     page = opened(
@@ -280,7 +280,7 @@ def test_a_state_may_be_called_all(opened):
 
 
 @pytest.mark.slow
-def test_what_is_not_guaranteed_is_not_called_a_promise(opened):
+def test_page_without_guarantee_says_aimed_at(opened):
     with pytest.warns(NotExactWarning):
         report = make_report(
             ConformalHMM(symmetry="published", random_state=0), Y[OLD], X[OLD], Y[NEW], windows=9
@@ -292,7 +292,7 @@ def test_what_is_not_guaranteed_is_not_called_a_promise(opened):
     assert "aimed at: 90 %" in text
 
 
-def test_without_scripts_the_answer_is_there(browser, tmp_path, report, cp):
+def test_page_without_scripts_shows_the_sets(browser, tmp_path, report, cp):
     path = report.save(tmp_path / "report.html")
     page = browser.new_page(java_script_enabled=False)
     page.set_default_timeout(HANG)
@@ -303,18 +303,18 @@ def test_without_scripts_the_answer_is_there(browser, tmp_path, report, cp):
         assert f"Step {k}: {', '.join(states)}" in text
 
 
-def test_nothing_sticks_out_of_a_screen(page):
+def test_page_fits_a_screen(page):
     check_width(page, 1200)
 
 
 @pytest.mark.slow
-def test_nothing_sticks_out_of_a_phone(phone):
+def test_page_fits_a_phone(phone):
     check_width(phone, 390)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 390])
-def test_nothing_sticks_out_of_a_narrow_window(opened, report, width):
+def test_page_fits_a_narrow_window(opened, report, width):
     check_width(opened(report, viewport={"width": width, "height": 800}), width)
 
 
@@ -327,21 +327,21 @@ def check_width(page, width):
 
 
 @pytest.mark.slow
-def test_a_finger_moves_the_slider(phone, report):
+def test_touch_moves_the_slider(phone, report):
     place = phone.locator("#level").bounding_box()
     phone.touchscreen.tap(place["x"] + 10, place["y"] + place["height"] / 2)
     phone.wait_for_selector(f"body:not([data-place='{report.contents['asked']}'])")
 
 
 @pytest.mark.slow
-def test_on_paper(page):
+def test_page_prints_without_the_slider(page):
     page.emulate_media(media="print")
     assert not page.locator("#level").is_visible()
     assert page.locator("#percent").is_visible()
     assert page.pdf().startswith(b"%PDF")
 
 
-def test_every_picture_has_words(page):
+def test_every_plot_has_a_text_alternative(page):
     assert page.locator("[role=img]").count() >= 7
     assert all(box.get_attribute("aria-label") for box in page.locator("[role=img]").all())
     assert page.get_by_label("Confidence level", exact=True).count()
@@ -355,7 +355,7 @@ def test_a_page_without_new_rows_or_backtest_shows_neither(opened):
 
 
 @pytest.mark.slow
-def test_sets_of_steps(opened):
+def test_page_of_a_guarantee_by_steps(opened):
     cp = ConformalHMM(train_size=0.4, guarantee="steps", random_state=0)
     page = opened(make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=5))
     level = moved(page, "Home")
@@ -368,7 +368,7 @@ TRACES = """(id) => document.getElementById(id).data.filter((one) => one.name ==
 
 
 @pytest.mark.slow
-def test_whether_to_trust_it_is_said_with_tests_and_pictures(page, phone, diagnosis):
+def test_page_shows_tests_and_plots_of_the_assumption(page, phone, diagnosis):
     for one in (page, phone):
         assert "No evidence against" in one.locator("#trust-verdict").inner_text()
         rows = one.locator("#trust-tests tbody tr")
@@ -387,7 +387,7 @@ def test_whether_to_trust_it_is_said_with_tests_and_pictures(page, phone, diagno
 
 
 @pytest.mark.slow
-def test_a_broken_assumption_is_said_at_the_top(opened):
+def test_violated_assumption_is_noted_at_the_top(opened):
     twos = list("aabb" * 20)
     found = check(None, twos, n_resamples=99, random_state=0)
     made = make_report(ConformalHMM(random_state=0), None, twos, windows=5, check=found)
@@ -402,7 +402,7 @@ def test_a_broken_assumption_is_said_at_the_top(opened):
 
 
 @pytest.mark.slow
-def test_what_cannot_be_told_is_not_called_trustworthy(opened):
+def test_inconclusive_check_is_called_inconclusive(opened):
     for states, few, why in (
         ("ab" * 20, 99, "Nothing could be tested: all rearrangements"),
         ("aabb" * 20, 9, "No test can reject at 0.05 with 9"),
@@ -416,14 +416,14 @@ def test_what_cannot_be_told_is_not_called_trustworthy(opened):
 
 
 @pytest.mark.slow
-def test_without_a_check_nothing_is_said_of_it(opened):
+def test_page_without_check_hides_the_section(opened):
     page = opened(make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], windows=5))
     assert not page.locator("#trust").is_visible()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("full", [False, True])
-def test_many_series_come_first_with_the_worst_of_them_on_top(browser, report, tmp_path, full):
+def test_page_of_many_series_lists_the_worst_first(browser, report, tmp_path, full):
     found = SeriesEvaluation([
         SeriesRecord("Ann", 100, 50, 46.0, 0.9, 1.5, 1.5), SeriesRecord("Cy", 2, note="too short"),
         SeriesRecord(HOSTILE, 100, 50, 30.0, 0.9, 1.2, 1.2),

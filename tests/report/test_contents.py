@@ -101,7 +101,7 @@ def test_backtest_at_every_level(settings):
                 assert told["running"]["coverage"][-1] == told["coverage"]
 
 
-def test_a_forecast_is_judged_as_a_forecast():
+def test_forecast_is_backtested_as_a_forecast():
     cp = ConformalHMM(random_state=0)
     found = make_report(cp, Y[OLD], X[OLD], horizon=2, start=0.875, windows=10).contents
     test = found["backtest"]
@@ -115,7 +115,7 @@ def test_a_forecast_is_judged_as_a_forecast():
     assert told["mean_states_per_step"] == pytest.approx(np.mean(widths))
 
 
-def test_what_is_seen_in_part_is_judged_in_part():
+def test_partly_observed_horizon_is_backtested_partly_observed():
     cp = ConformalHMM(train_size=0.4, random_state=0)
     found = make_report(cp, Y[OLD], X[OLD], Y[160:161], horizon=3, windows=10).contents
     assert found["new"]["seen"][1:] == ["not observed yet"] * 2
@@ -128,12 +128,12 @@ def test_what_is_seen_in_part_is_judged_in_part():
     assert drawn.tolist() == first.nodes.tolist()
 
 
-def test_columns_without_names_need_states_as_ever():
+def test_columns_without_names_need_states():
     with pytest.raises(ValueError, match="states is not declared"):
         make_report(ConformalHMM(lambda start, seen: np.full((*seen.shape, 2), 0.5)), Y, X)
 
 
-def test_a_backtest_that_cannot_be_is_left_out_with_its_reason():
+def test_impossible_backtest_is_left_out_with_its_reason():
     made = make_report(ConformalHMM(random_state=0), Y[:3], X[:3], Y[3:4]).contents
     assert set(made["backtest"]["methods"]) <= {"definetti", WITHOUT, "classical", REPEAT}
     late = make_report(ConformalHMM(train_size=60, random_state=0), Y[:100], X[:100], Y[100:101])
@@ -149,19 +149,19 @@ def test_estimates_are_those_of_the_rows_that_the_model_was_fixed_on():
     assert "first 40 rows" in found["from"]
 
 
-def test_a_chain_without_observations_assumes_nothing_of_them():
+def test_chain_without_observations_states_no_assumption_on_them():
     found = make_report(ConformalHMM(random_state=0), None, X, windows=4).contents
     assert "observation" not in found["assumed"]
     assert found["backtest"]["observed"] == 0
 
 
-def test_no_place_in_memory_is_written_down():
+def test_settings_contain_no_memory_address():
     cp = ConformalHMM(lambda start, seen: np.full((*seen.shape, 2), 0.5), states=LABELS)
     found = make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=2).contents
     assert "0x" not in str(found["settings"])
 
 
-def test_iterators_will_do():
+def test_iterators_are_accepted():
     cp = ConformalHMM(random_state=0, states=iter(LABELS))
     once = make_report(cp, iter(Y[OLD]), iter(X[OLD]), iter(Y[NEW]), windows=3).contents
     again = make_report(
@@ -178,14 +178,14 @@ def test_iterators_will_do():
         (0.99999999, "On average, at least 99.999999 of 100"),
     ],
 )
-def test_levels_in_words(level, said):
+def test_guarantee_states_the_level(level, said):
     cp = ConformalHMM(confidence_level=level, random_state=0)
     found = make_report(cp, Y[OLD], X[OLD], Y[NEW], windows=2).contents
     assert found["promise"][found["asked"]].startswith(said)
     assert len(set(found["percent"])) == len(found["levels"])
 
 
-def test_settings_read_the_same_each_time():
+def test_settings_of_random_states_are_reproducible():
     rng = np.random.default_rng(0)
     made = [
         make_report(ConformalHMM(random_state=one), Y[OLD], X[OLD], Y[NEW], windows=2).contents
@@ -196,19 +196,19 @@ def test_settings_read_the_same_each_time():
     ]  # fmt: skip
 
 
-def test_what_is_equal_to_alpha_is_out():
+def test_p_value_equal_to_alpha_is_not_in_the_set():
     # 1 − 0.9 is less than 0.1 in floating point.
     assert entry([0.1, 0.1 + 1e-12], [0.9, 0.95]).tolist() == [1, 0]
 
 
-def test_states_of_two_kinds_are_told_apart():
+def test_states_of_two_types_have_different_names():
     states = [1, "1", 1, 1, "1"] * 12
     found = make_report(ConformalHMM(random_state=0), None, states, horizon=2, windows=10).contents
     assert found["states"] == ["1", "'1'"]
     assert set(found["backtest"]["methods"]["definetti"][0]["by_last_state"]) <= {"1", "'1'"}
 
 
-def test_a_state_that_comes_up_late_is_counted_apart_unless_it_is_declared():
+def test_window_with_an_undeclared_new_state_is_counted_separately():
     states = ["a", "b"] * 40 + ["c", "a"] * 5
     for declared, unseen in ((None, 1), (["a", "b", "c"], 0)):
         cp = ConformalHMM(states=declared, random_state=0)
@@ -225,7 +225,7 @@ def test_without_new_rows_there_is_a_backtest_only():
     assert found["backtest"]["horizon"] == 1
 
 
-def test_a_short_history_has_no_backtest_that_it_cannot_have():
+def test_short_history_has_no_backtest():
     made = make_report(ConformalHMM(random_state=0), Y[:1], X[:1], Y[1:2])
     assert made.contents["backtest"] is None
     assert "no backtest" in repr(made)
@@ -242,7 +242,7 @@ def test_estimates():
     assert (shares["columns"], shares["values"]) == (["x", "y"], [[1.0, 0.0], [0.0, 1.0]])
 
 
-def test_many_symbols_are_gathered():
+def test_rare_symbols_share_a_column():
     words = [f"w{k}" for k in range(50)]
     made = make_report(ConformalHMM(random_state=0), words, ["a", "b"] * 25, ["w1"], windows=3)
     table = made.contents["model"]["emissions"][0]
@@ -250,7 +250,7 @@ def test_many_symbols_are_gathered():
     assert np.sum(table["values"], axis=1) == pytest.approx(1.0)
 
 
-def test_a_warning_is_told_and_written_down():
+def test_warning_is_raised_and_noted_on_the_page():
     cp = ConformalHMM(train_size=0.5, random_state=0)
     with pytest.warns(UserWarning, match="too few blocks"):
         made = make_report(cp, Y[:40], X[:40], Y[40:45], windows=3)
@@ -275,11 +275,11 @@ def test_the_page_is_one_file_and_text_stays_text(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_json_can_not_end_its_element():
+def test_json_cannot_end_its_script_element():
     assert "</" not in embedded({"a": "</script>", "b": "<!--"})
 
 
-def test_a_predictor_is_asked_for():
+def test_other_predictors_are_refused():
     with pytest.raises(TypeError, match="predictor must be a ConformalHMM"):
         make_report(Classical(), Y, X)
 
@@ -298,7 +298,7 @@ def test_bad_arguments(wrong, named):
         make_report(ConformalHMM(), Y[OLD], X[OLD], **wrong)
 
 
-def test_a_diagnosis_is_told_as_it_is():
+def test_diagnosis_is_shown_unchanged():
     found = check(Y[OLD], X[OLD], n_resamples=99, random_state=0)
     made = make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], windows=5, check=found)
     said = made.contents["check"]
@@ -316,7 +316,7 @@ def test_a_diagnosis_is_told_as_it_is():
     assert all(sum(one["counts"]) == 99 for one in said["drawn"].values())
 
 
-def test_numbers_beyond_all_of_a_diagnosis_are_left_out():
+def test_infinite_numbers_of_a_diagnosis_become_null():
     """One draw does not vary at all; a function of one's own may be infinite."""
     twos = list("aabb" * 10)
     tests = {"order": "order", "own": lambda x, y: float("inf") if x[1] == "a" else 0.0}
@@ -330,14 +330,14 @@ def test_numbers_beyond_all_of_a_diagnosis_are_left_out():
     json.dumps(said, allow_nan=False)
 
 
-def test_without_a_diagnosis_nothing_is_checked():
+def test_report_without_diagnosis_has_no_check():
     made = make_report(ConformalHMM(random_state=0), Y[OLD], X[OLD], windows=5)
     assert made.contents["check"] is None
     with pytest.raises(TypeError, match="check must be a Diagnosis"):
         make_report(ConformalHMM(), Y[OLD], X[OLD], windows=5, check=True)
 
 
-def test_a_broken_assumption_is_noted_beside_the_promise():
+def test_violated_assumption_is_noted_beside_the_guarantee():
     twos = list("aabb" * 30)
     found = check(None, twos, n_resamples=99, random_state=0)
     made = make_report(ConformalHMM(random_state=0), None, twos, windows=5, check=found)
