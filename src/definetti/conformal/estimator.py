@@ -89,32 +89,42 @@ NOWHERE = Origin()  # a history that came as it is
 
 
 class ConformalHMM(BaseHistoryConformal, Saved):
-    """Sets of hidden-state sequences that hold the truth with the probability promised.
+    """Predict sets of hidden-state sequences with exact coverage, from one labelled history.
 
-    From one labelled sequence of a hidden Markov model with unknown parameters and the observations
-    that follow it, gives the set of state sequences that holds the true one with probability at
-    least the confidence level: for every model, every length, and given each last state. The states
-    must be those that the history has, or be declared with `states`; and a model or a score that
-    is given must have been made without the labels that calibrate it.
+    The set of state sequences for the observations after a labelled history contains the true one
+    with probability at least the confidence level: for every hidden Markov model, every length,
+    and given each last state. All states must occur in the history or be declared with `states`,
+    and a model or score that is given must have been made without the labels that calibrate it.
 
     Parameters
     ----------
+    confidence_level : float or dict, default 0.9
+        The probability that the set contains the truth. A dict gives each last state (with
+        "departures" each present state) its own level, ``{"N1": 0.99, None: 0.8}``; None stands
+        for all states that are not named.
     model : "auto", HMM, or a predictor trained elsewhere
-        What stands behind the score. "auto" chooses an `HMM` by what is observed, the new
-        observations included, refitted for every candidate; ``model_`` tells what it chose. Where
-        to refit it for all of them would take more than about a second, and no `train_size` is
-        given, "auto" takes the model fixed on the first half of what `fit` was given, and
-        calibrates on the rest, as ``train_size=0.5`` does, under the law that all observations
-        choose; the set says so. That goes by how many
-        states, steps and rows there are and by what is observed, never by a clock, so that the
-        sets are as exact as those of either; "spaced" blocks without a memory alone can do so.
-        Wherever 500 rows or more train and do not calibrate, "auto" chooses on them among the
-        chain alone, the `HMM`, logistic regression and gradient boosting with the chain on top, for
-        each horizon: ``model_selection_`` has what they scored.
-        Name a model, ``HMM()``, to have it refitted at any price. With "departures", "auto" goes
-        by the windows that are compared and the rows before the first of them, and by the new
-        observations; rows that the law cannot read then count as missing. A
-        function or a matrix of likelihoods has columns in the order of `states`, to be declared.
+        The model behind the score. "auto" is an `HMM` chosen by the type of the observations, the
+        new ones included, and refitted for every candidate; ``model_`` is what was chosen. Where
+        500 rows or more train and do not calibrate, "auto" chooses on them among the chain alone,
+        the `HMM`, logistic regression and gradient boosting with the chain on top, for each
+        horizon (``model_selection_``). A function or a matrix of likelihoods has its columns in
+        the order of `states`, which must be declared.
+    train_size : float or int, optional
+        Fit the model on a first segment, a share or a number of steps, and calibrate on the rest:
+        for long horizons and expensive models. With "departures" it must be a number, fixed in
+        advance, since the length of a history up to some visit depends on the windows that
+        calibrate.
+    guarantee : {"all", "steps", "errors"} or Errors, default "all"
+        All steps are right together; at least the level's share of steps is right on average; or,
+        with ``Errors(2)``, at most two steps are wrong with the level's probability ("errors" is
+        ``Errors(0)``). The last two give `StepSets`, use the smoother's probabilities whatever the
+        score, break no ties, and need a fixed model.
+    random_state : int, numpy Generator or None
+        The seed; None draws fresh numbers at every `fit`. The same data and seed give the same
+        sets; other data draw other numbers from it.
+
+    Other Parameters
+    ----------------
     conformity_score : name in `definetti.scores.Score.named`, or callable, default "path"
         The nonconformity score of a window, large = nonconforming. Any score is valid; a good one
         gives small sets. A function must look at the window alone and keep nothing between calls.
@@ -122,49 +132,27 @@ class ConformalHMM(BaseHistoryConformal, Saved):
 "published"} or object
         What a candidate is compared with. "auto" is "spaced", which suffers less than "full"
         where recorded data are not quite a hidden Markov model; "full" has smaller sets where
-        they are. "departures" promises coverage conditional on the *current* state, averaged over
-        its visits; the others conditional on the last state of the window. "shifts" is valid only
-        approximately, "published" is not valid; both warn.
-    confidence_level : float or dict, default 0.9
-        The probability with which the set is to hold the truth. A dict gives each last state a
-        level of its own, ``{"N1": 0.99, None: 0.8}``, with None for all that are not named; with
-        "departures" each present state.
+        they are. "departures" has coverage conditional on the *present* state, averaged over its
+        visits; the others conditional on the last state of the window. "shifts" is approximately
+        valid and "published" is not valid; both warn.
     smoothing : bool, default False
         Break ties at random: the sets are smaller, and with ``allow_empty=True`` the coverage is
         exactly the level.
-    train_size : float or int, optional
-        Fix the model on the first segment, a share or a number of steps, and calibrate on the
-        rest: nothing is refitted. The way to use anything expensive. With "departures" it must be
-        a number, fixed in advance: the length of a history up to some visit, and so a share of
-        it, depends on the windows that calibrate.
     states : list of labels, optional
         The state space, if it is larger than what the history shows: a state that was never seen
-        and is not declared cannot be in a set. A model that has labels of its own comes first in
-        their order.
+        and is not declared is in no set. The labels of a model come first, in their order.
     memory : int, {"age", "observation"} or Memory, default 1
-        What the future depends on: the last so many states, 1 for a hidden Markov model; the
-        present state and how long it has lasted; or it and the present observation, a symbol. The
-        sets are exact under that assumption; a larger memory assumes less and compares with less.
-        With "departures" the visits that count are those to the state with its memory.
-        ``memory_`` is what is used.
-    guarantee : {"all", "steps", "errors"} or Errors, default "all"
-        What is promised: that all steps are right together; that of the steps a share of at
-        least the level is right on average; or, with ``Errors(2)``, that at most two are wrong,
-        with the level's probability; "errors" is short for ``Errors(0)``. The last two give
-        `StepSets`, made of the smoother's probabilities whatever the score, without smoothing of
-        ties, and need a fixed model.
+        What the next state depends on: so many last states, 1 for a hidden Markov model; the
+        present state and how long it has lasted; or it and the present observation, a symbol. A
+        larger memory assumes less and compares with fewer windows. With "departures", visits are
+        those to the state with its memory. ``memory_`` is what is used.
     allow_empty : bool, default False
-        Whether a set may be empty, where nothing is plausible at the level. If not, the most
-        plausible sequence is its one member, or at each step the most probable state, and the
-        set's ``filled`` tells so. That costs no validity: sets only grow by it. p-values are the
-        same either way.
+        Whether a set may be empty where no candidate is plausible at the level. If not, it gets
+        the most plausible sequence, or at each step the most probable state, and ``filled`` is
+        True. Sets only grow by it, and p-values do not change.
     max_candidates : int, default 100000
-        The most candidate sequences, ``n_states ** horizon``, that a prediction may list. Beyond
-        it a fixed model with "spaced" blocks or "departures" gives a `LatticeSet`, for any
-        horizon.
-    random_state : int, numpy Generator or None
-        Where random numbers come from; None takes fresh ones at every `fit`. The same data and
-        the same number give the same sets; other data draw other numbers from it.
+        The most candidate sequences, ``n_states ** horizon``, that a prediction may list. Beyond,
+        a fixed model with "spaced" blocks or "departures" gives a `LatticeSet`.
 
     Attributes
     ----------
@@ -178,9 +166,17 @@ class ConformalHMM(BaseHistoryConformal, Saved):
 
     Notes
     -----
-    Several threads may use one estimator: calls are taken one after the other, and each sees what
-    `partial_fit` adds as a whole or not at all. Copy it, with `copy.deepcopy`, to ask twice about
-    the same history while another thread learns.
+    Where refitting "auto" for all candidates would take more than about a second without `train_size`,
+    the model is fixed on the first half of what `fit` was given and the rest calibrates,
+    as with ``train_size=0.5``; the set says so. This is decided by the number of states, steps and
+    rows and by the type of the observations, never by a clock, so that the sets stay exact. It
+    needs "spaced" blocks without a memory. A model that is named, ``HMM()``, is always refitted.
+    With "departures", "auto" goes by the windows that are compared, the rows before the first of
+    them and the new observations; rows that the emission cannot read then count as missing.
+
+    Several threads may use one estimator: calls run one after the other, and each sees what
+    `partial_fit` adds as a whole or not at all. Take `copy.deepcopy` to predict twice from the same
+    history while another thread learns.
 
     Examples
     --------
