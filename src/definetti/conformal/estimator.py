@@ -166,8 +166,8 @@ class ConformalHMM(BaseHistoryConformal, Saved):
 
     Notes
     -----
-    Where refitting "auto" for all candidates would take more than about a second without `train_size`,
-    the model is fixed on the first half of what `fit` was given and the rest calibrates,
+    Where refitting "auto" for all candidates would take more than about a second, and without
+    `train_size`, the model is fixed on the first half of the history and the rest calibrates,
     as with ``train_size=0.5``; the set says so. This is decided by the number of states, steps and
     rows and by the type of the observations, never by a clock, so that the sets stay exact. It
     needs "spaced" blocks without a memory. A model that is named, ``HMM()``, is always refitted.
