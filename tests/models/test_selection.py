@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from definetti import HMM, ConformalHMM, load
+from definetti import HMM, ConformalHMM, GroupedConformalHMM, load
 from definetti.emissions.tempered import Boosted, Linear, _log_shares
 from definetti.evaluation.rolling import roll_levels
 from definetti.models import TrainedHMM, selection
@@ -221,6 +221,35 @@ def test_departures_choose_on_a_number_of_rows_and_refuse_a_share():
     assert cp.evaluate(*numbers(100, seed=5), horizon=1).coverage > 0.6
     with pytest.raises(ValueError, match="train_size"):
         ConformalHMM(train_size=0.5, symmetry="departures").fit(y, x)
+
+
+def series_of(number, length):
+    each = [numbers(length, signal=1.0, seed=seed) for seed in range(number)]
+    groups = np.repeat([f"s{k}" for k in range(number)], length)
+    return np.concatenate([y for y, _ in each]), np.concatenate([x for _, x in each]), groups
+
+
+def test_other_series_choose_the_model_without_the_own_rows():
+    y, x, groups = series_of(3, 400)
+    grouped = GroupedConformalHMM(ConformalHMM(random_state=0), series="others")
+    first = grouped.fit(y, x, groups).estimators_["s0"]
+    assert isinstance(first.model_, SelectedHMM)
+    assert first.model_.selection.rows == 800
+    changed = y.copy()
+    changed[groups == "s0"] *= -1
+    again = grouped.fit(changed, x, groups).estimators_["s0"]
+    assert repr(again.model_selection_) == repr(first.model_selection_)
+    assert np.array_equal(again.model_.transitions, first.model_.transitions)
+    short = GroupedConformalHMM(ConformalHMM(random_state=0), series="others")
+    assert type(short.fit(*series_of(3, 100)).estimators_["s0"].model_) is TrainedHMM
+
+
+def test_first_series_choose_the_model_for_all_together():
+    grouped = GroupedConformalHMM(ConformalHMM(train_size=2, random_state=0), series="all")
+    found = grouped.fit(*series_of(4, 300)).estimators_["s3"]
+    assert isinstance(found.model_, SelectedHMM)
+    assert found.model_.selection.rows == 600
+    assert len(found.predict_set(numbers(1)[0])) >= 1
 
 
 def test_symbols_import_no_scikit_learn():

@@ -17,10 +17,13 @@ from definetti.data.history import History
 from definetti.data.labels import check_pairs
 from definetti.data.sequences import training_length
 from definetti.data.series import at_rows
+from definetti.emissions.tempered import is_tabular
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory
+from definetti.models.auto import Auto
 from definetti.models.base import Model
 from definetti.models.hmm import TrainedHMM
+from definetti.models.selection import ROWS
 from definetti.symmetry import Departures, Remembering, Symmetry, TogetherDepartures, find_symmetry
 
 
@@ -137,6 +140,7 @@ class OtherSeries(SeriesMode, name="others"):
     Counts and sums of all series are added up once, and what is left without a series' own is
     the model for it: no series pays for a fit. Of laws that do not add up, such as a classifier's,
     ten are trained, each on nine tenths of the series, and each series has one that did not see it.
+    So it is with "auto" and tables of numbers, where these series also choose the model.
     """
 
     says = (
@@ -164,13 +168,19 @@ class OtherSeries(SeriesMode, name="others"):
         ----------
         end : how many of its rows are known; all if left out
         """
-        found = None if self._sums is None else self._sums.without(place, end)
-        if found is not None:
-            return found
+        if self._sums is not None and not self._chooses(place):
+            return self._sums.without(place, end)
         fold = place % min(FOLDS, len(self.table.series))
         if fold not in self._folds:
             self._folds[fold] = self._train(fold)
         return self._folds[fold]
+
+    def _chooses(self, place: int) -> bool:
+        """Tell whether the rows of the other series choose the model, by what these are alone."""
+        begin, end = self.table.series.span(place)
+        others = len(self.table.codes) - (end - begin)
+        tabular = self._sums is not None and is_tabular(self._sums.emission)
+        return isinstance(self.table.model, Auto) and tabular and others >= ROWS
 
     def _train(self, fold: int) -> Model:
         """Train the model on the series that are not in a fold."""
@@ -200,14 +210,14 @@ def train_on(table: SeriesTable, places: list[int]) -> Model:
     encoded, codes = model.emission_.encode(seen, model.table, "observations")
     check_pairs(len(codes), len(rows))
     history, begin = History(len(labels), model.emission_.symbols), 0
-    for place in places:
-        for length in series.segments(place).tolist():
-            at = slice(begin, begin + length)
-            history.append(states[at], codes[at], gap=True)
-            begin += length
+    lengths = [length for place in places for length in series.segments(place).tolist()]
+    for length in lengths:
+        at = slice(begin, begin + length)
+        history.append(states[at], codes[at], gap=True)
+        begin += length
     if table.by_visits and table.predictor.states is None:
         history.known = 0  # and no states but those that it has met
-    return model.trained(history, encoded, labels)
+    return table.model.fixed_on(model, history, encoded, labels, lengths)
 
 
 class AllTogether(SeriesMode, name="all"):
