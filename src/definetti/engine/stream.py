@@ -342,7 +342,7 @@ class Stream:
         self._check_begun()
         if not self.trees.met[state]:
             return ALONE, ALONE, ALONE
-        weights = self._ends(state)
+        weights = self.ends(state)
         found = place_parts_in_class(
             self.pooled, self.emissions, self.last, state, code, self.priors, self.surprise
         ).tolist()
@@ -369,14 +369,14 @@ class Stream:
         self._check_begun()
         if not self.trees.met[state]:
             return [ALONE] * self.n_states
-        weights = self._ends(state)
+        weights = self.ends(state)
         total = sum(weights)
         return [
             Rank(0, own, total) if u == self.last else Rank(own, total - own, total)
             for u, own in enumerate(weights)
         ]
 
-    def _ends(self, state: int) -> list[int]:
+    def ends(self, state: int) -> list[int]:
         """Weigh the states that the last step, to a state that was met, may come from."""
         entries = self.transitions[:, state].tolist()
         entries[self.last] += 1
@@ -396,7 +396,7 @@ class Stream:
             if not self.trees.met[state]:
                 ranks.append(ALONE[:3])
                 continue
-            weights = self._ends(state)
+            weights = self.ends(state)
             ranks.append(tuple(sum(map(mul, weights, part)) for part in counts))
         return Ranked.of_window(list(zip(*ranks, strict=True)), scores)
 

@@ -12,7 +12,7 @@ from definetti.data.timing import read_clock
 from definetti.engine.stream import Stream
 from definetti.exceptions import SaveError
 from definetti.monitor.records import Alert
-from definetti.monitor.sources import CountsSource, Parts
+from definetti.monitor.sources import CountsSource, GeneralSource, Parts
 from definetti.monitor.waiting import Waiting
 from definetti.sets import PredictionSet
 
@@ -54,6 +54,7 @@ def take_apart(monitor: Monitor) -> dict[str, Any]:
         "missed": follower.missed,
         "clock": None if monitor._clock is None else tuple(monitor._clock),
         "counted": counted,
+        "asks": isinstance(source, GeneralSource),
         "sequence": monitor.coverage.sequence,
         "coverage": [[state, *held] for state, held in monitor.coverage.counts.items()],
         "generator": monitor._generator,
@@ -104,9 +105,9 @@ def put_together(made: type[Monitor], kept: dict[str, Any]) -> Monitor:
     require(not (past.gap and past.begun), "a gap")
     past.follower.missed = int(kept["missed"])
     source, counted = past.source, kept["counted"]
-    if counted is None:
+    if kept["asks"]:
         past.outgrow()
-    else:
+    elif counted is not None:
         require(isinstance(source, CountsSource), "counts")
         assert isinstance(source, CountsSource)
         labels, symbols = list(counted["labels"]), list(counted["symbols"])

@@ -234,7 +234,7 @@ class Monitor(Locked, Saved):
     @property
     def states(self) -> tuple[Hashable, ...]:
         """The labels of the states, in the order in which they were declared or first met."""
-        return self._past.states
+        return self._past.source.labels
 
     @property
     def estimator(self) -> ConformalHMM:
@@ -360,7 +360,7 @@ class Monitor(Locked, Saved):
         if not self._levels.named and self._levels.other is not None:
             return float(self._levels.other)
         if self._past.settings.symmetry_.given == PRESENT:
-            return float(self._levels.alpha(self._past.present))
+            return float(self._levels.alpha(self._past.source.present))
         return None
 
     def label(self, state: Any, time: int | None = None) -> list[Step]:

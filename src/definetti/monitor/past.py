@@ -15,7 +15,8 @@ from definetti.conformal.estimator import Origin
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.levels import Levels
 from definetti.monitor.follower import Follower
-from definetti.monitor.sets import AnySet, ask_set, count_set, unknown_set
+from definetti.monitor.numbers import NumbersSource, numbers_tell
+from definetti.monitor.sets import AnySet, ask_set, rank_set, unknown_set
 from definetti.monitor.sources import (
     CountsInsufficient,
     CountsSource,
@@ -75,6 +76,8 @@ class Past:
         self.follower = Follower(cp, self._keep is not None)
         self.settings = cp
         self.source: Source = counted or self._general()
+        if counted is None and numbers_tell(cp):
+            self.source = NumbersSource(self.follower, self._generator, self._parts)
         self.begun = len(cp._data.history) > 0
 
     def _general(self) -> GeneralSource:
@@ -83,20 +86,6 @@ class Past:
     def outgrow(self) -> None:
         """Go over to the estimator's own machinery, for good."""
         self.source = self._general()
-
-    @property
-    def states(self) -> tuple[Hashable, ...]:
-        """The labels of the states, in the order in which they were declared or first met."""
-        if isinstance(self.source, CountsSource):
-            return self.source.alphabet.labels
-        return self.follower.cp.states_
-
-    @property
-    def present(self) -> Hashable:
-        """The label of the last step that was learned."""
-        if isinstance(self.source, CountsSource):
-            return self.source.alphabet.labels[self.source.stream.last]
-        return self.follower.cp.states_[self.follower.cp._data.history.last]
 
     @property
     def promise(self) -> str:
@@ -132,12 +121,12 @@ class Past:
         """Return the set for a new step, and how many of the last steps it is about."""
         waiting = list(waiting)
         if not self.begun or any(one.skipped for one in waiting):
-            return unknown_set(self.settings, self.states), 0
+            return unknown_set(self.source), 0
         # Data that chose where the history begins keep no level exactly.
         exact = not adapting and self.cut != "change"
-        if not waiting and isinstance(self.source, CountsSource) and self.source.sets:
+        if not waiting and self.source.sets:
             uniform = step.uniforms[-1]
-            return count_set(self.source, self.settings, step.code, levels, uniform, exact), 1
+            return rank_set(self.source, self.settings, step.code, levels, uniform, exact), 1
         rows = [*(one.observation for one in waiting), step.observation]
         found, steps = ask_set(self.follower, rows, levels, adapting)
         return found if exact else replace(found, exact=False), steps
@@ -175,7 +164,7 @@ class Past:
         """
         self.cut, self.since = cut, step.time
         rows = list(self.rows)[-after:] if after else [(step.observation, step.label, False)]
-        settings, states = self.settings, self.states
+        settings, states = self.settings, self.source.labels
         known = settings.model_ if not settings.model_.fixed else settings.fixed_model()
         declared = states if settings._data.closed else None
         anew = clone(settings).set_params(model=known, train_size=None, states=declared, memory=1)

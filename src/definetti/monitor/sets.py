@@ -1,4 +1,4 @@
-"""The set for the present: from counts where they tell, else as the estimator predicts it."""
+"""The set for the present: ranked here where that is quick, else as the estimator predicts it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from definetti.conformal import ConformalHMM
 from definetti.levels import Levels
 from definetti.monitor.follower import Follower
-from definetti.monitor.sources import CountsSource, describe
+from definetti.monitor.sources import Source
 from definetti.sets import LatticeSet, PredictionSet, StepSets
 from definetti.sets.making import list_members, note_recent
 
@@ -22,23 +22,21 @@ UNKNOWN = (
 )
 
 
-def count_set(
-    way: CountsSource, cp: ConformalHMM, code: int, levels: Levels, uniform: float, exact: bool
+def rank_set(
+    source: Source, cp: ConformalHMM, code: int, levels: Levels, uniform: float, exact: bool
 ) -> PredictionSet:
-    """Return the set that the estimator would predict one step ahead, from counts.
+    """Return the set that the estimator would predict one step ahead, without asking it.
 
     Parameters
     ----------
-    way : the counts; its `sets` tell what of them
+    source : what ranks the step
     cp : the estimator, which need not know the last labels
     code : what is observed
     levels : what may be missed
     uniform : what breaks ties, if they are broken
     exact : whether the level is one that is promised
     """
-    stream = way.stream
-    found = stream.class_ranks(code) if way.sets == "class" else stream.past_ranks(code)
-    labels = way.alphabet.labels
+    found, labels = source.step_ranks(code), source.labels
     uniforms = np.full((1, 1), uniform) if cp.smoothing else None
     alphas = levels.alphas(labels)
     p_values, kept, filled = list_members(found, uniforms, alphas, not cp.allow_empty)
@@ -48,7 +46,7 @@ def count_set(
         labels,
         1,
         levels.written,
-        way.method,
+        source.method,
         exact,
         p_values,
         note=note_recent(cp.symmetry_, alphas, int(found.total.max()) - 1),
@@ -119,8 +117,9 @@ def noted_p_value(found: AnySet, truth: tuple[Hashable, ...]) -> float:
         return 0.0
 
 
-def unknown_set(cp: ConformalHMM, labels: tuple[Hashable, ...]) -> PredictionSet:
+def unknown_set(source: Source) -> PredictionSet:
     """Return all states, where nothing is known of the state before."""
+    labels = source.labels
     every: list[tuple[Hashable, ...]] = [(label,) for label in labels]
     ones = np.ones(len(labels))
-    return PredictionSet(every, ones, labels, 1, None, describe(cp), True, ones, note=UNKNOWN)
+    return PredictionSet(every, ones, labels, 1, None, source.method, True, ones, note=UNKNOWN)

@@ -14,7 +14,7 @@ from definetti._system.arrays import FloatArray
 from definetti.conformal import ConformalHMM
 from definetti.data.history import Windows
 from definetti.data.labels import Alphabet, checked_states, is_missing, require
-from definetti.engine.pvalues import Rank
+from definetti.engine.pvalues import Rank, Ranked
 from definetti.engine.rank import rank_by_scores
 from definetti.engine.stream import (
     PARTS,
@@ -83,11 +83,34 @@ class Source(ABC):
 
     Parameters
     ----------
+    cp : the estimator
     parts : what is judged
+
+    Attributes
+    ----------
+    method : how sets are made, in words
+    sets : what the estimator's sets one step ahead are ranked by here; nothing where it must be
+        asked
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
         self.parts = parts
+        self.method = describe(cp)
+        self.sets = ""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[Hashable, ...]:
+        """The labels of all states."""
+
+    @property
+    @abstractmethod
+    def present(self) -> Hashable:
+        """The label of the last step that was learned."""
+
+    def step_ranks(self, code: int) -> Ranked:
+        """Rank a step to each state as the estimator does, where `sets` says so."""
+        raise NotImplementedError
 
     @abstractmethod
     def code(self, observation: Any) -> int:
@@ -146,15 +169,13 @@ class CountsSource(Source):
     Attributes
     ----------
     stream : the counts
-    method : how sets are made, in words
     sets : "class" or "past", what the estimator compares candidates with one step ahead, where
         counts tell its sets, too; else nothing
     """
 
     def __init__(self, cp: ConformalHMM, parts: Parts) -> None:
-        super().__init__(parts)
+        super().__init__(cp, parts)
         data, model = cp._data, cp.model_
-        self.method = describe(cp)
         self._judged = [PARTS.index(name) for name in parts.judged]
         self.alphabet: Alphabet = data.alphabet
         self.closed, self.plain = data.closed, data.plain
@@ -226,6 +247,18 @@ class CountsSource(Source):
         self._grow(len(self.alphabet), self.stream.n_symbols)
 
     @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return self.alphabet.labels
+
+    @property
+    def present(self) -> Hashable:
+        return self.labels[self.stream.last]
+
+    def step_ranks(self, code: int) -> Ranked:
+        in_class = self.sets == "class"
+        return self.stream.class_ranks(code) if in_class else self.stream.past_ranks(code)
+
+    @property
     def symbols(self) -> list[Hashable]:
         """All symbols that were met, in the order of their codes."""
         return list(self._codes)
@@ -289,13 +322,21 @@ class GeneralSource(Source):
     """
 
     def __init__(self, follower: Follower, generator: np.random.Generator, parts: Parts) -> None:
-        super().__init__(parts)
-        self._follower, self._generator = follower, generator
         cp = follower.cp
+        super().__init__(cp, parts)
+        self._follower, self._generator = follower, generator
         every = dict(zip(PARTS, (Transition(), Emission(), cp.conformity_score_), strict=True))
         self._scores: list[Score] = [every[name] for name in parts.judged]
         codes = cp._data.alphabet.codes
         self._scores += [PreviousStateScore(codes[state]) for state in parts.visited]
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return self._follower.cp.states_
+
+    @property
+    def present(self) -> Hashable:
+        return self.labels[self._follower.cp._data.history.last]
 
     def code(self, observation: Any) -> int:
         data = self._follower.cp._data
