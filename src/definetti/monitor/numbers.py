@@ -31,7 +31,7 @@ from definetti.memory import Order
 from definetti.models import HMM
 from definetti.monitor.follower import Follower
 from definetti.monitor.sources import CountsInsufficient, Parts, Source
-from definetti.scores.rounding import rounded
+from definetti.scores.nonconformity import rounded
 from definetti.symmetry import Returns, Spaced
 
 LARGEST = 1e150  # whose square a machine number holds
@@ -82,9 +82,9 @@ class NumbersSource(Source):
         assert isinstance(model, HMM)
         assert isinstance(emission, Gaussian)
         self.alphabet, self.closed = data.alphabet, data.closed
-        past = type(symmetry) in (Spaced, Returns) and symmetry.recent is not None
-        self.sets = "past" if past and cp.guarantee == "all" else ""
-        self._recent = symmetry.recent if self.sets else 1
+        recent = symmetry.recent if type(symmetry) in (Spaced, Returns) else None
+        self.sets = "past" if recent is not None and cp.guarantee == "all" else ""
+        self._recent = recent or 1
         self._emission, self._prior = emission, float(model.prior)
         self._surprise = find_step_score(cp.conformity_score_) == "surprise"
         self._draws = DRAWS
