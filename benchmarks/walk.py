@@ -38,7 +38,12 @@ from definetti.evaluation.backtest import OURS
 from definetti.simulate import weather
 
 ROOT = str(Path(definetti.__file__).parent)
-ENTRIES = ("models/kernels/", "_system/compiled.py", "_system/interrupts.py")
+ENTRIES = (
+    "models/forward.py",
+    "models/backward.py",
+    "_system/compiled.py",
+    "_system/interrupts.py",
+)
 NEW = ["umbrella", "hat"]
 LENGTH, WINDOWS = 500, 20
 GOALS = {"prediction": "≤ 20 files, ≤ 131 switches", "backtest": "≤ 35 files"}

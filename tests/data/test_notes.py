@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from definetti import ConformalHMM
-from definetti.data.cache import SETTINGS, LRUCache
-from definetti.data.history import History
+from definetti.data.history import SETTINGS, History, LRUCache
 from definetti.simulate import weather
 
 

@@ -9,9 +9,8 @@ import pytest
 from definetti import ConformalHMM
 from definetti.data.history import Completion, History, padded
 from definetti.engine import task
-from definetti.models import hmm
+from definetti.models import forward, hmm
 from definetti.models.hmm import probabilities, refitted
-from definetti.models.kernels import forward
 from definetti.scores import Band, Filter, Joint, Path, Smoother
 
 N = 60

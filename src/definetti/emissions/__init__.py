@@ -3,8 +3,8 @@
 from definetti.emissions.base import Emission as Emission
 from definetti.emissions.categorical import Categorical as Categorical
 from definetti.emissions.classifier import Classifier as Classifier
+from definetti.emissions.classifier import LogLikelihood as LogLikelihood
 from definetti.emissions.gaussian import Gaussian as Gaussian
-from definetti.emissions.likelihood import LogLikelihood as LogLikelihood
 from definetti.emissions.mixed import Mixed as Mixed
 from definetti.emissions.rates import Bernoulli as Bernoulli
 from definetti.emissions.rates import Poisson as Poisson

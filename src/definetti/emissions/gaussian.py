@@ -14,9 +14,8 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import cut_pieces, kernel
 from definetti.emissions.base import Emission
-from definetti.emissions.pooling import entry_sums, summed
 from definetti.emissions.reading import Vectors
-from definetti.emissions.tables import Rows
+from definetti.emissions.tables import Rows, entry_sums, summed
 
 # No variance is below this part of the column's variance over all states: a state in which a
 # column does not vary would otherwise have an infinite density there.

@@ -1,4 +1,8 @@
-"""Counts and flags: Poisson and Bernoulli entries that are independent given the state."""
+"""Counts and flags: Poisson and Bernoulli entries that are independent given the state.
+
+A state's own data are joined by a few pseudo-observations from the law of all states together.
+Sums over all states are the same for all rearrangements of a sequence, so this costs no validity.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,37 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import call_by_rows, kernel
-from definetti.emissions.pooling import entry_sums, ratio, shrunk
 from definetti.emissions.reading import Vectors
-from definetti.emissions.tables import CodedRows, Rows
+from definetti.emissions.tables import CodedRows, Rows, entry_sums
+
+
+def shrunk(
+    counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray | None = None
+) -> FloatArray:
+    """Means of states, ``(n, width)``, with ``prior`` pseudo-observations of the pooled mean.
+
+    A state without data has the pooled mean; a column without data has the mean 0. The pooled mean
+    is that of the states given, or of more where it comes with them.
+
+    >>> shrunk(np.array([[4.0], [0.0]]), np.array([[8.0], [0.0]]), prior=0.5)
+    array([[2.],
+           [2.]])
+    """
+    if pooled is None:
+        pooled = ratio(sums.sum(axis=-2), counts.sum(axis=-2))[..., None, :]
+    own = np.where(counts > 0, ratio(sums, counts), pooled)
+    return np.asarray(own + share(counts, prior) * (pooled - own))
+
+
+def share(counts: FloatArray, prior: float) -> FloatArray:
+    """Weight of the pseudo-observations in an estimate from so many observations."""
+    return np.where(counts + prior > 0, ratio(np.float64(prior), counts + prior), 1.0)
+
+
+def ratio(numerator: Any, denominator: Any) -> FloatArray:
+    """Divide, with 0 where there is nothing to divide by."""
+    top, bottom = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
+    return np.asarray(np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0))
 
 
 class Total(NamedTuple):

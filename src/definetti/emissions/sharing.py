@@ -15,8 +15,8 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.labels import check_shape
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import Categorical, FixedCategorical
+from definetti.emissions.classifier import LogLikelihood
 from definetti.emissions.gaussian import Gaussian
-from definetti.emissions.likelihood import LogLikelihood
 from definetti.emissions.mixed import FixedMixed, Mixed
 from definetti.emissions.rates import Bernoulli, Poisson
 from definetti.emissions.words import FixedLabels, Text, Words

@@ -298,3 +298,24 @@ def is_raw(observations: Any) -> bool:
     if isinstance(values, np.ndarray):
         return values.ndim == 1 and values.dtype.kind in "UO" and is_raw(values.tolist())
     return isinstance(values, (list, tuple)) and any(isinstance(value, str) for value in values)
+
+
+def summed(values: FloatArray, states: IntArray, n_states: int) -> FloatArray:
+    """Sum rows, ``(k, width)``, state by state: ``(n_states, width)``.
+
+    >>> summed(np.array([[1.0], [2.0], [4.0]]), np.array([2, 0, 2]), n_states=3)
+    array([[2.],
+           [0.],
+           [5.]])
+    """
+    sums = np.zeros((n_states, values.shape[1]))
+    for state in np.unique(states):
+        sums[state] = values[states == state].sum(axis=0)
+    return sums
+
+
+def entry_sums(values: FloatArray, states: IntArray, n_states: int) -> FloatArray:
+    """Count the entries that are there, then sum them: ``(n_states, 2 · width)``."""
+    seen = ~np.isnan(values)
+    both = np.concatenate([seen, np.where(seen, values, 0.0)], axis=1)
+    return summed(both, states, n_states)

@@ -21,9 +21,9 @@ from definetti.data.labels import MISSING, check_indices, check_shape
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.emissions.sharing import judge_each, judge_rows, shares_laws
+from definetti.models.backward import Chain
 from definetti.models.base import Estimate
-from definetti.models.kernels.chain import Chain
-from definetti.models.kernels.forward import Coded, Transitions
+from definetti.models.forward import Coded, Transitions
 
 LONGEST = 40  # steps, the choice of some of which is written as one number
 

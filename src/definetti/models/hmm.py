@@ -18,10 +18,10 @@ from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.emissions.choice import Kinds, kinds_of_rows
 from definetti.emissions.sharing import shares_laws
+from definetti.models import forward
+from definetti.models.backward import Chain
 from definetti.models.base import Model
 from definetti.models.estimates import LONGEST, ChainEstimates, refit, spread
-from definetti.models.kernels import forward
-from definetti.models.kernels.chain import Chain
 
 # Observations from which on it is quicker to judge all symbols than to find the distinct ones.
 MANY = 2**12

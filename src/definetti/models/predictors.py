@@ -17,10 +17,10 @@ from definetti.data.history import Completion, History, Windows, unseen
 from definetti.data.labels import Alphabet, plain
 from definetti.emissions import Emission
 from definetti.emissions.categorical import FixedCategorical
+from definetti.models.backward import smoothing
 from definetti.models.base import Model, at_states
 from definetti.models.hmm import HMM, NONE, Parameters, TrainedHMM, probabilities
 from definetti.models.hmmlearn import HmmlearnEmission
-from definetti.models.kernels.backward import smoothing
 
 
 def given_hmm(

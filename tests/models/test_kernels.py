@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from definetti.models.kernels.backward import joint, pairwise, smoothing
-from definetti.models.kernels.forward import filtering
-from definetti.models.kernels.paths import log_posterior
+from definetti.models.backward import joint, log_posterior, pairwise, smoothing
+from definetti.models.forward import filtering
 
 INF = math.inf
 

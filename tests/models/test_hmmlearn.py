@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from definetti.models.kernels.backward import smoothing
-from definetti.models.kernels.forward import filtering
-from definetti.models.kernels.paths import log_posterior
+from definetti.models.backward import log_posterior, smoothing
+from definetti.models.forward import filtering
 
 hmm = pytest.importorskip("hmmlearn.hmm")
 

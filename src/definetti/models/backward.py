@@ -1,4 +1,4 @@
-"""Backward recursion: each state given all observations of its window.
+"""Backward recursion: states and whole paths given all observations of a window.
 
 Given the observations, a hidden chain run backwards is a Markov chain as well. Its transition
 probabilities, the backward kernel Pr(x_k = i | x_{k+1} = j, y_1, ..., y_k), follow from the
@@ -8,20 +8,54 @@ filter alone, so that all below agrees with it on which observations count.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel, unroll_size
-from definetti.models.kernels.forward import (
+from definetti.data.history import Windows
+from definetti.models.forward import (
     BoolArray,
+    Coded,
     Likelihood,
     Transition,
     Transitions,
     by_window,
     check_paths,
+    filtering,
     forward,
 )
+
+
+class Chain(ABC):
+    """Probabilities of the states in windows, from what the chain makes of what is seen there."""
+
+    @abstractmethod
+    def seen(self, windows: Windows) -> tuple[Transition, Coded, IntArray]:
+        """Return the transitions, what each step's observation says, and the first states."""
+
+    def filtering(self, windows: Windows) -> FloatArray:
+        return filtering(*self.seen(windows))
+
+    def smoothing(self, windows: Windows) -> FloatArray:
+        return smoothing(*self.seen(windows))
+
+    def joint(self, windows: Windows, order: int) -> FloatArray:
+        return joint(*self.seen(windows), windows.states, order)
+
+    def log_posterior(self, windows: Windows) -> FloatArray:
+        return log_posterior(*self.seen(windows), windows.states)
+
+    def log_emission(self, windows: Windows) -> FloatArray:
+        _, seen, _ = self.seen(windows)
+        return np.asarray(seen.logs[seen.codes, windows.states].sum(axis=1))
+
+    def pairwise(self, windows: Windows) -> FloatArray:
+        return pairwise(*self.seen(windows))[:, 1:]
+
+    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
+        return log_kernels(*self.seen(windows))
 
 
 def smoothing(transition: Transition, log_likelihood: Likelihood, start: IntArray) -> FloatArray:
@@ -282,3 +316,92 @@ def _runs(backward: FloatArray, smoothed: FloatArray, states: IntArray, order: i
             end = k + order
             runs[b, k] = math.exp(log_probability) * smoothed[b, end, states[b, end]]
     return runs
+
+
+def log_posterior(
+    transition: Transition, log_likelihood: Likelihood, start: IntArray, states: IntArray
+) -> FloatArray:
+    """Log-probability of a path given all observations of its window.
+
+    Parameters
+    ----------
+    transition : (n, n) row-stochastic matrix, or `Transitions` with one for each window
+    log_likelihood : (B, h, n), a row of zeros where an observation is missing
+    start : (B,) the state before the first step
+    states : (B, h) the path
+
+    Returns
+    -------
+    (B,) array of log Pr(x_1, ..., x_h = states | x_0 = start, y_1, ..., y_h), -inf if impossible
+
+    Examples
+    --------
+    >>> lasting = np.array([[1.0, 0.0], [0.5, 0.5]])
+    >>> path = np.array([[1, 0], [0, 1]])
+    >>> np.exp(log_posterior(lasting, np.zeros((2, 2, 2)), np.array([1, 1]), path))
+    array([0.25, 0.  ])
+    """
+    filtered, logarithmic = forward(transition, log_likelihood, start)
+    check_paths(states, filtered)
+    # The terms are at most zero, so that none of their digits cancel.
+    transitions = by_window(transition, len(start))
+    steps = log_backward_kernel(*transitions, filtered, logarithmic, states)
+    return np.asarray(steps.sum(axis=1))
+
+
+def log_kernels(
+    transition: Transition, log_likelihood: Likelihood, start: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Log-probabilities of the hidden chain run backwards, of which `log_posterior` is the sum.
+
+    Parameters
+    ----------
+    transition, log_likelihood, start : as in `log_posterior`
+
+    Returns
+    -------
+    (B, n) array of log Pr(x_h = j | x_0, y_1, ..., y_h) and (B, h - 1, n, n) array of
+    log Pr(x_k = i | x_{k+1} = j, x_0, y_1, ..., y_k)
+
+    Examples
+    --------
+    >>> lasting = np.array([[1.0, 0.0], [0.5, 0.5]])
+    >>> ends, kernels = log_kernels(lasting, np.zeros((1, 2, 2)), np.array([1]))
+    >>> np.exp(ends), np.exp(kernels).round(3)
+    (array([[0.75, 0.25]]), array([[[[0.667, 0.   ],
+             [0.333, 1.   ]]]]))
+    """
+    filtered, logarithmic = forward(transition, log_likelihood, start)
+    return _log_kernels(*by_window(transition, len(start)), filtered, logarithmic)
+
+
+@kernel
+def _log_kernels(
+    matrices: FloatArray, models: IntArray, filtered: FloatArray, logarithmic: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    windows, steps, n = filtered.shape
+    ends = np.empty((windows, n))
+    kernels = np.full((windows, steps - 1, n, n), -np.inf)
+    log_transition = np.empty((n, n))
+    known = -1
+    for b in range(windows):
+        if models[b] != known:
+            known = models[b]
+            log_transition[:] = np.log(matrices[known])
+        # Logarithms from here on; a window that holds them already is left as it is.
+        logs = filtered[b] if logarithmic[b] else np.log(filtered[b])
+        ends[b] = logs[steps - 1]
+        for k in range(steps - 1):
+            for j in range(n):
+                top = -np.inf
+                for i in range(n):
+                    top = max(top, logs[k, i] + log_transition[i, j])
+                if top == -np.inf:
+                    continue
+                total = 0.0
+                for i in range(n):
+                    total += math.exp(logs[k, i] + log_transition[i, j] - top)
+                scale = top + math.log(total)
+                for i in range(n):
+                    kernels[b, k, i, j] = logs[k, i] + log_transition[i, j] - scale
+    return ends, kernels

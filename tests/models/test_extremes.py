@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from definetti.models.kernels.backward import joint, pairwise, smoothing
-from definetti.models.kernels.forward import filtering, forward
-from definetti.models.kernels.paths import log_posterior
+from definetti.models.backward import joint, log_posterior, pairwise, smoothing
+from definetti.models.forward import filtering, forward
 
 INF = np.inf
 FORK = np.array([[0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
