@@ -2,74 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_flag, warn_caller
 from definetti._system.mixins import Saved
 from definetti.conformal.base import BaseConformal
-from definetti.data.labels import (
-    MISSING,
-    Alphabet,
-    array_of,
-    check_pairs,
-    checked_states,
-    listed,
-    piece,
-    read_declared,
-    readable,
-)
-from definetti.data.sequences import (
-    is_nested,
-    join_observations,
-    join_states,
-    read_lengths,
-    training_length,
-)
-from definetti.data.series import at_rows, take_series
-from definetti.data.timing import check_aligned
+from definetti.conformal.units import Units, check_given, read_sequences, take_units
+from definetti.data.labels import MISSING, array_of, check_pairs, piece, readable
+from definetti.data.sequences import join_observations, read_lengths
 from definetti.emissions import Gaussian
 from definetti.engine.pvalues import miscoverage
-from definetti.engine.thresholds import after_errors, blocks_needed, read_groups, weighted_limit
+from definetti.engine.thresholds import blocks_needed
 from definetti.evaluation.results import Evaluation
-from definetti.evaluation.verdict import lower_bound
 from definetti.exceptions import FewBlocksWarning, GapWarning
 from definetti.models.base import Model
-from definetti.models.predictors import Predictor, SequencePredictor, SequenceSmoother
+from definetti.models.predictors import Predictor
 from definetti.sets import Errors, StepSets, read_guarantee
-from definetti.sets.base import BoolArray
-
-
-class Units(NamedTuple):
-    """Labelled sequences taken in: the model that some train, and what is seen in the others.
-
-    Attributes
-    ----------
-    alphabet : the labels of the states
-    closed : whether these were declared, so that there are no others
-    smoother : the fixed model, with a law of the first state
-    steps : for each sequence that calibrates, the nonconformity of its true states
-    shares : how many sequences each of their units has
-    number : how many units calibrate
-    gaps : whether some observation is missing
-    """
-
-    alphabet: Alphabet
-    closed: bool
-    smoother: SequenceSmoother | SequencePredictor
-    steps: list[FloatArray]
-    shares: IntArray
-    number: int
-    gaps: bool
-
-    @property
-    def model(self) -> Model:
-        return self.smoother.model
 
 
 class ConformalSequences(BaseConformal, Saved):
@@ -137,7 +90,7 @@ class ConformalSequences(BaseConformal, Saved):
     _fitting = "fit(observations, states, lengths)"
 
     n_units_: int
-    _limits: tuple[Units, dict[Any, float]]
+    _data: Units
 
     def __init__(
         self,
@@ -186,7 +139,7 @@ class ConformalSequences(BaseConformal, Saved):
         >>> [s.horizon for s in cp.predict_sets([["hat", "hat"], ["umbrella"]])]
         [2, 1]
         """
-        return self._fit(*_sorted_out(observations, states, lengths, groups, order))
+        return self._fit(*read_sequences(observations, states, lengths, groups, order))
 
     def predict_sets(self, sequences: Any, confidence_level: float | None = None) -> list[StepSets]:
         """Return the sets of each of a list of new sequences.
@@ -258,7 +211,7 @@ class ConformalSequences(BaseConformal, Saved):
         further below the promise than the chance choice of both explains. How much that is, is
         estimated from the calibration sequences; it was checked by simulation and is not proved.
         """
-        observations, states, lengths, units = _sorted_out(
+        observations, states, lengths, units = read_sequences(
             observations, states, lengths, groups, order
         )
         if units is not None:
@@ -269,7 +222,7 @@ class ConformalSequences(BaseConformal, Saved):
         truth = self._check_truth(states)
         sets = self._sets(observations, lengths, confidence_level)
         each = np.array([s.horizon for s in sets])
-        guarantee, max_errors = read_guarantee(self.guarantee)
+        guarantee = read_guarantee(self.guarantee)
         check_pairs(int(each.sum()), len(truth))
         codes = self._data.alphabet.places_of(truth)
         nodes = np.concatenate([s.nodes for s in sets])
@@ -285,27 +238,16 @@ class ConformalSequences(BaseConformal, Saved):
             codes,
             nodes,
             filled,
-            max_errors,
-            covered=each - right <= max_errors,
+            guarantee.max_errors,
+            covered=each - right <= guarantee.max_errors,
             sizes=np.array(sizes),
             scaled_sizes=np.array(scaled),
             confidence_level=sets[0].confidence_level,
             filled=np.array([s.filled for s in sets]),
-            guarantee=guarantee,
+            guarantee=guarantee.name,
             shared_calibration=True,
-            calibration_noise=self._calibration_noise(sets[0].limit),
+            calibration_noise=self._data.noise(sets[0].limit, guarantee),
         )
-
-    def _calibration_noise(self, limit: float) -> float:
-        """Return how far coverage may fall short because of which units happen to calibrate."""
-        each = self._data.steps
-        guarantee, max_errors = read_guarantee(self.guarantee)
-        if guarantee == "steps":
-            covered = np.array([(steps <= limit).mean() for steps in each])
-        else:
-            covered = np.array([after_errors(one, max_errors) <= limit for one in each], float)
-        noise = float(covered.mean()) - lower_bound(covered)
-        return noise * float(np.sqrt(len(each) / self.n_units_))  # those of a unit go together
 
     def _saved(self) -> dict[str, Any]:
         return self._saved_with("n_units_")
@@ -334,97 +276,12 @@ class ConformalSequences(BaseConformal, Saved):
         groups: Any,
         entropy: int,
     ) -> dict[str, Any]:
-        _check_given(observations, "observations")
-        labels = checked_states(states)
-        if not labels:
-            raise ValueError("states is empty; give at least two labelled sequences")
-        each = read_lengths(lengths, len(labels), "states")
-        owner = read_groups(groups, len(each))
-        units = int(owner.max()) + 1
-        if units < 2:
-            remedy = "tell them apart with lengths=" if groups is None else "give more groups"
-            raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
-        trains = self._trains(model, owner, units, entropy)
-        # By what trains alone, for the others to stay exchangeable.
-        model = model.choose(model.infer_types(at_rows(observations, _rows(trains, each))))
-        # All at once, so that an error names the row as it came.
-        _, observed = model.emission_.encode(observations, model.table, "observations")
-        check_pairs(len(observed), len(labels))
-
-        ends = np.cumsum(each)
-        alphabet = self._alphabet(model, labels, np.repeat(trains, each))
-        smoother: SequenceSmoother | SequencePredictor
-        if isinstance(model, Predictor):
-            smoother = SequencePredictor(model, alphabet.labels, is_given(self.model))
-        elif trains.any():
-            rows = _rows(trains, each)
-            codes = alphabet.encode([labels[row] for row in rows.tolist()], "states")
-            begins = np.cumsum(each[trains]) - each[trains]
-            some = at_rows(observations, rows)
-            smoother = SequenceSmoother.trained(model, some, codes, begins, alphabet.labels)
-        else:
-            smoother = SequenceSmoother.from_fixed(model)
-        if self.states is None:
-            alphabet = alphabet.extended(labels)
-        codes = alphabet.encode(labels, "states")
-
-        steps = []
-        for k in np.flatnonzero(~trains).tolist():
-            begin, end = int(ends[k] - each[k]), int(ends[k])
-            found = smoother.marginals(piece(observations, begin, end), "observations")
-            found = _widened(found, len(alphabet))
-            steps.append(1.0 - found[np.arange(end - begin), codes[begin:end]])
-        units_of = owner[~trains]
-        taken = Units(
-            alphabet,
-            self.states is not None,
-            smoother,
-            steps,
-            shares=np.bincount(owner)[units_of],
-            number=len(np.unique(units_of)),
-            gaps=bool((observed == MISSING).any()),
-        )
+        taken = take_units(
+            model, observations, states, lengths, groups, declared=self.states,
+            train_size=self.train_size, seed=None if self.random_state is None else entropy,
+            given=is_given(self.model),
+        )  # fmt: skip
         return {"_data": taken, "n_units_": taken.number}
-
-    def _trains(self, model: Model, owner: IntArray, units: int, entropy: int) -> BoolArray:
-        """Tell which sequences the model is fitted on."""
-        predicts = isinstance(model, Predictor)
-        if model.fixed and model.ordered and not predicts:
-            raise TypeError(
-                "model has columns without names and no law of the first state; use 'auto', an "
-                "HMM, given_hmm, a fitted hmmlearn model, or a function of whole sequences"
-            )
-        if predicts and self.states is None:
-            raise ValueError(
-                "states is not declared, and the model's columns have no names; give "
-                "ConformalSequences(…, states=[…]) the labels in the order of the columns"
-            )
-        unnamed = model.fixed and model.states is None and not predicts  # to be matched to labels
-        if self.train_size is None:
-            if not model.fixed or unnamed:
-                remedy = "0.2 to match its states to the labels" if unnamed else "0.5"
-                raise ValueError(
-                    f"train_size is None, but the model is not trained; set train_size={remedy}"
-                )
-            return np.zeros(len(owner), dtype=np.bool_)
-        if model.fixed and not unnamed:
-            raise ValueError(
-                f"train_size={self.train_size!r}, but the model is trained already; set "
-                "train_size=None, for all units to calibrate"
-            )
-        cut, order = training_length(self.train_size, units, "units"), np.arange(units)
-        if self.random_state is not None:
-            order = np.random.default_rng(entropy).permutation(units)
-        return np.isin(owner, order[:cut])
-
-    def _alphabet(self, model: Model, labels: list[Any], trains: BoolArray) -> Alphabet:
-        """Return the states known before calibration, those of the model first."""
-        if isinstance(self.states, Iterator):
-            raise TypeError("states is an iterator, which can be read once only; give a list")
-        if self.states is not None:
-            return read_declared(self.states, model.states or ())
-        alphabet = Alphabet(model.states or ())
-        return alphabet.extended([labels[row] for row in np.flatnonzero(trains).tolist()])
 
     def _sets(self, new: Any, lengths: Any, confidence_level: float | None) -> list[StepSets]:
         self._check_fitted()
@@ -432,7 +289,7 @@ class ConformalSequences(BaseConformal, Saved):
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = miscoverage(level)
         new = readable(new, "new_observations")
-        _check_given(new, "new_observations")
+        check_given(new, "new_observations")
         _, codes = self.model_.emission_.encode(new, self.model_.table, "new_observations")
         if not len(codes):
             raise ValueError("new_observations is empty; give at least one")
@@ -443,12 +300,12 @@ class ConformalSequences(BaseConformal, Saved):
                 GapWarning,
             )
         each = read_lengths(lengths, len(codes), "new_observations")
-        limit, width = self._limit(alpha), len(self.states_)
+        limit = self._limit(alpha)
         method = f"whole sequences, {self.n_units_:,} units calibrate"
         sets = []
         for length, end in zip(each.tolist(), np.cumsum(each).tolist(), strict=True):
             begin = end - length
-            found = self._data.smoother.marginals(piece(new, begin, end), "new_observations")
+            found = self._data.marginals(piece(new, begin, end), "new_observations")
             sets.append(
                 StepSets(
                     self.states_,
@@ -457,7 +314,7 @@ class ConformalSequences(BaseConformal, Saved):
                     limit,
                     method,
                     True,
-                    _widened(found, width),
+                    found,
                     allow_empty=bool(self.allow_empty),
                 )
             )
@@ -465,7 +322,7 @@ class ConformalSequences(BaseConformal, Saved):
 
     def _limit(self, alpha: Fraction) -> float:
         """Return the largest nonconformity of a state in the set of its step."""
-        needed = blocks_needed(alpha)  # a limit is found once, and kept for later sets
+        needed = blocks_needed(alpha)
         if self.n_units_ < needed:
             warn_caller(
                 f"too few units to leave anything out at level {float(1 - alpha):g}: "
@@ -473,82 +330,9 @@ class ConformalSequences(BaseConformal, Saved):
                 "on fewer, or lower the level",
                 FewBlocksWarning,
             )
-        key = alpha, *read_guarantee(self.guarantee)
-        if "_limits" not in self.__dict__ or self._limits[0] is not self._data:  # fitted again
-            self._limits = self._data, {}
-        _, limits = self._limits
-        if key not in limits:
-            limits[key] = self._find_limit(alpha)
-        return limits[key]
-
-    def _find_limit(self, alpha: Fraction) -> float:
-        guarantee, max_errors = read_guarantee(self.guarantee)
-        if guarantee == "steps":
-            each = list(map(len, self._data.steps))
-            shares = np.repeat(self._data.shares * each, each)
-            return weighted_limit(np.concatenate(self._data.steps), shares, self.n_units_, alpha)
-        scores = np.array([after_errors(steps, max_errors) for steps in self._data.steps])
-        return weighted_limit(scores, self._data.shares, self.n_units_, alpha)
+        return self._data.limit(alpha, read_guarantee(self.guarantee))
 
 
 def is_given(model: Any) -> bool:
     """Tell whether the observations are probabilities themselves."""
     return isinstance(model, str) and model == "probabilities"
-
-
-def _sorted_out(
-    observations: Any, states: Any, lengths: Any, groups: Any, order: Any
-) -> tuple[Any, Any, Any, Any]:
-    """Return all sequences one after the other, their lengths, and the units they belong to."""
-    check_aligned({"observations": observations, "states": states})
-    if is_nested(states):
-        if lengths is not None:
-            raise ValueError("states is a list of sequences, which have lengths; leave lengths out")
-        if isinstance(observations, (list, tuple)):
-            for k, (seen, truth) in enumerate(zip(observations, states, strict=False)):
-                check_aligned({f"observations[{k}]": seen, f"states[{k}]": truth})
-        joined, each = join_observations(observations)
-        labels, wanted = join_states(states)
-        if each != wanted:
-            k = next((k for k, (a, b) in enumerate(zip(each, wanted, strict=False)) if a != b), 0)
-            raise ValueError(
-                f"observations has {len(each)} sequences and states {len(wanted)}, and number {k} "
-                "differs; give lists of equal sequences"
-            )
-        observations, states, lengths = joined, labels, wanted
-    if groups is None:
-        if order is not None:
-            raise ValueError("order sorts the rows of sequences, and groups is None; name these")
-        return observations, states, lengths, None
-    labels, whose = listed(states, "states"), listed(groups, "groups")
-    if lengths is None:
-        if len(whose) != len(labels):
-            raise ValueError(
-                f"groups has {len(whose):,} labels for {len(labels):,} rows; give one per row, "
-                "that of its sequence, or lengths= and one per sequence"
-            )
-        check_aligned({"states": states, "groups": groups, "order": order})
-        return *take_series(observations, labels, whose, order), None
-    if order is not None:
-        raise ValueError(
-            "order sorts the rows of sequences that groups names row by row, and lengths, or a "
-            "list of sequences, have an order; leave order out"
-        )
-    return observations, labels, lengths, groups
-
-
-def _rows(chosen: BoolArray, lengths: IntArray) -> IntArray:
-    """Return the rows of some of the sequences."""
-    return np.flatnonzero(np.repeat(chosen, lengths))
-
-
-def _check_given(observations: Any, name: str) -> None:
-    if observations is None:
-        raise ValueError(
-            f"{name} is None; give one per step, None in the list where one is missing"
-        )
-
-
-def _widened(marginals: FloatArray, n: int) -> FloatArray:
-    """Give states that the model does not know the probability zero."""
-    return np.pad(marginals, [(0, 0), (0, n - marginals.shape[1])])

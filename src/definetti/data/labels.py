@@ -269,8 +269,8 @@ class Alphabet:
     ('sun', 'rain', 'snow')
     """
 
-    def __init__(self, labels: Iterable[Hashable] = ()) -> None:
-        self.codes: dict[Hashable, int] = {}
+    def __init__(self, labels: Iterable[Hashable] = (), known: Alphabet | None = None) -> None:
+        self.codes: dict[Hashable, int] = {} if known is None else known.codes.copy()
         for label in labels:
             self.codes.setdefault(plain_label(label), len(self.codes))
         self.labels: tuple[Hashable, ...] = tuple(self.codes)
@@ -286,7 +286,7 @@ class Alphabet:
 
     def joined(self, labels: Iterable[Hashable]) -> Alphabet:
         """Return an alphabet with the new labels at its end."""
-        return Alphabet([*self.codes, *labels])
+        return Alphabet(labels, self)
 
     def encode(self, labels: list[Any], name: str) -> IntArray:
         """Translate labels to codes; every label must be known."""

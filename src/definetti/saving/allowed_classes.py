@@ -18,7 +18,8 @@ from definetti._system.mixins import Saved
 from definetti.adaptive import AdaptiveLevel
 from definetti.check import Curve, Diagnosis, Finding, MeasuredCoverage, Residuals
 from definetti.conformal import ConformalHMM, GroupedConformalHMM
-from definetti.conformal.sequences import ConformalSequences, Units
+from definetti.conformal.sequences import ConformalSequences
+from definetti.conformal.units import Units
 from definetti.data.encoded import EncodedHistory, Trained
 from definetti.data.labels import (
     Alphabet,

@@ -1,0 +1,262 @@
+"""Labelled sequences taken in: which of them train, and how nonconforming the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from definetti._system.arrays import FloatArray, IntArray
+from definetti.data.labels import (
+    MISSING,
+    Alphabet,
+    check_pairs,
+    checked_states,
+    listed,
+    piece,
+    read_declared,
+)
+from definetti.data.sequences import (
+    is_nested,
+    join_observations,
+    join_states,
+    read_lengths,
+    training_length,
+)
+from definetti.data.series import at_rows, take_series
+from definetti.data.timing import check_aligned
+from definetti.engine.thresholds import after_errors, read_groups, weighted_limit
+from definetti.evaluation.verdict import lower_bound
+from definetti.models.base import Model
+from definetti.models.predictors import Predictor, SequencePredictor, SequenceSmoother
+from definetti.sets.base import BoolArray
+from definetti.sets.guarantees import Guarantee
+
+Smoother = SequenceSmoother | SequencePredictor
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Labelled sequences that calibrate, and the model that the others have trained.
+
+    Attributes
+    ----------
+    alphabet : the labels of the states
+    closed : whether these were declared, so that there are no others
+    smoother : the fixed model, with a law of the first state
+    steps : for each sequence, the nonconformity of its true states
+    shares : how many sequences each of their units has
+    number : how many units there are
+    gaps : whether some observation is missing
+    """
+
+    alphabet: Alphabet
+    closed: bool
+    smoother: Smoother
+    steps: list[FloatArray]
+    shares: IntArray
+    number: int
+    gaps: bool
+    _limits: dict[Any, float] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def model(self) -> Model:
+        return self.smoother.model
+
+    def marginals(self, observations: Any, name: str) -> FloatArray:
+        """Return the probability of each state at each step of a sequence, ``(h, n)``.
+
+        That of a state that the model does not know is zero.
+        """
+        found = self.smoother.marginals(observations, name)
+        return np.pad(found, [(0, 0), (0, len(self.alphabet) - found.shape[1])])
+
+    def limit(self, alpha: Fraction, guarantee: Guarantee) -> float:
+        """Return the largest nonconformity of a state in the set of its step."""
+        key = alpha, *guarantee
+        if key not in self._limits:
+            if guarantee.name == "steps":
+                each = list(map(len, self.steps))
+                scores, shares = np.concatenate(self.steps), np.repeat(self.shares * each, each)
+            else:
+                most = guarantee.max_errors
+                scores = np.array([after_errors(steps, most) for steps in self.steps])
+                shares = self.shares
+            self._limits[key] = weighted_limit(scores, shares, self.number, alpha)
+        return self._limits[key]
+
+    def noise(self, limit: float, guarantee: Guarantee) -> float:
+        """Return how far coverage may fall short because of which units happen to calibrate."""
+        if guarantee.name == "steps":
+            covered = np.array([(steps <= limit).mean() for steps in self.steps])
+        else:
+            most = guarantee.max_errors
+            covered = np.array([after_errors(steps, most) <= limit for steps in self.steps], float)
+        noise = float(covered.mean()) - lower_bound(covered)
+        return noise * float(np.sqrt(len(self.steps) / self.number))  # those of a unit go together
+
+
+def take_units(
+    model: Model,
+    observations: Any,
+    states: Any,
+    lengths: Any,
+    groups: Any,
+    *,
+    declared: Any,
+    train_size: Any,
+    seed: int | None,
+    given: bool,
+) -> Units:
+    """Train a model on some of the units, and calibrate it with the others.
+
+    Parameters
+    ----------
+    declared : the states, if they are declared
+    train_size : the share or number of units that train
+    seed : where the choice of these comes from; None for those that appear first
+    given : whether the observations are probabilities themselves
+    """
+    check_given(observations, "observations")
+    labels = checked_states(states)
+    if not labels:
+        raise ValueError("states is empty; give at least two labelled sequences")
+    each = read_lengths(lengths, len(labels), "states")
+    owner = read_groups(groups, len(each))
+    if not owner.max():
+        remedy = "tell them apart with lengths=" if groups is None else "give more groups"
+        raise ValueError(f"there is one unit, and it takes at least two; {remedy}")
+    if isinstance(model, Predictor) and declared is None:
+        raise ValueError(
+            "states is not declared, and the model's columns have no names; give "
+            "ConformalSequences(…, states=[…]) the labels in the order of the columns"
+        )
+    trains = choose_training(model, owner, train_size, seed)
+    training_rows = np.flatnonzero(np.repeat(trains, each))
+    # By what trains alone, for the others to stay exchangeable.
+    model = model.choose(model.infer_types(at_rows(observations, training_rows)))
+    # All at once, so that an error names the row as it came.
+    _, observed = model.emission_.encode(observations, model.table, "observations")
+    check_pairs(len(observed), len(labels))
+
+    trained_labels = [labels[row] for row in training_rows.tolist()]
+    alphabet = _known_states(model, declared, trained_labels)
+    smoother: Smoother
+    if isinstance(model, Predictor):
+        smoother = SequencePredictor(model, alphabet.labels, given)
+    elif trains.any():
+        codes = alphabet.encode(trained_labels, "states")
+        begins = np.cumsum(each[trains]) - each[trains]
+        some = at_rows(observations, training_rows)
+        smoother = SequenceSmoother.trained(model, some, codes, begins, alphabet.labels)
+    else:
+        smoother = SequenceSmoother.from_fixed(model)
+    alphabet = alphabet.extended(labels) if declared is None else alphabet
+    units_of = owner[~trains]
+    taken = Units(
+        alphabet,
+        declared is not None,
+        smoother,
+        [],
+        shares=np.bincount(owner)[units_of],
+        number=len(np.unique(units_of)),
+        gaps=bool((observed == MISSING).any()),
+    )
+    codes, ends = alphabet.encode(labels, "states"), np.cumsum(each)
+    for k in np.flatnonzero(~trains).tolist():
+        begin, end = int(ends[k] - each[k]), int(ends[k])
+        found = taken.marginals(piece(observations, begin, end), "observations")
+        taken.steps.append(1.0 - found[np.arange(end - begin), codes[begin:end]])
+    return taken
+
+
+def choose_training(model: Model, owner: IntArray, train_size: Any, seed: int | None) -> BoolArray:
+    """Tell which sequences the model is fitted on, given the unit of each."""
+    predicts = isinstance(model, Predictor)
+    if model.fixed and model.ordered and not predicts:
+        raise TypeError(
+            "model has columns without names and no law of the first state; use 'auto', an "
+            "HMM, given_hmm, a fitted hmmlearn model, or a function of whole sequences"
+        )
+    unnamed = model.fixed and model.states is None and not predicts  # to be matched to labels
+    if train_size is None:
+        if not model.fixed or unnamed:
+            remedy = "0.2 to match its states to the labels" if unnamed else "0.5"
+            raise ValueError(
+                f"train_size is None, but the model is not trained; set train_size={remedy}"
+            )
+        return np.zeros(len(owner), dtype=np.bool_)
+    if model.fixed and not unnamed:
+        raise ValueError(
+            f"train_size={train_size!r}, but the model is trained already; set "
+            "train_size=None, for all units to calibrate"
+        )
+    units = int(owner.max()) + 1
+    cut, order = training_length(train_size, units, "units"), np.arange(units)
+    if seed is not None:
+        order = np.random.default_rng(seed).permutation(units)
+    return np.isin(owner, order[:cut])
+
+
+def _known_states(model: Model, declared: Any, trained: list[Any]) -> Alphabet:
+    """Return the states known before calibration, those of the model first."""
+    if isinstance(declared, Iterator):
+        raise TypeError("states is an iterator, which can be read once only; give a list")
+    if declared is not None:
+        return read_declared(declared, model.states or ())
+    return Alphabet(model.states or ()).extended(trained)
+
+
+def check_given(observations: Any, name: str) -> None:
+    """Refuse a plain chain: sequences without labels need observations."""
+    if observations is None:
+        raise ValueError(
+            f"{name} is None; give one per step, None in the list where one is missing"
+        )
+
+
+def read_sequences(
+    observations: Any, states: Any, lengths: Any, groups: Any, order: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Return all sequences one after the other, their lengths, and the units they belong to.
+
+    They come one after the other, as lists of sequences, or as rows in any order.
+    """
+    check_aligned({"observations": observations, "states": states})
+    if is_nested(states):
+        if lengths is not None:
+            raise ValueError("states is a list of sequences, which have lengths; leave lengths out")
+        if isinstance(observations, (list, tuple)):
+            for k, (seen, truth) in enumerate(zip(observations, states, strict=False)):
+                check_aligned({f"observations[{k}]": seen, f"states[{k}]": truth})
+        joined, each = join_observations(observations)
+        labels, wanted = join_states(states)
+        if each != wanted:
+            k = next((k for k, (a, b) in enumerate(zip(each, wanted, strict=False)) if a != b), 0)
+            raise ValueError(
+                f"observations has {len(each)} sequences and states {len(wanted)}, and number {k} "
+                "differs; give lists of equal sequences"
+            )
+        observations, states, lengths = joined, labels, wanted
+    if groups is None:
+        if order is not None:
+            raise ValueError("order sorts the rows of sequences, and groups is None; name these")
+        return observations, states, lengths, None
+    labels, whose = listed(states, "states"), listed(groups, "groups")
+    if lengths is None:
+        if len(whose) != len(labels):
+            raise ValueError(
+                f"groups has {len(whose):,} labels for {len(labels):,} rows; give one per row, "
+                "that of its sequence, or lengths= and one per sequence"
+            )
+        check_aligned({"states": states, "groups": groups, "order": order})
+        return *take_series(observations, labels, whose, order), None
+    if order is not None:
+        raise ValueError(
+            "order sorts the rows of sequences that groups names row by row, and lengths, or a "
+            "list of sequences, have an order; leave order out"
+        )
+    return observations, labels, lengths, groups
