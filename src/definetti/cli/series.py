@@ -56,7 +56,8 @@ from definetti.data.labels import Alphabet
 from definetti.data.sequences import training_length
 from definetti.data.series import at_rows, read_series
 from definetti.data.timing import HOLE
-from definetti.evaluation.series import BARE, SeriesEvaluation, SeriesRecord, SeriesWork
+from definetti.evaluation.series import BARE, SeriesEvaluation, SeriesRecord
+from definetti.evaluation.series_backtest import SeriesWork
 from definetti.exceptions import HoleWarning
 
 if TYPE_CHECKING:

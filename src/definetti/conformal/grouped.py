@@ -401,7 +401,7 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         new_observations, states, confidence_level, horizon, lag, verbose :
             As in `ConformalHMM.evaluate`.
         """
-        from definetti.evaluation.series import evaluate_series
+        from definetti.evaluation.series_backtest import evaluate_series
 
         self._check_fitted()
         return evaluate_series(

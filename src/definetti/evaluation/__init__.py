@@ -9,12 +9,8 @@ if TYPE_CHECKING:
     from definetti.evaluation.backtest import Backtest, run_backtest
     from definetti.evaluation.compare import Comparison, compare_predictors
     from definetti.evaluation.results import Evaluation, StateCoverage
-    from definetti.evaluation.series import (
-        SeriesEvaluation,
-        SeriesRecord,
-        SeriesWork,
-        backtest_series,
-    )
+    from definetti.evaluation.series import SeriesEvaluation, SeriesRecord
+    from definetti.evaluation.series_backtest import SeriesWork, backtest_series
     from definetti.evaluation.summarize import exact_interval, summary
     from definetti.evaluation.verdict import Verdict
 
@@ -28,10 +24,10 @@ _HOMES = {
     "Evaluation": "results",
     "SeriesEvaluation": "series",
     "SeriesRecord": "series",
-    "SeriesWork": "series",
+    "SeriesWork": "series_backtest",
     "StateCoverage": "results",
     "Verdict": "verdict",
-    "backtest_series": "series",
+    "backtest_series": "series_backtest",
     "compare_predictors": "compare",
     "exact_interval": "summarize",
     "run_backtest": "backtest",
