@@ -350,16 +350,16 @@ def test_one_state_and_nothing_or_one_value_observed_is_refused():
 def test_one_rearrangement_is_no_test_and_called_none(states, smoothing):
     for seed in range(20):  # smoothed, one of them is below any level now and then
         found = check(None, list(states), smoothing=smoothing, alpha=0.2, random_state=seed)
-        assert not found.told
+        assert not found.testable
         assert not found.rejected
         assert not found.failures
         assert found.verdict.startswith("Nothing could be tested: all rearrangements of these")
         assert "row 0" not in repr(found)
     assert smoothing or found.p_value == 1
     mixed = check([1.5, 2.5, 0.5, 4.5], list("aaab"), random_state=0)
-    assert mixed.told
-    assert not mixed.tests["order"].told
-    assert mixed.tests["drift"].told
+    assert mixed.testable
+    assert not mixed.tests["order"].testable
+    assert mixed.tests["drift"].testable
 
 
 def test_sequences_of_one_step_each():
@@ -368,10 +368,10 @@ def test_sequences_of_one_step_each():
         check(None, states, lengths=[1] * 100)
     found = check(numbers, states, lengths=[1] * 100, random_state=0)
     assert list(found.tests) == ["one_emission"]
-    assert not found.told
+    assert not found.testable
     assert found.untested["transitions"] == "it takes two steps in a row"
     assert found.untested["drift"] == "it takes two steps in a row"
-    assert check(numbers, states, lengths=[1] * 50 + [50], random_state=0).told
+    assert check(numbers, states, lengths=[1] * 50 + [50], random_state=0).testable
 
 
 def test_observations_that_cannot_be_told_apart():

@@ -326,7 +326,7 @@ def test_infinite_numbers_of_a_diagnosis_become_null():
     said = made.contents["check"]
     assert said["tests"]["order"]["stands_out"] is None
     assert said["tests"]["own"]["statistic"] is None
-    assert not said["told"]
+    assert not said["testable"]
     json.dumps(said, allow_nan=False)
 
 

@@ -28,7 +28,7 @@ class Autocorrelation(Statistic, name="autocorrelation"):
     less that over the first two.
     """
 
-    asks = "do successive observations depend on each other, given the state?"
+    question = "do successive observations depend on each other, given the state?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         return need_columns(sample)
@@ -46,13 +46,13 @@ class Autocorrelation(Statistic, name="autocorrelation"):
             pairs = count_pairs(cells, draws.edges, symbols, np.arange(size) * wide, size * wide)
             pairs = pairs.reshape(-1, size, wide)
             by_state = np.add.reduceat(pairs, np.flatnonzero(np.diff(tokens, prepend=-1)), axis=1)
-            told = sample.table[pairs].sum(axis=(1, 2)) - sample.table[by_state].sum(axis=(1, 2))
-            return np.asarray(2 * told / UNIT)
-        told, less = (
+            ratio = sample.table[pairs].sum(axis=(1, 2)) - sample.table[by_state].sum(axis=(1, 2))
+            return np.asarray(2 * ratio / UNIT)
+        ratio, less = (
             sum_pairs(cells, draws.edges, symbols, key * wide, number * wide, sample.table)
             for key, number in ((np.arange(size), size), (tokens.astype(np.int64), n))
         )
-        return 2 * (told - less) / UNIT
+        return 2 * (ratio - less) / UNIT
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]

@@ -32,9 +32,9 @@ class Finding:
     size : the number in them, of the sample itself whatever the p-value
     row : how many rows come before the place of a change, where the test looks for one
     part : the most extreme part: the name of a column, say
-    asks : the question that the test answers
+    question : what the test answers
     verdict : in words; with a remedy where the effect is material and one is feasible
-    told : whether rearrangements differ in the statistic; if not, the test cannot reject
+    testable : whether rearrangements differ in the statistic; if not, the test cannot reject
     stands_out : by how many standard deviations of rearrangements it is above them
     follows : the name of the failure that explains this one, where one does
     material : whether it fails by at least the minimum effect, so that its verdict has advice
@@ -48,9 +48,9 @@ class Finding:
     size: float
     row: int | None
     part: str
-    asks: str
+    question: str
     verdict: str
-    told: bool = True
+    testable: bool = True
     stands_out: float = 0.0
     follows: str | None = None
     material: bool = False
@@ -91,12 +91,12 @@ class Diagnosis:
     @property
     def rejected(self) -> bool:
         """Whether the assumption is rejected at the level `alpha`."""
-        return self.p_value <= self.alpha and self.told
+        return self.p_value <= self.alpha and self.testable
 
     @property
-    def told(self) -> bool:
+    def testable(self) -> bool:
         """Whether rearrangements differ in any test: if not, no test can reject."""
-        return any(one.told for one in self.tests.values())
+        return any(one.testable for one in self.tests.values())
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ class Diagnosis:
         failing = {
             name: one
             for name, one in self.tests.items()
-            if one.told and one.adjusted_p_value <= self.alpha
+            if one.testable and one.adjusted_p_value <= self.alpha
         }
 
         def tells(name: str) -> tuple[bool, float, bool]:
@@ -125,7 +125,7 @@ class Diagnosis:
     @property
     def verdict(self) -> str:
         """In words, with remedies where the assumption fails."""
-        if not self.told:
+        if not self.testable:
             return (
                 f"Nothing could be tested: all rearrangements of these {self.n_steps:,} steps look "
                 f"the same to every test (p = {self.p_value:.3g}). Try a longer history."
@@ -231,7 +231,7 @@ class Diagnosis:
                 f"<td>{html.escape(cell)}</td>"
                 for cell in (
                     name,
-                    one.asks,
+                    one.question,
                     f"{one.p_value:.3g}",
                     f"{one.adjusted_p_value:.3g}",
                     one.effect,

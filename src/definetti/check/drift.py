@@ -30,7 +30,7 @@ class Drift(Statistic, name="drift"):
     itself.
     """
 
-    asks = "do the observations change over time, given the state?"
+    question = "do the observations change over time, given the state?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         need_columns(sample)

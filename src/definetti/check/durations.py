@@ -21,7 +21,7 @@ class Durations(Statistic, name="durations"):
     is not.
     """
 
-    asks = "do states last as long as the chain says?"
+    question = "do states last as long as the chain says?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         if len(np.unique(sample.states)) < 2:

@@ -291,15 +291,15 @@ def _find(
 ) -> Finding:
     """Put together what a test found."""
     effect = statistic.effect(sample, values, tested.part)
-    told, drawn = not are_alike(values), values[:, tested.part]
-    significant = told and tested.adjusted <= alpha
+    testable, drawn = not are_alike(values), values[:, tested.part]
+    significant = testable and tested.adjusted <= alpha
     material = significant and not effect.short_of
     remedy = statistic.remedy(sample, effect) if material else ""
-    words, verdict = write_verdict(effect, told, significant, remedy)
+    words, verdict = write_verdict(effect, testable, significant, remedy)
     return Finding(
         float(drawn[0]), tested.p_value, tested.adjusted, words, effect.size,
         None if effect.row is None else sample.find_row(effect.row),
-        parts[tested.part], statistic.asks, verdict, told, stand_out(drawn),
+        parts[tested.part], statistic.question, verdict, testable, stand_out(drawn),
         material=material, drawn=drawn[1:].copy(),
     )  # fmt: skip
 

@@ -149,16 +149,18 @@ def describe_assumption(sample: Sample) -> str:
     return f"states{shown} depend on the past through {sample.memory.assumption} alone"
 
 
-def write_verdict(effect: Effect, told: bool, significant: bool, remedy: str) -> tuple[str, str]:
+def write_verdict(
+    effect: Effect, testable: bool, significant: bool, remedy: str
+) -> tuple[str, str]:
     """Return the effect of a test in words, and its verdict as a sentence.
 
     Parameters
     ----------
-    told : whether rearrangements differ in the statistic
+    testable : whether rearrangements differ in the statistic
     significant : whether the adjusted p-value is at most alpha; else no number is shown, for the
         effect is chance
     """
-    if not told:
+    if not testable:
         return (
             "not testable: the same for every rearrangement",
             "Not testable: it is the same for every rearrangement.",

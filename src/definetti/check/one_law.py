@@ -25,7 +25,7 @@ from definetti.check.statistic import CannotTest, Effect, Statistic
 class OneChain(Statistic, name="one_chain"):
     """The likelihood ratio of transition probabilities that each sequence has for itself."""
 
-    asks = "do all sequences have the same transitions?"
+    question = "do all sequences have the same transitions?"
     across = True
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
@@ -34,11 +34,11 @@ class OneChain(Statistic, name="one_chain"):
         return ("",)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        told = _sum_by_segment(sample, draws.edges, np.arange(len(sample.sources)))
-        told = told - _sum_by_segment(sample, draws.edges, sample.sources)
+        split = _sum_by_segment(sample, draws.edges, np.arange(len(sample.sources)))
+        split = split - _sum_by_segment(sample, draws.edges, sample.sources)
         moves, leaves = sample.moves
         known = int(sample.table[moves].sum() - sample.table[leaves].sum())
-        return (2 * (told - known) / UNIT)[:, None]
+        return (2 * (split - known) / UNIT)[:, None]
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         steps = max(int((sample.edges >= 0).sum()), 1)
@@ -53,7 +53,7 @@ class OneChain(Statistic, name="one_chain"):
 class OneEmission(Statistic, name="one_emission"):
     """The likelihood ratio of observations whose law each sequence has for itself, by column."""
 
-    asks = "do all sequences have the same observations, given the state?"
+    question = "do all sequences have the same observations, given the state?"
     across = True
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
@@ -69,8 +69,8 @@ class OneEmission(Statistic, name="one_emission"):
         if column.symbols is None:
             scores, _ = column.scores
             return _part_means(draws.times, scores, own, sample.begins, len(sample.rows)) / ONE**2
-        told = _sum_by_segment(sample, draws.times, column.cells)
-        return 2 * (told - _sum_by_segment(sample, draws.times, own)) / UNIT
+        split = _sum_by_segment(sample, draws.times, column.cells)
+        return 2 * (split - _sum_by_segment(sample, draws.times, own)) / UNIT
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]

@@ -19,7 +19,7 @@ class Order(Statistic, name="order"):
     more. Reported as twice the likelihood ratio.
     """
 
-    asks = "does the next state also depend on the one before the present?"
+    question = "does the next state also depend on the one before the present?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         if len(sample.rows) < 2:

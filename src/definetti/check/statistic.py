@@ -44,12 +44,12 @@ class Statistic(Named, ABC):
 
     Attributes
     ----------
-    asks : the question that it answers, in a few words
+    question : what it answers, in a few words
     across : whether steps are to move from one sequence to another, where there are several; else
         each is rearranged by itself
     """
 
-    asks: ClassVar[str] = ""
+    question: ClassVar[str] = ""
     across: ClassVar[bool] = False
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Own(Statistic):
 
     function: Callable[[list[Any], Any], float]
 
-    asks = "a function of one's own"
+    question = "a function of one's own"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         return ("",)

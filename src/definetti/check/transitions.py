@@ -24,7 +24,7 @@ class Transitions(Statistic, name="transitions"):
     Maximised over all places, in each segment by itself. Reported as twice its logarithm.
     """
 
-    asks = "do the transitions change over time?"
+    question = "do the transitions change over time?"
 
     def parts(self, sample: Sample) -> tuple[str, ...]:
         need_moves(sample)

@@ -121,7 +121,7 @@ def describe_check(found: Diagnosis, symmetry: Symmetry) -> dict[str, Any]:
     return {
         **told,
         "assumption": found.assumption,
-        "told": found.told and found.least_p_value <= found.alpha,
+        "testable": found.testable and found.least_p_value <= found.alpha,
         "drawn": {name: _bins(one) for name, one in found.tests.items()},
         "residuals": {
             name: {

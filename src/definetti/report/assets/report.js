@@ -337,7 +337,7 @@
     if (!found) return;
     const fails = (name) => found.failures.includes(name);
     const tests = Object.entries(found.tests);
-    byId("trust-verdict").textContent = !found.told
+    byId("trust-verdict").textContent = !found.testable
       ? `The tests are not conclusive. ${found.verdict}`
       : found.rejected
       ? `Evidence against the assumption that ${found.assumption} (p = ${String(Number(found.p_value.toPrecision(3)))}). The guarantee is not exact for such rows; the backtest below shows the coverage of past sets.`
@@ -347,7 +347,7 @@
     byId("trust-remedies").append(...remedies);
     const asks = (words) => (narrow() ? [] : [words]); // on a phone, what was found says as much
     fill(byId("trust-tests"), ["test", ...asks("question"), "p", "adjusted", "what was found"], tests.map(([name, one]) => [
-      name, ...asks(one.asks), number(one.p_value), number(one.adjusted_p_value), one.effect,
+      name, ...asks(one.question), number(one.p_value), number(one.adjusted_p_value), one.effect,
     ]));
     byId("trust-note").textContent = [
       `Exact tests of ${many(found.rows, "row")}, from ${many(found.resamples, "rearrangement")}; a test fails if its p-value, adjusted for all tests, is ${found.alpha} or less.`,
