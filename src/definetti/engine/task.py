@@ -260,13 +260,6 @@ class PredictionTask:
         states = np.pad(candidates, [(0, 0), (self.lag, 0)]) if self.lag else candidates
         return Windows(np.full(number, self.history.last), states, observations)
 
-    def windows_of(self, reference: Reference) -> Windows:
-        """Return the windows of a reference, cut out of the history where they are named only."""
-        if reference.windows is not None:
-            return reference.windows
-        assert reference.ends is not None
-        return self.windows_ending(reference.ends)
-
     def windows_ending(self, ends: IntArray) -> Windows:
         """Return the windows of the history that end at given times."""
         past, horizon = self.history, len(self.observations)
@@ -280,7 +273,11 @@ class PredictionTask:
 
     def windows_to_rank_among(self, reference: Reference) -> tuple[Windows, npt.NDArray[Any]]:
         """Return the windows of a reference and their weights; of symbols, equal ones once."""
-        windows, weights = self.hide_unseen(self.windows_of(reference)), reference.weights
+        windows, weights = reference.windows, reference.weights
+        if windows is None:
+            assert reference.ends is not None
+            windows = self.windows_ending(reference.ends)
+        windows = self.hide_unseen(windows)
         if reference.ends is None or self.model.fixed or not self.history.symbols:
             return windows, weights
         first, _, numbers = distinct_rows(np.column_stack(windows))

@@ -54,6 +54,13 @@ def one_type(labels: tuple[Hashable, ...]) -> bool:
     return len({type(x) for x in labels}) <= 1 and all(type(x) in plain for x in labels)
 
 
+def column_labels(labels: tuple[Hashable, ...], backend: Backend) -> list[Any]:
+    """Return labels for a data frame: their text, where a typed column has no room for them."""
+    if backend == "pandas" or one_type(labels):
+        return list(labels)
+    return [repr(label) for label in labels]
+
+
 def installed() -> Backend:
     """Return the data frame library to use where none is asked for."""
     names: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
@@ -298,12 +305,9 @@ class BaseStepwiseSet(BaseSet):
         """
         backend = backend or installed()
         horizon, n = self.nodes.shape
-        labels = list(self.states)
-        if backend != "pandas" and not one_type(self.states):
-            labels = [repr(label) for label in labels]
         columns = {
             "step": np.repeat(np.arange(1, horizon + 1), n),
-            "state": labels * horizon,
+            "state": column_labels(self.states, backend) * horizon,
             "in_set": self.nodes.ravel(),
             "probability": self.marginals.ravel(),
         }

@@ -19,7 +19,7 @@ from definetti.engine.pvalues import Ranked, membership, p_values_of
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.levels import ConfidenceLevel, Levels
-from definetti.sets.base import Backend, installed, one_type, promise
+from definetti.sets.base import Backend, column_labels, installed, promise
 from definetti.sets.listed import PredictionSet
 from definetti.symmetry.base import LAST, PRESENT
 
@@ -129,9 +129,7 @@ class PredictionSets:
         """
         backend = backend or installed()
         windows, which = self.inside.nonzero()
-        names: list[Any] = list(self.states)
-        if backend != "pandas" and not one_type(self.states):
-            names = [repr(label) for label in names]  # as `PredictionSet.to_frame` has it
+        names = column_labels(self.states, backend)
         columns: dict[str, Any] = {"window": windows}
         for step in range(self.horizon):
             codes = self.candidates[which, step].tolist()

@@ -135,10 +135,8 @@ class LatticeSet(BaseStepwiseSet):
     marginals : (horizon, number of states) probability of each state at each step by the model
     limits : (number of states,) the largest score of a sequence with each last state
     max_listed : how many members may be listed or counted one by one
-    given : given which state that holds: the "last state", whatever state it ends in, or the
-        "present state", averaged over its visits: at its m-th departure, for every m, "with its
-        memory" where the future depends on more;
-        or the "present state, at any time"
+    given : given which state that holds: the "last state", the "present state", averaged over its
+        visits, or the "present state, at any time"; "with its memory" where it has one
     note : what it does not say, where too few windows of the past leave nothing out
     let_in : (horizon,) codes of the one member of a set in which no sequence keeps the limits, if
         it is not to be empty; see `fill`

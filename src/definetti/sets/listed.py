@@ -21,8 +21,8 @@ from definetti.sets.base import (
     BaseSet,
     Size,
     coded,
+    column_labels,
     installed,
-    one_type,
     promise,
     short,
 )
@@ -47,10 +47,8 @@ class PredictionSet(BaseSet):
     exact : whether the level is guaranteed in finite samples for every hidden Markov model
     all_p_values : those of all sequences, in the order of `definetti.data.candidates`, where the
         set was made by ranking all; members alone have one if left out
-    given : given which state that holds: the "last state", whatever state it ends in, or the
-        "present state", averaged over its visits: at its m-th departure, for every m, "with its
-        memory" where the future depends on more;
-        or the "present state, at any time"
+    given : given which state that holds: the "last state", the "present state", averaged over its
+        visits, or the "present state, at any time"; "with its memory" where it has one
     note : what it does not say, where too few windows of the past leave nothing out
     filled : whether nothing is plausible at the level, so that the set would be empty, and the
         most plausible sequence was let in alone
@@ -197,11 +195,11 @@ class PredictionSet(BaseSet):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame; the first of these that is installed if left out.
         """
-        steps = {f"step_{k + 1}": [s[k] for s in self.sequences] for k in range(self.horizon)}
         backend = backend or installed()
-        if backend != "pandas" and not one_type(self.states):
-            # Typed columns have no room for labels of several kinds: their text goes in.
-            steps = {name: [repr(label) for label in column] for name, column in steps.items()}
+        labels = dict(zip(self.states, column_labels(self.states, backend), strict=True))
+        steps = {
+            f"step_{k + 1}": [labels[s[k]] for s in self.sequences] for k in range(self.horizon)
+        }
         return nw.from_dict({**steps, "p_value": self.p_values}, backend=backend).to_native()
 
     @property

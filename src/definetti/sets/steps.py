@@ -33,10 +33,8 @@ class StepSets(BaseStepwiseSet):
     method : how the sets were made
     exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
-    given : given which state that holds: the "last state", whatever state it ends in, or the
-        "present state", averaged over its visits: at its m-th departure, for every m, "with its
-        memory" where the future depends on more;
-        or the "present state, at any time"
+    given : given which state that holds: the "last state", the "present state", averaged over its
+        visits, or the "present state, at any time"; "with its memory" where it has one
     allow_empty : whether a step may have no state; else it has its most probable one, and the
         promise is kept all the more
 
