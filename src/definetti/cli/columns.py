@@ -161,7 +161,7 @@ def split_labelled_rows(
     new, new_name : new rows from another file, and this file
     order : what the rows were sorted by; by default a column of dates
     """
-    check_columns(table, name, [state], "--state-column")
+    check_columns(table.columns, name, [state], "--state-column")
     columns, notes = _choose_columns(table, name, state, observed)
     table, type_notes = tidy_columns(table, name, columns)
     labels, label_notes = read_states(table, name, state)
@@ -190,7 +190,7 @@ def split_labelled_rows(
                 f"{name}: the last {len(rest)} rows have no state, and there is a file of new rows "
                 "as well; leave one of them out"
             )
-        check_columns(new, new_name, columns)
+        check_columns(new.columns, new_name, columns)
         rest, new_notes = match_new_rows(new, new_name, table, name, columns=columns, state=state)
         notes += new_notes
     clock = None if timed is None else timed.clock(rows[-1])
@@ -226,9 +226,8 @@ def name_types(table: pl.DataFrame, columns: list[str]) -> dict[str, str]:
     return {name: str(kind).lower() for name, kind in table.select(columns).schema.items()}
 
 
-def check_columns(table: pl.DataFrame, name: str, columns: list[str], option: str = "") -> None:
-    """Refuse names of columns that the table does not have."""
-    there = table.columns
+def check_columns(there: list[str], name: str, columns: list[str], option: str = "") -> None:
+    """Refuse names of columns that a table does not have."""
     known = set(there)
     column = next((one for one in columns if one not in known), None)
     if column is None:
@@ -263,7 +262,7 @@ def _choose_columns(
             )
         return columns, notes
     columns = [column.strip() for column in observed.split(",") if column.strip()]
-    check_columns(table, name, columns, "--observation-columns")
+    check_columns(table.columns, name, columns, "--observation-columns")
     if repeated := find_repeated(columns):
         raise BadTable(f"--observation-columns names {repeated[0]!r} twice; leave one out")
     if state in columns:

@@ -85,7 +85,7 @@ def read_saved(model: Path, new: str | None, observed: str | None) -> tuple[Any,
         return cp, table
     past, name = known_rows(cp, list(columns)), name_source(new)
     rows = read_table(new, symbols=name_symbols(past))
-    check_columns(rows, name, list(columns))
+    check_columns(rows.columns, name, list(columns))
     rows, table.notes = match_new_rows(
         rows, name, past, str(model), columns=list(columns), state=state
     )

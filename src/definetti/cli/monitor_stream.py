@@ -175,7 +175,7 @@ class SeriesMonitor:
         assert self.monitor is not None
         cp = self.monitor._past.follower.known
         name, table = name_source(self.options.source), self._parse(lines)
-        check_columns(table, name, [self.state, *self.columns])
+        check_columns(table.columns, name, [self.state, *self.columns])
         states, _ = read_states(table, name, self.state)
         rows, _ = match_new_rows(
             table.drop(self.state), name, known_rows(cp, self.columns), "the first rows",
@@ -366,7 +366,7 @@ class StreamMonitor:
             self._header, text = row_names.encode() + self._header, row_names + text
         table = parse_table(text, name, state, group)
         check_one_line_rows(table, name, lines)
-        check_columns(table, name, [group], "--group-column")
+        check_columns(table.columns, name, [group], "--group-column")
         if group == state:
             raise BadTable(f"column {group!r} is the state and cannot name the series")
         names = table[group].cast(pl.String)

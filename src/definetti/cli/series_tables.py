@@ -16,6 +16,7 @@ from definetti.cli.columns import (
     LabelledTable,
     check_columns,
     choose_observed,
+    name_types,
     read_states,
     split_labelled_rows,
     take_columns,
@@ -152,7 +153,7 @@ def open_series(source: str, group: str, state: str) -> Iterator[GroupedTable]:
         yield _checked(GroupedTable(name, tuple(files), group), state)
         return
     table = read_table(source, state, group)
-    check_columns(table, name, [group], "--group-column")
+    check_columns(table.columns, name, [group], "--group-column")
     with TemporaryDirectory(prefix="definetti-") as folder:
         copy = Path(folder) / "table.parquet"
         table.write_parquet(copy)
@@ -171,9 +172,8 @@ def _checked(table: GroupedTable, state: str) -> GroupedTable:
             f"{table.name}: broken Parquet file ({take_first_line(error)}); write it again"
         ) from None
     check_names(list(schema), table.name)
-    head = pl.DataFrame(schema=schema)
-    check_columns(head, table.name, [table.group], "--group-column")
-    check_columns(head, table.name, [state], "--state-column")
+    check_columns(list(schema), table.name, [table.group], "--group-column")
+    check_columns(list(schema), table.name, [state], "--state-column")
     if schema[table.group].is_nested() or schema[table.group] == pl.Binary:
         raise BadTable(
             f"{table.name}: column {table.group!r} has {schema[table.group]}, which names no "
@@ -192,9 +192,7 @@ def read_head(
     names, notes = table.columns(), []
     state, group, order = columns.state_column, table.group, grouping.order_column
     if order is not None:
-        check_columns(
-            pl.DataFrame(schema=dict.fromkeys(names)), table.name, [order], "--order-column"
-        )
+        check_columns(names, table.name, [order], "--order-column")
         if order in (state, group):
             raise BadTable(f"column {order!r} has another role already, and cannot be the order")
         notes += _check_order(table, order)
@@ -224,10 +222,9 @@ def read_head(
             "the rows of series are interleaved, and each is taken in the order of the file; "
             "--order-column sorts them"
         )
-    kinds = tidy.select(observed).schema
     head = LabelledTable(
         observations=take_columns(tidy, observed), states=[*own, *states], new=None, new_rows=0,
-        columns={column: str(kind).lower() for column, kind in kinds.items()},
+        columns=name_types(tidy, observed),
         notes=[*observed_notes, *type_notes],
     )  # fmt: skip
     return head, [*notes, *label_notes]
