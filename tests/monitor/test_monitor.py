@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM, Monitor, load
-from definetti.conformal.estimator import Origin
+from definetti.conformal.tasks import Origin
 from definetti.engine.pvalues import Rank
 from definetti.engine.stream import PARTS, Stream
 from definetti.exceptions import ChangeWarning

@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import narwhals as nw
-import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import (
     checked_flag,
-    checked_limit,
     checked_number,
-    is_auto,
-    warn_caller,
 )
-from definetti._system.mixins import Saved
-from definetti.conformal.base import BaseHistoryConformal
+from definetti.conformal.tasks import HistoryTasks
 from definetti.data.candidates import (
-    check_listing,
-    check_size,
     is_long,
-    is_slow,
 )
 from definetti.data.encoded import EncodedHistory
-from definetti.data.labels import array_of, readable, require
-from definetti.emissions.choice import Kinds
-from definetti.emissions.sharing import shares_laws
-from definetti.engine.promise import promise_of, way_to_limits
+from definetti.data.labels import array_of, readable
 from definetti.engine.pvalues import Rank, p_values_of
 from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.rolling import share_right
-from definetti.exceptions import NotExactWarning
 from definetti.levels import ConfidenceLevel, Levels, read_levels
 from definetti.levels.by_state import several_levels
-from definetti.memory import Memory, Order
-from definetti.models.base import Model
+from definetti.memory import Memory
 from definetti.models.selection import ModelSelection, SelectedHMM
-from definetti.scores import Score, StepScore
+from definetti.scores import Score
 from definetti.sets import (
     BasePredictionSet,
     Errors,
@@ -56,11 +42,7 @@ from definetti.sets.base import installed
 from definetti.sets.batch import rank_many, sets_of
 from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
 from definetti.symmetry import (
-    Remembering,
     Symmetry,
-    TogetherDepartures,
-    find_symmetry,
-    remember,
 )
 from definetti.symmetry.base import LAST
 
@@ -70,25 +52,7 @@ if TYPE_CHECKING:
 HALF = 0.5  # a level for what has none
 
 
-class Origin(NamedTuple):
-    """Where a history comes from, where it is not all that there is.
-
-    Attributes
-    ----------
-    known : states that are known beside those of the history, such as those of other series
-    together : whether all its segments calibrate, and not the last alone
-    omits_first : whether the first observation chose where the history begins
-    """
-
-    known: tuple[Hashable, ...] = ()
-    together: bool = False
-    omits_first: bool = False
-
-
-NOWHERE = Origin()  # a history that came as it is
-
-
-class ConformalHMM(BaseHistoryConformal, Saved):
+class ConformalHMM(HistoryTasks):
     """Predict sets of hidden-state sequences with exact coverage, from one labelled history.
 
     The set of state sequences for the observations after a labelled history contains the true one
@@ -189,9 +153,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
     True
     """
 
-    symmetry_: Symmetry
-    _remembering: Symmetry
-
     def __init__(
         self,
         model: Any = "auto",
@@ -247,40 +208,6 @@ class ConformalHMM(BaseHistoryConformal, Saved):
                 "GroupedConformalHMM(ConformalHMM(…)).fit(observations, states, groups)"
             )
         return self._fit_from(observations, states, lengths)
-
-    def _fit_from(
-        self,
-        observations: Any,
-        states: Any,
-        lengths: Any,
-        origin: Origin = NOWHERE,
-        model: Model | None = None,
-    ) -> ConformalHMM:
-        """Fit to a history that somebody else has cut or put together.
-
-        Parameters
-        ----------
-        model : one that is used as it is, and not copied, in place of the parameter
-        """
-        self._fit_rows(observations, states, lengths, origin, model=model)
-        if not self.symmetry_.exact:
-            warn_caller(
-                f"symmetry={self.symmetry!r} does not guarantee the confidence level; use "
-                "'full', 'returns' or 'spaced' for sets that do",
-                NotExactWarning,
-            )
-        return self
-
-    def new_segment(self: ConformalHMM) -> ConformalHMM:
-        """Say that there is a gap: what comes next follows a time of which nothing is known.
-
-        As with `lengths` of `fit`: of what came before the model learns, but states are
-        rearranged after the gap alone. The first label after it is needed before a prediction.
-        """
-        super().new_segment()
-        if isinstance(self._remembering, TogetherDepartures):
-            self._remembering = self._remembering.with_new_segment(len(self._data.history))
-        return self
 
     @overload
     def predict_set(
@@ -631,84 +558,11 @@ class ConformalHMM(BaseHistoryConformal, Saved):
             verbose=verbose,
         )
 
-    def _saved(self) -> dict[str, Any]:
-        return self._saved_with("conformity_score_", "symmetry_", "_remembering")
-
-    @classmethod
-    def _restored(cls, kept: dict[str, Any]) -> ConformalHMM:
-        made = cls._restored_with(
-            kept,
-            _data=EncodedHistory,
-            conformity_score_=Score,
-            symmetry_=Symmetry,
-            _remembering=Symmetry,
-        )
-        data = made._data
-        data.narrowed(made._remembering.given != LAST)
-        require(isinstance(data.rule, Model), "a model")
-        seen = data.kinds
-        known = isinstance(seen, Kinds) and isinstance(seen.kinds, dict)
-        require(seen is None or known, "what is observed")
-        if isinstance(made.conformity_score_, StepScore):
-            require(
-                type(made.conformity_score_.lag) is int and made.conformity_score_.lag >= 0, "a lag"
-            )
-        found = made._remembering
-        (found.symmetry if isinstance(found, Remembering) else found).check(data.history)
-        if len(data.history):
-            made._remembering.check_more(data.history.observations, data.history.symbols)
-        return made
-
-    @property
-    def symbols_(self) -> tuple[Hashable, ...]:
-        self._check_fitted()
-        return self.model_.emission_.symbols_of(self._data.table)
-
-    @property
-    def memory_(self) -> Memory:
-        self._check_fitted()
-        found = self._remembering
-        return found.memory if isinstance(found, Remembering) else Order(1)
-
     @property
     def model_selection_(self) -> ModelSelection | None:
         self._check_fitted()
         model = self._data.fixed_model
         return model.selection if isinstance(model, SelectedHMM) else None
-
-    @property
-    def n_steps_(self) -> int:
-        self._check_fitted()
-        return len(self._data.history.pool)
-
-    def _take_in(
-        self,
-        model: Model,
-        observations: Any,
-        states: Any,
-        lengths: Any,
-        origin: Origin,
-        entropy: int,
-    ) -> dict[str, Any]:
-        symmetry = find_symmetry(self.symmetry)
-        data = EncodedHistory(
-            model, observations, states, self.states, self.train_size, lengths,
-            known=origin.known, together=origin.together, omits_first=origin.omits_first,
-            narrow=symmetry.given != LAST,
-        )  # fmt: skip
-        if data.training is not None:
-            rows = len(data.training.states)
-            promise_of(symmetry, data.model.fixed, train_size=self.train_size, rows=rows)
-        found = {
-            "_data": data, "symmetry_": symmetry,
-            "_remembering": remember(symmetry, self.memory, data.history),
-        }  # fmt: skip
-        if isinstance(self.confidence_level, Mapping):
-            read_levels(self.confidence_level).check(data.alphabet.labels)
-        return found
-
-    def _check_more(self, observations: IntArray, symbols: bool) -> None:
-        self._remembering.check_more(observations, symbols)
 
     def _check_parameters(self) -> None:
         """Check what is read at every prediction, and may have been changed since `fit`.
@@ -722,103 +576,9 @@ class ConformalHMM(BaseHistoryConformal, Saved):
         checked_number(self.max_candidates, "max_candidates")
         read_guarantee(self.guarantee)
 
-    def partial_fit(self, observations: Any, states: Any) -> ConformalHMM:
-        """Let the labelled sequence go on with labels that came in later.
-
-        Parameters
-        ----------
-        observations : (L,) the observations that follow the labelled ones
-        states : (L,) their labels
-        """
-        observations, states = readable(observations), readable(states, "states")
-        super().partial_fit(observations, states)
-        return self
-
-    def _plan(self, data: EncodedHistory, horizon: Any, n_states: int = 0) -> EncodedHistory:
-        """Return the data as they are, or with a fixed model where refitting would be slow.
-
-        It goes by what all rearrangements of the completed sequence share, the number of its states
-        for one, and not that of the history's.
-
-        Parameters
-        ----------
-        data : what is labelled, under the law that the new observations choose, too
-        n_states : how many there are with those that a candidate has of its own
-        """
-        if not isinstance(horizon, (int, np.integer)) or horizon < 1:
-            return data  # which is refused later
-        symmetry = self._remembering
-        if not is_auto(self.model) or data.model.fixed or not symmetry.by_last_state:
-            return data
-        if symmetry.given != LAST:  # by visits, half of a length is no cut fixed in advance
-            return data
-        cost = max(data.history.n_states, n_states), int(horizon), data.begun
-        if not is_slow(*cost, False, symmetry.recent):
-            return data
-        if data.begun < 2 or not data.history.length:
-            return data
-        shared = shares_laws(data.emission, data.table)
-        return data.half() if is_slow(*cost, shared, symmetry.recent) else data
-
-    def _task(
-        self,
-        new_observations: Any,
-        horizon: int | None,
-        lag: int = 0,
-        *,
-        listing: bool = True,
-        ranking: bool = False,
-        n_states: int = 0,
-    ) -> PredictionTask:
-        self._check_fitted()
-        self._check_parameters()
-        checked_limit(lag, "lag")
-        new_observations = readable(new_observations, "new_observations")
-        data = self._data.choose_again(new_observations)
-        new = None if horizon is not None else data.read_new(new_observations, None)
-        planned = self._plan(data, horizon if new is None else len(new.codes), n_states)
-        settled = planned is not data
-        if settled:
-            data, new = planned, None
-        symmetry = self._remembering
-        if data is not self._data:  # taken in anew, under another law, or with a fixed model
-            symmetry.check_more(data.history.observations, data.history.symbols)
-        n, most, fixed = data.history.n_states, self.max_candidates, data.model.fixed
-        way = lambda: way_to_limits(symmetry, fixed)  # noqa: E731
-        if lag:  # before anything is read
-            promise_of(symmetry, fixed, steps=lag + 1, lag=lag)
-        check_size(n, horizon, fixed and symmetry.by_last_state, most, listing, way)
-        if horizon is not None and ranking:
-            check_listing(n, max(horizon - lag, 1), most, way)
-        if new is None:  # what is so long is refused before it is made
-            new = data.read_new(new_observations, horizon)
-        ask = partial(
-            PredictionTask.about,
-            score=self.conformity_score_.with_lag(lag) if lag else self.conformity_score_,
-            symmetry=symmetry,
-            entropy=self._entropy,
-            smoothing=bool(self.smoothing),
-            lag=int(lag),
-            settled=settled,
-        )
-        task = ask(data, new)
-        task.promise()
-        symmetry.check_more(task.observations[~task.unseen], task.history.symbols)
-        if symmetry.given == LAST or fixed:
-            return task
-        common = data.choose_by(task.shared_rows(), new_observations)
-        if common is data:
-            return task
-        symmetry.check_more(common.history.observations, common.history.symbols)
-        return ask(common, common.read_new(new_observations, horizon))
-
     @property
     def _ranks_windows(self) -> bool:
         return type(self) is ConformalHMM and self.guarantee == "all"
-
-    def _data_of(self, task: PredictionTask) -> EncodedHistory:
-        """Return the data that a task is about, under the law of all observations so far."""
-        return self._data.half() if task.settled else self._data
 
     @property
     def _fills(self) -> bool:

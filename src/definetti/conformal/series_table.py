@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import IntArray
-from definetti.conformal.estimator import ConformalHMM, Origin
+from definetti.conformal.estimator import ConformalHMM
 from definetti.conformal.series_sums import SeriesTotals
+from definetti.conformal.tasks import Origin
 from definetti.data.labels import Alphabet, piece, read_declared
 from definetti.data.series import SeriesRows
 from definetti.models.auto import resolve_model

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from definetti.conformal import ConformalHMM
-from definetti.conformal.estimator import Origin
+from definetti.conformal.tasks import Origin
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.levels import Levels
 from definetti.monitor.follower import Follower
