@@ -18,11 +18,11 @@ from rich.table import Table
 
 from definetti import HMM, ConformalHMM, Monitor
 from definetti._system.arrays import FloatArray
-from definetti.adaptive import ACI, AdaptiveLevel, DtACI, QuantilePID
 from definetti.exceptions import ChangeWarning
 from definetti.experiments.contestants import CONTESTANTS
 from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import EASY, HARD, Recording
+from definetti.levels import ACI, AdaptiveLevel, DtACI, QuantilePID
 from definetti.monitor import Step
 from definetti.sets import PredictionSet
 from studies.data import missing

@@ -302,10 +302,10 @@ def test_a_report_has_each_level(settings):
 
 def test_the_report_says_where_each_level_holds():
     said = promise({"N1": 0.99, None: 0.8}, 1, "all", 0, True)
-    assert said.startswith("Where the last state is N1: of 100 such predictions, at least 99,")
-    assert "Where the last state is another: of 100 such predictions, at least 80," in said
+    assert said.startswith("Where the last state is N1: on average, at least 99 of 100 such sets")
+    assert "Where the last state is another: on average, at least 80 of 100 such sets" in said
     said = promise({"N1": 0.99, None: 0.8}, 1, "all", 0, True, "present state")
-    assert said.startswith("Where the present state is N1: of 100")
+    assert said.startswith("Where the present state is N1: ")
     assert "by visits" in said
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.saving.answers import passed
 
-from definetti.adaptive import AdaptiveLevel
+from definetti.levels import AdaptiveLevel
 from definetti.martingales import Alarm, Martingale
 
 P_VALUES = np.random.default_rng(0).random(40)

@@ -23,9 +23,9 @@ from tests.saving.test_broken_files import npy, repacked
 
 from definetti import HMM, ConformalHMM, ConformalSequences, Monitor, load
 from definetti._system.files import count_memory
-from definetti.adaptive import AdaptiveLevel
 from definetti.emissions import Gaussian, Words
 from definetti.exceptions import SaveError
+from definetti.levels import AdaptiveLevel
 from definetti.martingales import Alarm, Martingale, PlugIn
 from definetti.saving import archive, files
 from definetti.saving.archive import claim_text, memory_limit

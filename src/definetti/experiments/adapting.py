@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from definetti import adaptive
-from definetti.adaptive import ACI, DtACI, QuantilePID
+from definetti import levels
 from definetti.experiments.baseline import Baseline
+from definetti.levels import ACI, DtACI, QuantilePID
 from definetti.models.base import Model
 
 Self = TypeVar("Self", bound="Adapting")
 
 
 class Adapting(Baseline):
-    """A baseline whose level adapts, by one of the rules of `definetti.adaptive`."""
+    """A baseline whose level adapts, by one of the rules of `definetti.levels`."""
 
     learns_from_misses = True
-    _rule: adaptive.AdaptiveLevel
+    _rule: levels.AdaptiveLevel
 
     def partial_fit(self: Self, observations: Any, states: Any) -> Self:
         """Judge the set of a new window by its labels, adapt the level, and take the window in."""
@@ -30,14 +30,14 @@ class Adapting(Baseline):
         self._read_rule(self._rule)
         return self
 
-    def _make_rule(self) -> adaptive.AdaptiveLevel:
+    def _make_rule(self) -> levels.AdaptiveLevel:
         """Return the rule, which refuses parameters that make no sense."""
         raise NotImplementedError
 
     def _check(self) -> None:
         self._make_rule()
 
-    def _read_rule(self, rule: adaptive.AdaptiveLevel) -> None:
+    def _read_rule(self, rule: levels.AdaptiveLevel) -> None:
         self.alpha_, self.rounds_, self.misses_ = (
             Fraction(rule.alpha),
             rule.n_labels,
@@ -118,7 +118,7 @@ class TunedLevel(Adapting, name="dtaci"):
     Notes
     -----
     The parameters are those of `definetti.experiments.Baseline`, and attributes and rounds those
-    of `AdaptiveInference`; the rule is `definetti.adaptive.DtACI`.
+    of `AdaptiveInference`; the rule is `definetti.levels.DtACI`.
     """
 
     title = "dynamically tuned adaptive conformal inference"
@@ -136,7 +136,7 @@ class ControlledLevel(Adapting, name="quantile_pid"):
     Notes
     -----
     The parameters are those of `definetti.experiments.Baseline`, and attributes and rounds those
-    of `AdaptiveInference`; the rule is `definetti.adaptive.QuantilePID`.
+    of `AdaptiveInference`; the rule is `definetti.levels.QuantilePID`.
     """
 
     title = "conformal PID control"

@@ -16,7 +16,6 @@ from definetti._system.arrays import FloatArray
 from definetti._system.checks import checked_choice, checked_number, entropy_of, warn_caller
 from definetti._system.interrupts import hold_signals
 from definetti._system.mixins import Locked, Saved
-from definetti.adaptive import AdaptiveLevel
 from definetti.conformal import ConformalHMM
 from definetti.data.labels import hashable, is_missing, listed, plain_label
 from definetti.data.timing import (
@@ -27,7 +26,7 @@ from definetti.data.timing import (
     without_index,
 )
 from definetti.exceptions import ChangeWarning, HoleWarning
-from definetti.levels import Levels, read_levels
+from definetti.levels import AdaptiveLevel, Levels, read_levels
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale, show_capital
 from definetti.monitor.evidence import CoverageTest, LawTest
 from definetti.monitor.files import measure_memory, put_together, take_apart
@@ -84,7 +83,7 @@ class Monitor(Locked, Saved):
         observation, the sets are exact again if the law stays as it is from there on. At the
         estimated change, where the capital was lowest, more is known and sets are smaller, but
         data that chose the cut are used: only approximately valid.
-    adaptive : name in `definetti.adaptive.AdaptiveLevel.named`, or AdaptiveLevel
+    adaptive : name in `definetti.levels.AdaptiveLevel.named`, or AdaptiveLevel
         The level that adapts; one by name has the estimator's level.
     adapt_from : {"alarm", "beginning"}, default "alarm"
         Since when it does: since an alarm with ``on_alarm="adapt"``, or from the beginning,

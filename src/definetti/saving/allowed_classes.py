@@ -15,7 +15,6 @@ import numpy as np
 from definetti._system.checks import checked_prior
 from definetti._system.files import claim_memory
 from definetti._system.mixins import Saved
-from definetti.adaptive import AdaptiveLevel
 from definetti.check import Curve, Diagnosis, Finding, MeasuredCoverage, Residuals
 from definetti.conformal import ConformalHMM, GroupedConformalHMM
 from definetti.conformal.sequences import ConformalSequences
@@ -40,6 +39,7 @@ from definetti.emissions.mixed import Column, Columns, FixedMixed
 from definetti.emissions.tables import Chunks, Raw, Rows
 from definetti.emissions.tempered import Boosted, Classes, Linear, Tempered, TrainedClasses
 from definetti.emissions.words import FixedLabels, Lexicon
+from definetti.levels import AdaptiveLevel
 from definetti.martingales import Alarm, ConfidenceSequence, Martingale
 from definetti.memory import Memory
 from definetti.models import HMM, Auto, FromHmmlearn, TrainedHMM

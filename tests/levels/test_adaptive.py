@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from definetti.adaptive import ACI, AdaptiveLevel, DtACI, QuantilePID
 from definetti.engine.pvalues import Rank
+from definetti.levels import ACI, AdaptiveLevel, DtACI, QuantilePID
 
 RNG = np.random.default_rng(0)
 # How the p-value of the truth is chosen by someone who knows what is in force.
