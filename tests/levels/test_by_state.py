@@ -306,7 +306,7 @@ def test_the_report_says_where_each_level_holds():
     assert "Where the last state is another: on average, at least 80 of 100 such sets" in said
     said = promise({"N1": 0.99, None: 0.8}, 1, "all", 0, True, "present state")
     assert said.startswith("Where the present state is N1: ")
-    assert "by visits" in said
+    assert "while visits are few" in said
 
 
 # The command line.
