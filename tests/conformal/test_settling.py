@@ -117,7 +117,7 @@ def test_a_plain_chain_goes_on_before_it_is_first_asked():
 
 
 def test_the_law_is_that_of_all_observations(data, monkeypatch):
-    monkeypatch.setattr("definetti.conformal.estimator.is_slow", lambda n, steps, *_: steps > 1)
+    monkeypatch.setattr("definetti.conformal.tasks.is_slow", lambda n, steps, *_: steps > 1)
     y, x = data
     whole = np.abs(np.round(y[:, 0]))
     seen = [*whole[:150].tolist(), *y[150:LENGTH, 0].tolist()]  # counts, and then numbers
@@ -174,7 +174,7 @@ THREE = np.array([0.5, 0.3, 0.2]), np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [
 @pytest.mark.parametrize("least", [2, 3])
 def test_it_is_exact_where_it_goes_by_states_that_nobody_declared(monkeypatch, least):
     """Whether it settles must be the same for all rearrangements of what was completed."""
-    monkeypatch.setattr("definetti.conformal.estimator.is_slow", lambda n, *_: n >= least)
+    monkeypatch.setattr("definetti.conformal.tasks.is_slow", lambda n, *_: n >= least)
     (initial, transition), length, level = THREE, 4, Fraction(4, 5)
     cp = ConformalHMM(symmetry="spaced", smoothing=True, random_state=0)
     covered, all_, settled = np.zeros(3), np.zeros(3), set()
