@@ -42,7 +42,7 @@ def add(**row):
     return pl.concat([ROWS, pl.DataFrame([row], schema=ROWS.schema)])
 
 
-TIES = "order is the same in rows 40 and 41 of the series 'q'; it must tell which came first"
+TIES = "order is the same in rows 41 and 42 of the series 'q'; it must tell which came first"
 NAMELESS = "column 'who' is empty in"
 NUMBERS = "column 'when' has numbers in text, which sort as '10' before '9'; write numbers alone"
 KIND = "write them alike, all as text or all as numbers"
