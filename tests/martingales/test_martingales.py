@@ -192,16 +192,6 @@ def test_a_change_is_found_soon_however_late_it_comes(quiet):
     assert logs[:quiet].max() < np.log(20) <= logs[quiet : quiet + 60].max()
 
 
-def test_a_state_from_before_there_was_patience_goes_on_as_it_did():
-    p = np.random.default_rng(6).random(80)
-    old, new = SleeperStayer(patience=0), SleeperStayer()
-    old.update_many(p[:40])
-    assert len(old.state) == len(new.state) - 1
-    new.restore(old.state)
-    assert new.patience == 0
-    np.testing.assert_array_equal(new.update_many(p[40:]), old.update_many(p[40:]))
-
-
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
