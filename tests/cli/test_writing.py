@@ -120,7 +120,7 @@ def test_unlabelled_rows_are_gaps():
     assert (len(table.states), table.new_rows) == (75, 2)
     assert [table.rows[k] for k in (0, 19, 20, 53, 74)] == [0, 19, 22, 56, 77]
     assert "3 rows have no stage before the last label, the first in row 21" in table.notes[-1]
-    assert "compared with the 22 rows after it" in table.notes[-1]
+    assert "compared with the 22 rows after the last gap" in table.notes[-1]
     assert table.keys["who"].to_list()[20] == "p022"
     assert table.new_keys["who"].to_list() == ["p078", "p079"]
 

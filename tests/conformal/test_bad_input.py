@@ -285,6 +285,14 @@ def test_observations_of_another_width_than_at_fit(old, new):
     refuses(lambda: old.p_value(new, ["sun"]), "new_observations")
     refuses(lambda: old.evaluate(new, ["sun"]), "new_observations")
     refuses(lambda: old.partial_fit(new, ["sun"]), "observations")
+
+
+@pytest.mark.parametrize(
+    "new",
+    [np.array("hat"), np.zeros((0, 3)), [{"hat"}], [(["hat"],)]],
+    ids=["no axis", "no rows", "a set", "a list in a tuple"],
+)
+def test_observations_that_are_neither_symbols_nor_rows(old, new):
     refuses(lambda: old.fit(new, ["sun"]), "observations")
 
 

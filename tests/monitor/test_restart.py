@@ -173,7 +173,7 @@ def test_windows_after_a_restart_never_hold_the_observation_at_the_alarm(
     task, compared = cp._task([0, 1], None), 0
     for candidate in product((0, 1), repeat=2):
         completion = task.complete(np.array(candidate))
-        windows = task.windows_of(task.rearrange(completion))
+        windows, _ = task.windows_to_rank_among(task.rearrange(completion))
         compared += len(windows.start) - 1
         assert not (windows.observations == cp.symbols_.index(7)).any()
     assert compared > 10

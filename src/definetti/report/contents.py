@@ -215,13 +215,13 @@ def report_series(
 
     Examples
     --------
-    >>> from definetti import ConformalHMM
+    >>> from definetti import ConformalHMM, GroupedConformalHMM
     >>> from definetti.evaluation import backtest_series
     >>> from definetti.simulate import weather
     >>> y, x = weather(200, random_state=0)
     >>> towns = ["Rome"] * 100 + ["Oslo"] * 100
     >>> cp = ConformalHMM(random_state=0)
-    >>> found = backtest_series(cp, y, x, towns)
+    >>> found = backtest_series(GroupedConformalHMM(cp), y, x, towns)
     >>> report_series(found)
     Report: 2 series; .save('report.html') writes the page
     >>> rome = make_report(cp, y[:100], x[:100], windows=20)
@@ -237,7 +237,7 @@ def report_series(
         raise TypeError(
             "found must be a SeriesEvaluation, or one for each level, got "
             f"{type(odd[0]).__name__ if odd else 'none'}; definetti.evaluation.backtest_series and "
-            "ConformalHMM.evaluate return one"
+            "GroupedConformalHMM.evaluate return one"
         )
     rest: dict[str, Any] = {"levels": None, "states": [], "notes": []}
     if one is not None:

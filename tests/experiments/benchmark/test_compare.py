@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from definetti._system.cells import Cell
 from definetti.cli.experiments import compare as command
+from definetti.cli.options import expand_options
 from definetti.experiments import Baseline
 from definetti.experiments.benchmark import compare, work
 from definetti.experiments.contestants import CONTESTANTS
@@ -21,7 +22,7 @@ from definetti.experiments.standings import say_verdict, verdicts
 from definetti.experiments.worlds import DRAWN, SLEEP, WORDS, selected
 
 app = typer.Typer(pretty_exceptions_enable=False)
-app.command()(command)
+app.command()(expand_options(command))
 SOME = ["full+path", "classical", "adaptivelevel"]
 
 
@@ -238,7 +239,7 @@ def test_the_command_end_to_end(tmp_path):
     (["--worlds", "mars"], "worlds has no 'mars'; choose among figure1, figure2, sticky"),
     (["--methods", "magic"], "methods has no 'magic'; choose among full+path"),
     (["--worlds", "words"], "get it from Universal Dependencies"),
-    (["--jobs", "0"], "0 processes"),
+    (["--jobs", "0"], "--jobs must not be 0"),
     (["--repetitions", "0"], "repetitions"),
     (["--seed", "-1"], "seed"),
 ])  # fmt: skip

@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 
 from definetti import experiments
 from definetti.cli import experiments as running
+from definetti.cli.options import expand_options
 from definetti.experiments import OURS, PUBLISHED, figure1
 from definetti.experiments.grids import FIGURE1_POINTS
 
 app = typer.Typer(pretty_exceptions_enable=False)
-app.command()(running.reproduce)
+app.command()(expand_options(running.reproduce))
 
 
 def asked(*arguments):
@@ -60,7 +61,7 @@ def test_a_promise_that_is_not_kept_is_exit_code_1(small, tmp_path, monkeypatch)
 @pytest.mark.parametrize(("arguments", "message"), [
     (["figure9"], "figure9"),
     (["figure1", "--repetitions", "0"], "repetitions"),
-    (["figure1", "--jobs", "0"], "0 processes"),
+    (["figure1", "--jobs", "0"], "--jobs must not be 0"),
     (["figure1", "--seed", "-1"], "seed"),
     (["table1"], "--data"),
     (["all"], "--data"),
