@@ -30,7 +30,7 @@ from definetti.symmetry.departures import grown
 Counts = npt.NDArray[np.int32]
 ROWS = 2**16  # steps of windows that are scored in one go
 CANDIDATES = 2**23  # of all windows that are ranked at once: about 220 MB
-FEW = 32  # scores that are put into a sorted list one by one
+STEPS = 2**6  # that looking up a candidate in a tree takes, about
 READ = 2**17  # candidates whose ranks are handed on in one go, which a cache holds
 
 
@@ -198,10 +198,32 @@ def rank_along_chains(
     found = np.empty((2, *scores.shape), dtype=np.int32)
     total = np.empty(latest.shape, dtype=np.int32)
     most = min(chains.most, len(chains.parents))
-    rank = _rank if most < len(chains.parents) else _rank_growing
+    if most == len(chains.parents) and chains.groups.max(initial=0) == 0:
+        _rank_in_one_chain(chains, past, latest, scores, found, total)
+        return found[0], found[1], total
     for part in cut_pieces(len(scores), most * max(1, scores.shape[1])):
-        rank(*chains[1:3], past, latest[part], scores[part], most, found[:, part], total[part])
+        _rank(*chains[1:3], past, latest[part], scores[part], most, found[:, part], total[part])
     return found[0], found[1], total
+
+
+def _rank_in_one_chain(
+    chains: Chains,
+    past: FloatArray,
+    latest: Counts,
+    scores: FloatArray,
+    found: Counts,
+    total: Counts,
+) -> None:
+    """Rank as `_rank` does where one chain grows without bound, in O(log T) a candidate."""
+    values, places = np.unique(past[chains.counted], return_inverse=True)
+    by_time = np.full(len(past), -1)
+    by_time[chains.counted] = places
+    tree, chain = np.zeros(len(values) + 1, dtype=np.int32), np.array([-1, 0])
+    for part in cut_pieces(len(scores), STEPS * max(1, scores.shape[1])):
+        _rank_growing(
+            chains.parents, by_time, values, tree, chain, latest[part, 0], scores[part],
+            found[:, part], total[part, 0],
+        )  # fmt: skip
 
 
 @kernel
@@ -242,45 +264,50 @@ def _rank(
 @kernel
 def _rank_growing(
     parents: IntArray,
-    counted: npt.NDArray[np.bool_],
-    past: FloatArray,
+    places: IntArray,
+    values: FloatArray,
+    tree: Counts,
+    chain: IntArray,
     latest: Counts,
     scores: FloatArray,
-    most: int,
     found: Counts,
     total: Counts,
 ) -> None:
-    """Keep the scores of a whole chain sorted, put those into it by which it grows, and look up."""
-    windows, members = scores.shape
-    width = latest.shape[1]
-    chain, new = np.empty(most), np.empty(most)
-    for g in range(width):
-        end, size = np.int64(-1), 0
-        for w in range(windows):
-            if latest[w, g] != end:
-                node, more = np.int64(latest[w, g]), 0
-                while node >= 0 and node != end:
-                    if counted[node]:
-                        new[more] = past[node]
-                        more += 1
-                    node = parents[node]
-                size = size if node >= 0 else 0  # it is the chain of before, or another
-                end = np.int64(latest[w, g])
-                if more < FEW:
-                    for value in new[:more]:
-                        place = np.searchsorted(chain[:size], value)
-                        chain[place + 1 : size + 1] = chain[place:size].copy()
-                        chain[place] = value
-                        size += 1
-                else:
-                    chain[size : size + more] = new[:more]
-                    size += more
-                    chain[:size].sort()
-            total[w, g] = size + 1
-            for c in range(g, members, width):
-                high = np.searchsorted(chain[:size], scores[w, c], side="right")
-                low = np.searchsorted(chain[:size], scores[w, c])
-                found[0, w, c], found[1, w, c] = size - high, high - low + 1
+    """Count the scores of a chain in a binary indexed tree (Fenwick 1994) as the chain grows.
+
+    Parameters
+    ----------
+    places : (T,) the place of each score of the chain among the sorted values; −1 for none
+    tree, chain : counts by value, the latest end and the number of scores so far; both are changed
+    """
+    for w in range(len(scores)):
+        node = np.int64(latest[w])
+        while node >= 0 and node != chain[0]:
+            node = parents[node]
+        if node != chain[0]:  # another chain than before
+            tree[:], chain[0], chain[1] = 0, -1, 0
+        node = np.int64(latest[w])
+        while node != chain[0]:
+            if places[node] >= 0:
+                k = places[node] + 1
+                while k < len(tree):
+                    tree[k] += 1
+                    k += k & -k
+                chain[1] += 1
+            node = parents[node]
+        chain[0] = latest[w]
+        total[w] = chain[1] + 1
+        for c in range(scores.shape[1]):
+            below, upto = 0, 0
+            k = np.searchsorted(values, scores[w, c])
+            while k > 0:
+                below += tree[k]
+                k -= k & -k
+            k = np.searchsorted(values, scores[w, c], side="right")
+            while k > 0:
+                upto += tree[k]
+                k -= k & -k
+            found[0, w, c], found[1, w, c] = chain[1] - upto, upto - below + 1
 
 
 class Ways(NamedTuple):
