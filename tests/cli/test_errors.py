@@ -30,7 +30,9 @@ def test_backtest_of_long_windows_fixes_the_model(ask_all, file):
     assert [name for name, done in found.items() if fixed in done.err] == [
         "long", "long, for programs",
     ]  # fmt: skip
-    assert list(json.loads(found["between"].out)["methods"]) == ["definetti", "repeat last state"]
+    assert list(json.loads(found["between"].out)["methods"]) == [
+        "definetti", "without observations", "repeat last state",
+    ]  # fmt: skip
     assert "classical" not in found["long"].out
     assert "10 windows of 20" in found["long"].out
 

@@ -13,7 +13,15 @@ import pytest
 from tests.making import drawing
 from tests.saving.answers import answers, check_same, passed
 
-from definetti import HMM, ConformalHMM, ConformalSequences, FromHmmlearn, given_hmm, load
+from definetti import (
+    HMM,
+    ConformalHMM,
+    ConformalSequences,
+    Errors,
+    FromHmmlearn,
+    given_hmm,
+    load,
+)
 from definetti.emissions import Categorical, Emission, Gaussian
 from definetti.exceptions import NotExactWarning
 from definetti.memory import Age, Memory
@@ -170,10 +178,12 @@ def test_long_horizons_and_steps(tmp_path):
     cp = fitted(train_size=0.5, max_candidates=100)
     again = passed(cp, tmp_path)
     assert answers(again, NEW * 5) == answers(cp, NEW * 5)
-    cp.set_params(guarantee="steps")
-    again = passed(cp, tmp_path)
     new = NEW * 3
-    assert again.predict_set(new, lag=2).steps == cp.predict_set(new, lag=2).steps
+    for guarantee in ("steps", "errors", Errors(1)):
+        cp.set_params(guarantee=guarantee)
+        again = passed(cp, tmp_path)
+        assert again.guarantee == guarantee
+        assert again.predict_set(new, lag=2).steps == cp.predict_set(new, lag=2).steps
 
 
 LABELS = {
@@ -250,6 +260,7 @@ SEQUENCES = {
     "as it comes": {},
     "drawn": {"random_state": 4, "states": ["rain", "sun", "snow"]},
     "all right": {"guarantee": "all"},
+    "all but one": {"guarantee": Errors(1)},
     "numbers": {"model": HMM(emission=Gaussian("diagonal"))},
 }
 

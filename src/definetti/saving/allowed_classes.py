@@ -49,7 +49,7 @@ from definetti.models.predictors import SequenceSmoother
 from definetti.models.selection import ModelSelection, SelectedHMM
 from definetti.monitor import Monitor
 from definetti.scores import Score
-from definetti.sets import PredictionSet
+from definetti.sets import Errors, PredictionSet
 from definetti.symmetry import BlockGroup, Symmetry, TogetherDepartures
 from definetti.symmetry.base import Remembering
 
@@ -300,6 +300,7 @@ def _kind(name: str, made: type[Any], check: Callable[..., None] | None = None) 
 KINDS = [
     _kind("conformal hmm", ConformalHMM),
     _kind("grouped conformal hmm", GroupedConformalHMM),
+    _kind("errors", Errors),
     _kind("conformal sequences", ConformalSequences),
     _kind("monitor", Monitor),
     _kind("prediction set", PredictionSet, _check_set),
