@@ -16,7 +16,7 @@ from definetti import HMM, ConformalHMM
 from definetti._system.arrays import IntArray
 from definetti.data.candidates import all_candidates
 from definetti.emissions import Gaussian
-from definetti.engine.rank import Ranked, rank_general
+from definetti.engine.algorithm import Ranked, rank_general
 from definetti.engine.task import PredictionTask
 
 ROUNDS, COLUMNS, LEAST = 3, 12, 20.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from definetti import HMM, ConformalHMM
-from definetti.engine.rank import rank
+from definetti.engine.algorithm import rank
 from definetti.evaluation.rolling import roll_levels
 from definetti.verify import enumerate_ranks
 

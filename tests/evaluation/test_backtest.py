@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from definetti import ConformalHMM, Errors
 from definetti.cli import app
 from definetti.cli.printing import make_plain
-from definetti.engine.rank import PredictionTask
+from definetti.engine.algorithm import PredictionTask
 from definetti.evaluation import START, WINDOWS
 from definetti.evaluation.backtest import REPEAT, WITHOUT, find_begin, run_backtest
 from definetti.evaluation.rolling import roll_windows

@@ -14,7 +14,7 @@ from tests.making import grouped
 from definetti import HMM, ConformalHMM
 from definetti.emissions import Poisson
 from definetti.emissions.choice import choose
-from definetti.engine.rank import rank
+from definetti.engine.algorithm import rank
 from definetti.levels import budget
 from definetti.monitor import Monitor
 from definetti.simulate import sample

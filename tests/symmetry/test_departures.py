@@ -12,7 +12,7 @@ from tests.making import promising
 from definetti import HMM, ConformalHMM, LatticeSet, StepSets, given_hmm, load
 from definetti.cli.verify import MODELS
 from definetti.data.history import Completion, History
-from definetti.engine.rank import rank
+from definetti.engine.algorithm import rank
 from definetti.exceptions import FewBlocksWarning
 from definetti.monitor import Monitor
 from definetti.report.wording import promise

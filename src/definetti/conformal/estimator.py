@@ -19,8 +19,8 @@ from definetti.data.candidates import (
 )
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import array_of, readable
+from definetti.engine.algorithm import rank
 from definetti.engine.pvalues import Rank, p_values_of
-from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.rolling import share_right

@@ -14,8 +14,8 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray, as_float
 from definetti.data.history import Windows
 from definetti.data.labels import MISSING
+from definetti.engine.algorithm import rank
 from definetti.engine.pvalues import Rank
-from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.experiments.baseline import Baseline, Standing, all_scores, weighed_ranks
 from definetti.models.base import Estimate

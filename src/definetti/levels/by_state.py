@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti.data.labels import plain_label
-from definetti.engine.filling import chances_to_fill
+from definetti.engine.filling_chances import chances_to_fill
 from definetti.engine.pvalues import Rank, chances, miscoverage
 
 ConfidenceLevel = float | Mapping[Any, float]

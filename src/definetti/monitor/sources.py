@@ -14,8 +14,8 @@ from definetti._system.arrays import FloatArray
 from definetti.conformal import ConformalHMM
 from definetti.data.history import Windows
 from definetti.data.labels import Alphabet, checked_states, is_missing, require
+from definetti.engine.algorithm import rank_by_scores
 from definetti.engine.pvalues import Rank, Ranked
-from definetti.engine.rank import rank_by_scores
 from definetti.engine.stream import (
     PARTS,
     Stream,

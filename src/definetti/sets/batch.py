@@ -14,9 +14,9 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import all_candidates, check_listing
 from definetti.data.labels import check_length, checked_states, plain
+from definetti.engine.algorithm import rank
 from definetti.engine.past import rank_after
 from definetti.engine.pvalues import Ranked, membership, p_values_of
-from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.levels import ConfidenceLevel, Levels
 from definetti.sets.base import Backend, column_labels, installed, promise

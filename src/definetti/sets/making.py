@@ -13,9 +13,9 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import warn_caller
 from definetti.data.candidates import all_candidates, check_listing
+from definetti.engine.algorithm import rank
 from definetti.engine.past import past_by_state
 from definetti.engine.pvalues import Ranked, membership, p_values_of
-from definetti.engine.rank import rank
 from definetti.engine.task import PredictionTask
 from definetti.engine.thresholds import blocks_needed, limit, risk_limit
 from definetti.exceptions import FewBlocksWarning

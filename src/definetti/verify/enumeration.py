@@ -18,7 +18,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_limit, checked_model, checked_number
 from definetti._system.terminal import show_progress
 from definetti.conformal import ConformalHMM
-from definetti.engine.filling import place_candidates
+from definetti.engine.filling_chances import place_candidates
 from definetti.engine.pvalues import Rank
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
 
