@@ -46,7 +46,7 @@ SITUATIONS = [
     Situation(
         "One machine was inspected every day of a year. For the sixty days after it there are only "
         "sensors, and the state should be right on nearly all of these days.",
-        ("One", "First rows", "Dozens"),
+        ("One", "First rows", "Dozens of steps"),
         "B",
         's = ConformalHMM(guarantee="steps", train_size=0.5).fit(y, x).predict_set(long)',
     ),
