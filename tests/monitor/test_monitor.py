@@ -516,17 +516,17 @@ def test_a_picture_has_capitals_coverage_and_sets(tmp_path: Any) -> None:
     matplotlib.use("Agg")
     monitor = changing(on_alarm="restart")
     axes = monitor.plot()
-    assert [line.get_label() for line in axes[0].lines][:3] == list(monitor.parts)
+    assert [line.get_label() for line in axes[0].lines][:4] == ["coverage", *monitor.parts]
     again = monitor.plot(axes)
     assert again is axes
-    assert len(axes[0].lines) == 5
+    assert len(axes[0].lines) == 7  # four capitals, two thresholds, one alarm
     axes[0].figure.savefig(tmp_path / "monitor.png")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ChangeWarning)
         many = changing(alarm=CUSUM(10_000), parts=[*PARTS, "visits"])
     told = [line.get_label() for line in many.plot()[0].lines]
-    assert told[: len(many.parts)] == list(many.parts)
-    assert "grown" in told[len(many.parts)]
+    assert told[: 1 + len(many.parts)] == ["coverage", *many.parts]
+    assert any("grown" in label for label in told[1 + len(many.parts) :])
     matplotlib.pyplot.close("all")
 
 

@@ -286,6 +286,7 @@ def _check_set(sequences: Any, p_values: Any, states: Any, horizon: Any, **other
     require(is_array(p_values, np.float64, 1) and len(p_values) == len(sequences), "a p-value")
     every = others["all_p_values"]
     require(isinstance(states, tuple), "a set")
+    require(all(label in states for path in sequences for label in path), "a sequence")
     most = None if every is None else len(states) ** horizon if horizon < 64 else -1
     require(every is None or (is_array(every, np.float64, 1) and len(every) == most), "a p-value")
 
