@@ -198,7 +198,8 @@ def rank_along_chains(
     found = np.empty((2, *scores.shape), dtype=np.int32)
     total = np.empty(latest.shape, dtype=np.int32)
     most = min(chains.most, len(chains.parents))
-    if most == len(chains.parents) and chains.groups.max(initial=0) == 0:
+    alone = latest.shape[1] == 1 and chains.groups.max(initial=0) == 0
+    if alone and most == len(chains.parents):
         _rank_in_one_chain(chains, past, latest, scores, found, total)
         return found[0], found[1], total
     for part in cut_pieces(len(scores), most * max(1, scores.shape[1])):
