@@ -90,3 +90,17 @@ def lingering(histories: Sequence[Recording]) -> float | None:
         products += float((values[1:] * values[:-1]).sum())
         squares += float((values[1:] ** 2).sum())
     return products / squares
+
+
+def describe(name: str, histories: Sequence[Recording]) -> str:
+    """Say in words how far the histories of one kind are from a hidden Markov model."""
+    memory, change = departure(histories, two_back), departure(histories, half)
+    text = (
+        f"{name}: the state before the present one adds {memory.bits:.3f} bits about the next "
+        f"(at most {memory.chance:.3f} by chance); the half of the history adds {change.bits:.3f} "
+        f"({change.chance:.3f})"
+    )
+    correlation = lingering(histories)
+    if correlation is None:
+        return f"{text}."
+    return f"{text}; successive observations have correlation {correlation:.2f} given the state."

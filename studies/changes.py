@@ -20,13 +20,12 @@ from definetti import HMM, ConformalHMM, Monitor
 from definetti._system.arrays import FloatArray
 from definetti.exceptions import ChangeWarning
 from definetti.experiments.contestants import CONTESTANTS
-from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import EASY, HARD, Recording
 from definetti.levels import ACI, AdaptiveLevel, DtACI, QuantilePID
 from definetti.monitor import Step
 from definetti.sets import PredictionSet
+from studies.choices import read
 from studies.data import missing
-from studies.real_data import Data, read
 from studies.streams import World, draw, make_changes
 
 LEVEL = 0.8
@@ -151,16 +150,12 @@ def study_real(folder: Path, histories: int, console: Console) -> None:
     """Print the same of recorded histories, of which nobody knows whether they change."""
     if message := missing(folder):
         raise SystemExit(message)
-    series = [
-        Data(one.name, [Recording(None, one.states)], HMM(), (1,), 1)
-        for one in read_series(folder / "paper")
-    ]
-    for data in [*read(folder), *series]:
+    for data in read(folder):
         table = Table("data", "steps", "sets", "all steps", "size", "second half", "size", "alarms")
         labels = sorted({state for history in data.histories for state in history.states})
         every: dict[str, list[AfterChange]] = {}
-        first = SERIES_LABELLED if data in series else REAL_LABELLED
         some, kind = data.histories[:histories], KINDS.get(data.name, "nothing")
+        first = SERIES_LABELLED if kind == "nothing" else REAL_LABELLED
         for k, history in enumerate(
             track(some, description=data.name, console=console, transient=True)
         ):

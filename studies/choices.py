@@ -27,9 +27,7 @@ from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import Recording, read_sleep, read_words
 from definetti.memory import Age, Memory, Order
 from definetti.symmetry import Full
-from studies.data import SLEEP, WORDS, missing
-from studies.real_data import HERE
-from studies.rolling import LABELLED, TRAINED
+from studies.data import FOLDER, LABELLED, SLEEP, TRAINED, WORDS, missing
 
 LEVELS = (0.8, 0.9, 0.95)
 HORIZONS = (1, 3, 10, 30)
@@ -172,7 +170,7 @@ def print_choices(console: Console, rows: Sequence[Combination]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Work all cells out, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m studies.choices", description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--windows", type=int, default=400, help="per row, about; default 400")
     parser.add_argument("--output", type=Path, help="read and write this CSV file, too")
     parser.add_argument("--horizons", type=int, nargs="*", help="these alone")

@@ -1,4 +1,4 @@
-"""Where the public data lie that the studies are about."""
+"""Where the public data are that the studies use, and which part of a history they predict."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from pathlib import Path
 
 from definetti.experiments import worlds
 
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"
 SLEEP = Path("sleep_edf", worlds.SLEEP)
 WORDS = Path("ud_english_pud", worlds.WORDS)
+ENTITIES = Path("conllpp", "conllpp_test.txt.gz")
+PAPER = Path("paper")
 ORIGINS = {path: worlds.ORIGINS[path.name] for path in (SLEEP, WORDS)}
+
+TRAINED, LABELLED = 0.5, 0.75  # shares of a history: trained on, labelled before the first window
 
 
 def missing(folder: Path) -> str | None:

@@ -21,9 +21,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.engine.pvalues import miscoverage
 from definetti.memory import Memory
 from studies.choices import MEMORIES, RecordedKind, read
-from studies.data import missing
-from studies.real_data import HERE
-from studies.rolling import LABELLED, TRAINED
+from studies.data import FOLDER, LABELLED, TRAINED, missing
 
 LEVELS = (0.8, 0.9)
 BACKING = 5.0  # visits to a token that count as much as all to its state
@@ -91,7 +89,7 @@ def _back_off(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m studies.memories", description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=FOLDER)
     given = parser.parse_args(arguments)
     if message := missing(given.data):
         print(message, file=sys.stderr)

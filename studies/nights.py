@@ -27,9 +27,8 @@ from definetti.exceptions import FewBlocksWarning
 from definetti.experiments.worlds import read_nights
 from definetti.models.hmm import HMM
 from definetti.sets import Errors, StepSets
-from studies.data import ORIGINS, SLEEP
+from studies.data import FOLDER, ORIGINS, SLEEP
 
-HERE = Path(__file__).resolve().parents[1]
 STAGES = ["W", "REM", "N1", "N2", "N3"]
 TRAINED = {"subject": 2, "night": 5}  # so few because it takes 9 units at level 0.9 to calibrate
 LEVELS = (0.9, 0.8)
@@ -228,7 +227,7 @@ def draw_night(night: ScaledNight, s: StepSets, path: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, and draw a night if asked to."""
     parser = argparse.ArgumentParser(prog="python -m studies.nights", description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--splits", type=int, default=10, help="tests per unit; default 10")
     parser.add_argument("--picture", type=Path, help="draw one night into this file")
     given = parser.parse_args(arguments)

@@ -1,143 +1,374 @@
-"""Coverage and size on real data, against calibration that ignores time.
+"""Measure the default estimator and its rivals on all recorded data and on drawn worlds.
 
-`python -m studies.real_data --data ../shared/data` prints the table.
+`python -m studies.real_data --data ../shared/data --output real_data.jsonl` backtests every data
+set at every horizon and prints the tables of docs/real-data.md. A stopped run goes on where it
+stopped, `--only sleep` takes one data set, and `--table` prints what the file has.
+
+Every method predicts the same windows of the last 40 % of a history, each from all rows before it;
+what is trained is trained on the same rows:
+
+- default: ``ConformalHMM`` with half of these rows as `train_size`, for which "auto" chooses the
+  model; refitted: ``ConformalHMM()``; departures: the default with ``symmetry="departures"``;
+  recent=…: the default that compares with another number of past windows;
+- without observations, classical (split conformal prediction with the chosen predictor, marginal),
+  classical with previous state, repeat last state: the rows of `definetti.evaluation.run_backtest`;
+- class-conditional: split conformal prediction, calibrated for each state; Bonferroni: each step of
+  the window by the classical method, with its share of the error; posterior: the most probable
+  sequences up to the level;
+- each sentence a series (entities): `GroupedConformalHMM` with ``series="all"``.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
+import gzip
+import json
 import sys
-from collections.abc import Sequence
-from functools import partial
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rich.console import Console
+import numpy as np
 
-from definetti import HMM, ConformalHMM
-from definetti.emissions import Gaussian, Words
+from definetti import ConformalHMM, GroupedConformalHMM
+from definetti.data.candidates import all_candidates, is_long
+from definetti.data.history import Windows
+from definetti.evaluation import backtest_series, run_backtest
+from definetti.evaluation.backtest import CLASSICAL, OURS, Backtest, JudgedLevels
+from definetti.evaluation.summarize import exact_interval
+from definetti.experiments import ClassConditional
+from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import Recording, read_sleep, read_words
-from definetti.memory import Age, Memory
-from definetti.symmetry import Symmetry
-from studies.calibration import AllWindows
-from studies.data import SLEEP, WORDS, missing
-from studies.report import explain, print_table
-from studies.rolling import TRAINED, StudiedMethod, rank_windows
-from studies.rows import StudyRow, sum_up_windows
+from definetti.symmetry import Spaced
+from studies.assumptions import describe
+from studies.data import ENTITIES, FOLDER, PAPER, SLEEP, WORDS, missing
 
-HERE = Path(__file__).resolve().parents[1]
-HORIZONS = (1, 3)
-MEMORIES = ((1, ""), (2, ", memory 2"), (Age(20), ", age"))
+LEVELS, HORIZONS = (0.8, 0.9, 0.95), (1, 3, 10, 30)
+START, WINDOWS = 0.6, 300  # share of rows before the first window; most windows of several steps
+LISTED = 1_000  # sequences that rivals without a lattice may list for each window
+ENOUGH = 20  # windows that end in a state, for its own coverage to be shown
+RECENT = (50, 100, None)  # beside the default of 200
+DEFAULT, REFITTED, SENTENCES = "default", "refitted", "each sentence a series"
 
 
-class Data(NamedTuple):
-    """Histories of one kind and the model for them.
-
-    Attributes
-    ----------
-    refitted : the horizons at which refitting for every candidate is affordable
-    fewer : by how much to divide the number of windows at horizons above one
-    """
+class History(NamedTuple):
+    """A labelled history; `lengths` are those of its segments, None where it has no gaps."""
 
     name: str
-    histories: list[Recording]
-    model: HMM
-    refitted: tuple[int, ...]
-    fewer: int
+    observations: Any
+    states: list[Any]
+    lengths: list[int] | None = None
 
 
-def read(folder: Path) -> list[Data]:
-    """Read both data sets."""
-    nights, text = read_sleep(folder / SLEEP), read_words(folder / WORDS)
-    return [
-        Data("sleep", nights, HMM(emission=Gaussian("full")), HORIZONS, 1),
-        Data("words", text, HMM(emission=Words()), HORIZONS[:1], 2),
-    ]
+class Row(NamedTuple):
+    """What one method achieved on one history at one level.
+
+    `by_state` has the number of windows that end in each state, and of those covered.
+    """
+
+    method: str
+    level: float
+    windows: int
+    covered: int
+    width: float
+    seconds: float
+    by_state: dict[str, list[int]]
 
 
-def methods(data: Data, horizon: int) -> list[list[StudiedMethod]]:
-    """List the ways to make sets; those in one list differ in how they treat ties only."""
-    labels = sorted({state for history in data.histories for state in history.states})
+def read_histories(recordings: Sequence[Recording]) -> list[History]:
+    """Return recordings without gaps as histories."""
+    return [History(one.name, one.observations, list(one.states)) for one in recordings]
 
-    def split(symmetry: str | Symmetry, memory: int | Memory = 1) -> StudiedMethod:
-        def make(length: int) -> ConformalHMM:
-            return ConformalHMM(
-                data.model,
-                symmetry=symmetry,
-                memory=memory,
-                train_size=int(TRAINED * length),
-                states=labels,
-                random_state=0,
-            )
 
-        return StudiedMethod("", make)
-
-    ours, classical = split("spaced"), split(AllWindows())
-    found = [
-        [ours._replace(name="spaced"), ours._replace(name="spaced, smoothed", smoothed=True)],
-        [classical._replace(name="classical")],
-        *(
-            [split("departures", memory)._replace(name=f"departures{words}")]
-            for memory, words in MEMORIES
-        ),
-    ]
-    if horizon in data.refitted:
-        for symmetry in ("full", "spaced", "departures"):
-            refit = partial(
-                ConformalHMM, data.model, symmetry=symmetry, states=labels, random_state=0
-            )
-            found.append([StudiedMethod(f"{symmetry}, refitted", lambda _, refit=refit: refit())])
+def read_paper(folder: Path) -> list[History]:
+    """Return the four series; the observation of a step is the state before it, as in the paper."""
+    found = []
+    for series in read_series(folder / PAPER):
+        states = list(map(str, series.states))
+        found.append(History(series.name, [f"after {state}" for state in states[:-1]], states[1:]))
     return found
 
 
-def run(every: Sequence[Data], windows: int, only: str = "") -> list[StudyRow]:
-    """Evaluate all methods on all data, on about so many windows each.
+def read_entities(folder: Path) -> list[History]:
+    """Return the words of the CoNLL++ test file with their entity tags; a gap between sentences."""
+    words, tags, lengths = [], [], [0]
+    with gzip.open(folder / ENTITIES, "rt", encoding="utf-8") as file:
+        for line in file:
+            fields = line.split()
+            if len(fields) == 4 and fields[0] != "-DOCSTART-":
+                words.append(fields[0])
+                tags.append(fields[3])
+                lengths[-1] += 1
+            elif lengths[-1]:
+                lengths.append(0)
+    return [History("conllpp", words, tags, [length for length in lengths if length])]
 
-    Parameters
-    ----------
-    only : what the name of a method must begin with
-    """
-    table = []
-    for data in every:
-        for horizon in HORIZONS:
-            total = windows if horizon == 1 else windows // data.fewer
-            each = max(1, round(total / len(data.histories)))
-            for group in methods(data, horizon):
-                if not group[0].name.startswith(only):
+
+def draw_world(kind: str) -> list[History]:
+    """Draw five histories of 2,400 steps with four sticky states and three sensors."""
+    histories = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        states = np.zeros(2400, dtype=int)
+        for t in range(1, 2400):
+            states[t] = states[t - 1] if rng.random() < 0.85 else rng.integers(4)
+        sensors = rng.normal(size=(2400, 3))
+        if kind == "drift":
+            sensors += np.linspace(0, 3, 2400)[:, None]
+        if kind == "autocorrelated":
+            for t in range(1, 2400):
+                sensors[t] = 0.95 * sensors[t - 1] + np.sqrt(1 - 0.95**2) * sensors[t]
+        if kind != "useless":
+            sensors += 1.5 * np.eye(4)[states, :3]
+        histories.append(History(f"{kind} {seed}", sensors, list(map(str, states))))
+    return histories
+
+
+DATA: dict[str, Callable[[Path], list[History]]] = {
+    "sleep": lambda folder: read_histories(read_sleep(folder / SLEEP)),
+    "words": lambda folder: read_histories(read_words(folder / WORDS)),
+    "paper": read_paper,
+    "entities": read_entities,
+    "drawn stable": lambda folder: draw_world("stable"),
+    "drawn drift": lambda folder: draw_world("drift"),
+    "drawn autocorrelated": lambda folder: draw_world("autocorrelated"),
+    "drawn useless": lambda folder: draw_world("useless"),
+}
+
+
+def measure(history: History, horizon: int, refitted: bool = True) -> Iterator[Row]:
+    """Yield the rows of all methods on one history."""
+    train_size = training_rows(history)
+    main, seconds = run(history, horizon, train_size=train_size)
+    for method, judged in main.methods.items():
+        yield from rows_of(DEFAULT if method == OURS else method, judged, seconds)
+    variants: dict[str, dict[str, Any]] = {
+        "departures": {"train_size": train_size, "symmetry": "departures"},
+        **{f"recent={k}": {"train_size": train_size, "symmetry": Spaced(recent=k)} for k in RECENT},
+    }
+    if refitted:
+        variants[REFITTED] = {}
+    for name, settings in variants.items():
+        backtest, seconds = run(history, horizon, **settings)
+        yield from rows_of(name, backtest.methods[OURS], seconds)
+    if horizon > 1:
+        yield from measure_bonferroni(history, horizon)
+    if not is_long(len(set(history.states)), horizon, LISTED):
+        yield from measure_class_conditional(main, history, horizon)
+        yield from measure_posterior(main, history, horizon)
+    if history.lengths is not None:
+        yield from measure_sentences(history, horizon)
+
+
+def training_rows(history: History) -> int:
+    """Return half of the rows before the first window, as a number that symmetries may use."""
+    return int(0.5 * START * len(history.states))
+
+
+def run(history: History, horizon: int, levels: Any = LEVELS, **settings: Any) -> Any:
+    """Return the backtest of an estimator with its rivals, and its CPU time."""
+    began = time.process_time()
+    backtest = run_backtest(
+        ConformalHMM(states=sorted(set(history.states)), random_state=0, **settings),
+        history.observations, history.states, horizon, levels=levels, start=START,
+        windows=WINDOWS if horizon > 1 else None, lengths=history.lengths,
+    )  # fmt: skip
+    return backtest, time.process_time() - began
+
+
+def rows_of(method: str, judged: JudgedLevels, seconds: float) -> Iterator[Row]:
+    """Yield the row of each level of the study."""
+    last = judged.truth.reshape(-1, judged.horizon)[:, -1]
+    for place, level in enumerate(judged.levels):
+        found = judged.evaluation(place)
+        yield row_of(method, level, found.covered, found.width, seconds, last)
+
+
+def row_of(
+    method: str, level: float, covered: Any, width: float, seconds: float, last: Any = None
+) -> Row:
+    """Count windows and those covered, in all and by the state in which they end."""
+    by_state = {}
+    if last is not None:
+        by_state = {
+            str(code): [int((last == code).sum()), int(covered[last == code].sum())]
+            for code in np.unique(last).tolist()
+        }
+    return Row(method, level, len(covered), int(covered.sum()), float(width), seconds, by_state)
+
+
+def measure_bonferroni(history: History, horizon: int) -> Iterator[Row]:
+    """Give each step of a window its share of the error; steps are predicted one by one."""
+    shares = {level: round(1 - (1 - level) / horizon, 12) for level in LEVELS}
+    backtest, seconds = run(history, 1, tuple(shares.values()), train_size=training_rows(history))
+    if CLASSICAL not in backtest.methods:
+        return
+    judged = backtest.methods[CLASSICAL]
+    number = len(judged.covers) // horizon
+    for level, share in shares.items():
+        found = judged.evaluation(judged.levels.index(share))
+        steps = found.covered[: number * horizon].reshape(number, horizon)
+        yield row_of("Bonferroni", level, steps.all(axis=1), found.width, seconds)
+
+
+def measure_class_conditional(backtest: Backtest, history: History, horizon: int) -> Iterator[Row]:
+    """Calibrate split conformal prediction for each state, with the predictor that was chosen."""
+    if history.lengths is not None:
+        return
+    data, begin = backtest.predictor._data, backtest.begin
+    cut = 0 if data.training is None else len(data.training.states)
+    observations, states = history.observations, history.states
+    for level in LEVELS:
+        began = time.process_time()
+        rival = ClassConditional(
+            data.model, confidence_level=level, states=backtest.predictor.states, random_state=0
+        )
+        rival.fit(observations[cut:begin], states[cut:begin])
+        found = rival.evaluate(observations[begin:], states[begin:], level, horizon=horizon)
+        seconds = time.process_time() - began
+        yield row_of("class-conditional", level, found.covered, found.width, seconds)
+
+
+def measure_posterior(backtest: Backtest, history: History, horizon: int) -> Iterator[Row]:
+    """Take the most probable sequences up to the level, without calibration."""
+    predictor, began = backtest.predictor, time.process_time()
+    data, observations = predictor._data, history.observations
+    labels, candidates = data.alphabet.labels, all_candidates(len(data.alphabet), horizon)
+    codes = data.alphabet.encode(history.states, "states")
+    begins = backtest.methods[OURS].begins
+    task = predictor._task(observations[begins[0] : begins[0] + horizon], None)
+    covered, widths = np.zeros((len(LEVELS), len(begins))), np.zeros((len(LEVELS), len(begins)))
+    for place, row in enumerate(begins):
+        table, seen = data.emission.encode(
+            observations[row : row + horizon], data.table, "observations"
+        )
+        estimate = data.model.estimate(task.complete_with(0), table, data.statistics, labels)
+        windows = Windows(
+            np.full(len(candidates), codes[row - 1]), candidates,
+            np.tile(seen, (len(candidates), 1)),
+        )  # fmt: skip
+        logs = estimate.log_posterior(windows)
+        order = np.argsort(-logs, kind="stable")
+        total = np.exp(logs[order]).cumsum()
+        right = (candidates[order] == codes[row : row + horizon]).all(axis=1)
+        for k, level in enumerate(LEVELS):
+            size = int(np.searchsorted(total, level)) + 1
+            covered[k, place] = right[:size].any()
+            steps = candidates[order[:size]].T
+            widths[k, place] = np.mean([len(np.unique(step)) for step in steps])
+    seconds = time.process_time() - began
+    for level, own, width in zip(LEVELS, covered, widths, strict=True):
+        yield row_of("posterior", level, own, width.mean(), seconds)
+
+
+def measure_sentences(history: History, horizon: int) -> Iterator[Row]:
+    """Predict each sentence as a series, calibrated on the sentences that did not train."""
+    assert history.lengths is not None
+    began = time.process_time()
+    groups = np.repeat(np.arange(len(history.lengths)), history.lengths)
+    first = groups[int(START * len(groups))]
+    cp = GroupedConformalHMM(
+        ConformalHMM(train_size=0.5, states=sorted(set(history.states)), random_state=0), "all"
+    )
+    found = backtest_series(
+        cp, history.observations, history.states, groups, horizon=horizon, start=1e-9,
+        confidence_level=list(LEVELS),
+    )  # fmt: skip
+    seconds = time.process_time() - began
+    for level, result in zip(LEVELS, found, strict=True):
+        own = [record for record in result if record.series >= first and record.windows]
+        windows = sum(record.windows for record in own)
+        width = sum(record.states_per_step * record.windows for record in own) / windows
+        covered = int(sum(record.covered for record in own))
+        yield Row(SENTENCES, level, windows, covered, width, seconds, {})
+
+
+def measure_all(folder: Path, only: str, output: Path, horizons: Sequence[int]) -> None:
+    """Measure what the file does not have yet, and append a line for each history and horizon."""
+    done = {(line["data"], line["history"], line["horizon"]) for line in read_lines(output)}
+    for name, load in DATA.items():
+        if not name.startswith(only):
+            continue
+        for history in load(folder):
+            for horizon in horizons:
+                if (name, history.name, horizon) in done:
                     continue
-                outcomes = [
-                    outcome
-                    for history in data.histories
-                    for outcome in rank_windows(history, group[0], horizon, each)
-                ]
-                for method in group:
-                    table += sum_up_windows(data.name, method, horizon, outcomes)
-    return table
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    rows = list(measure(history, horizon, refitted=horizon <= 3))
+                line = {"data": name, "history": history.name, "horizon": horizon, "rows": rows}
+                with output.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+                print(name, history.name, horizon, file=sys.stderr, flush=True)
+
+
+def read_lines(output: Path) -> list[dict[str, Any]]:
+    """Return what a file has, a line for each history and horizon."""
+    if not output.exists():
+        return []
+    lines = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    return [{**line, "rows": [Row(*row) for row in line["rows"]]} for line in lines]
+
+
+def print_tables(output: Path) -> None:
+    """Print coverage with its interval / worst given a last state / states a step, pooled."""
+    pooled: dict[tuple[str, int], dict[str, dict[float, list[Row]]]] = {}
+    for line in read_lines(output):
+        methods = pooled.setdefault((line["data"], line["horizon"]), {})
+        for row in line["rows"]:
+            methods.setdefault(row.method, {}).setdefault(row.level, []).append(row)
+    for (name, horizon), methods in pooled.items():
+        print(f"\n{name}, {horizon} step{'s' * (horizon > 1)}\n")
+        print("| method | " + " | ".join(map(str, LEVELS)) + " | windows | CPU s |")
+        print("|---|" + "---|" * (len(LEVELS) + 2))
+        for method, levels in methods.items():
+            cells = [format_cell(level, levels[level]) for level in LEVELS if level in levels]
+            rows = levels[max(levels)]
+            windows, seconds = sum(row.windows for row in rows), sum(row.seconds for row in rows)
+            print(f"| {method} | {' | '.join(cells)} | {windows:,} | {seconds:.1f} |")
+
+
+def format_cell(level: float, rows: Sequence[Row]) -> str:
+    """Write coverage, bold where significantly short, with what else is known at a level."""
+    windows, covered = sum(row.windows for row in rows), sum(row.covered for row in rows)
+    low, high = exact_interval(covered, windows)
+    share = f"{covered / windows:.3f}"
+    if high < level:
+        share = f"**{share}**"
+    counts: dict[str, list[int]] = {}
+    for row in rows:
+        for state, own in row.by_state.items():
+            counts[state] = [a + b for a, b in zip(counts.get(state, [0, 0]), own, strict=True)]
+    worst = [hits / number for number, hits in counts.values() if number >= ENOUGH]
+    width = sum(row.windows * row.width for row in rows) / windows
+    middle = f" / {min(worst):.2f}" if worst else ""
+    return f"{share} [{low:.3f}, {high:.3f}]{middle} / {width:.2f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, and say in words what it shows."""
-    parser = argparse.ArgumentParser(prog="python -m studies.real_data", description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE.parent / "shared" / "data")
-    parser.add_argument("--windows", type=int, default=400, help="per row, about; default 400")
-    parser.add_argument("--only", default="", help="methods whose names begin so")
-    parser.add_argument("--output", type=Path, help="write the table to this CSV file, too")
+    """Measure what is missing, and print the tables."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.real_data", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--data", type=Path, default=FOLDER)
+    parser.add_argument("--only", default="", help="data sets whose names begin so")
+    parser.add_argument("--horizons", type=int, nargs="+", default=HORIZONS)
+    parser.add_argument("--output", type=Path, default=Path("real_data.jsonl"))
+    parser.add_argument("--table", action="store_true", help="print what the file has")
     given = parser.parse_args(arguments)
-    if message := missing(given.data):
-        print(message, file=sys.stderr)
-        return 2
-    every = read(given.data)
-    table = run(every, given.windows, given.only)
-    console = Console()
-    if not console.is_terminal:  # nothing to fit into: tables stay whole
-        console = Console(width=160)
-    print_table(console, table)
-    for data in every:
-        console.print(explain(data.name, data.histories, table), highlight=False)
-    if given.output:
-        with given.output.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([StudyRow._fields, *table])
+    if not given.table:
+        if message := missing(given.data):
+            print(message, file=sys.stderr)
+            return 2
+        measure_all(given.data, given.only, given.output, given.horizons)
+        for name in ("sleep", "words", "paper", "entities"):
+            if name.startswith(given.only):
+                histories = [Recording(*history[1:3]) for history in DATA[name](given.data)]
+                print(describe(name, histories))
+    print_tables(given.output)
     return 0
 
 

@@ -23,9 +23,7 @@ from definetti.evaluation.summarize import exact_interval
 from definetti.memory import Age
 from definetti.symmetry import Full
 from studies.choices import RecordedKind, read
-from studies.data import missing
-from studies.real_data import HERE
-from studies.rolling import LABELLED, TRAINED
+from studies.data import FOLDER, LABELLED, TRAINED, missing
 
 LEVEL, DRAWS, LEAST = 0.8, 199, 100  # LEAST: rows that a history needs to be fitted on
 AFTER = "the rows after the change"
@@ -98,7 +96,7 @@ def apply(data: RecordedKind, windows: int, console: Console) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Go through the data."""
     parser = argparse.ArgumentParser(prog="python -m studies.remedies", description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE, help="the folder of public data")
+    parser.add_argument("--data", type=Path, default=FOLDER, help="the folder of public data")
     parser.add_argument("--windows", type=int, default=400, help="of each kind of data")
     parser.add_argument("--only", default="", help="part of the name of the data")
     asked = parser.parse_args(arguments)

@@ -22,9 +22,8 @@ from definetti.evaluation import START, SeriesEvaluation, SeriesRecord, backtest
 from definetti.evaluation.backtest import find_begin
 from definetti.exceptions import FewBlocksWarning
 from definetti.experiments.worlds import read_nights
-from studies.data import SLEEP, WORDS, missing
+from studies.data import FOLDER, SLEEP, WORDS, missing
 
-HERE = Path(__file__).resolve().parents[1]
 LEVEL = 0.9
 COLUMNS = ("data", "predicted by", "windows", "covered", "worst series", "series", "spread",
            "by chance", "states in a set", "of", "empty")  # fmt: skip
@@ -156,7 +155,7 @@ def print_table(console: Console, found: dict[str, tuple[ManySeries, Any]]) -> N
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m studies.series", description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--sentences", type=int, default=300, help="how many; default 300")
     given = parser.parse_args(arguments)
     lacking = missing(given.data)

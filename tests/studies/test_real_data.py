@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import gzip
 from collections.abc import Callable
 from pathlib import Path
@@ -8,16 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from studies import real_data
-from studies.assumptions import departure, half, lingering, two_back
-from studies.calibration import AllWindows
-from studies.data import SLEEP, WORDS, missing
-from studies.rolling import StudiedMethod, begins, rank_windows
-from studies.rows import StudyRow
+from studies.assumptions import departure, describe, half, lingering, two_back
+from studies.data import ENTITIES, SLEEP, WORDS, missing
+from studies.real_data import History
 
-from definetti import HMM, ConformalHMM
 from definetti.experiments.worlds import Recording, read_nights, read_sleep, read_words
 from definetti.simulate import weather
 
+ENTITY_KINDS = ("LOC", "MISC", "ORG", "PER")
 CONLLU = """\
 # text = I don't. None
 1\tI\tI\tPRON\t_
@@ -81,26 +78,6 @@ def test_missing_data_are_named_with_their_source(
     assert SLEEP.name not in said
 
 
-def test_windows_do_not_overlap_and_stay_inside() -> None:
-    for length, horizon, count in [(100, 1, 10), (101, 3, 100), (40, 3, 1)]:
-        chosen = np.array(begins(length, horizon, count))
-        assert (np.diff(chosen) >= horizon).all()
-        assert chosen[0] == int(0.75 * length)
-        assert chosen[-1] + horizon <= length
-
-
-def test_classical_ranks_among_all_windows_of_the_calibration_segment() -> None:
-    y, x = map(list, weather(120, random_state=1))
-    history = Recording(y, x)
-
-    def make(length: int) -> ConformalHMM:
-        return ConformalHMM(HMM(), symmetry=AllWindows(), train_size=60, random_state=0)
-
-    outcomes = rank_windows(history, StudiedMethod("classical", make), horizon=3, count=2)
-    # The new window joins the 90 − 60 − 3 before it; by the second 27 labels have been revealed.
-    assert [outcome.truth.total for outcome in outcomes if outcome.truth] == [28, 55]
-
-
 def test_departures_are_found_where_they_are_and_not_elsewhere() -> None:
     rng = np.random.default_rng(0)
     coin = [Recording(rng.normal(size=(4000, 2)), list(map(str, rng.integers(2, size=4000))))]
@@ -116,21 +93,55 @@ def test_departures_are_found_where_they_are_and_not_elsewhere() -> None:
     assert (lingering(drift) or 0.0) > 0.9
 
 
-@pytest.mark.slow
-def test_real_data(
-    shared: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_words_say_how_far_data_are_from_a_markov_model() -> None:
+    changed = [Recording(np.arange(400.0)[:, None], ["x", "x"] * 100 + ["x", "y"] * 100)]
+    text = describe("steps", changed)
+    assert "adds 0." in text
+    assert "correlation" in text
+    assert "correlation" not in describe("symbols", [Recording(["a"] * 9, ["x", "y", "y"] * 3)])
+
+
+def test_all_methods_are_measured_on_the_same_windows() -> None:
+    y, x = map(list, weather(120, random_state=0))
+    rows = list(real_data.measure(History("town", y, x), 2))
+    assert {row.method for row in rows} >= {
+        "default", "refitted", "departures", "recent=50", "recent=None", "without observations",
+        "classical", "class-conditional", "Bonferroni", "posterior", "repeat last state",
+    }  # fmt: skip
+    assert {row.level for row in rows} == set(real_data.LEVELS)
+    assert {row.windows for row in rows} == {24}
+    for row in rows:
+        assert row.covered <= row.windows
+        assert sum(own[0] for own in row.by_state.values()) in (0, row.windows)
+
+
+def test_sentences_are_predicted_as_series_on_the_windows_of_the_others() -> None:
+    y, x = map(list, weather(240, random_state=0))
+    rows = list(real_data.measure(History("text", y, x, [12] * 20), 1, refitted=False))
+    windows = {row.method: row.windows for row in rows}
+    assert windows[real_data.SENTENCES] == windows["default"] == 88
+
+
+def test_stopped_run_goes_on_and_prints_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in (SLEEP, WORDS):
-        shared(f"data/{name}")
-    data, output = str(shared("data")), tmp_path / "table.csv"
-    assert real_data.main(["--data", data, "--windows", "4", "--output", str(output)]) == 0
-    with output.open(encoding="utf-8") as file:
-        table = list(csv.DictReader(file))
-    assert tuple(table[0]) == StudyRow._fields
-    assert {(row["data"], row["horizon"]) for row in table} == {
-        (data, horizon) for data in ("sleep", "words") for horizon in "13"
-    }
-    assert all(float(row["low"]) <= float(row["coverage"]) <= float(row["high"]) for row in table)
-    said = capsys.readouterr().out
-    assert "worst given last state" in said
-    assert "Markov chain" in said
+    towns = [History(f"town {k}", *map(list, weather(80, random_state=k))) for k in range(2)]
+    monkeypatch.setattr(real_data, "DATA", {"weather": lambda folder: towns})
+    output = tmp_path / "rows.jsonl"
+    real_data.measure_all(Path(), "", output, [1])
+    assert [line["history"] for line in real_data.read_lines(output)] == ["town 0", "town 1"]
+    monkeypatch.setattr(real_data, "measure", lambda *_: pytest.fail("measured twice"))
+    real_data.measure_all(Path(), "", output, [1])
+    real_data.print_tables(output)
+    printed = capsys.readouterr().out
+    assert "| default | " in printed
+    assert "| 64 | " in printed
+
+
+def test_entities_are_read_by_sentence(shared: Callable[[str], Path]) -> None:
+    shared(f"data/{ENTITIES}")
+    (text,) = real_data.read_entities(shared("data"))
+    assert text.lengths is not None
+    assert sum(text.lengths) == len(text.states) == len(text.observations) == 46_435
+    assert len(text.lengths) == 3_453
+    assert set(text.states) == {"O", *(f"{a}-{b}" for a in "BI" for b in ENTITY_KINDS)}
