@@ -26,6 +26,7 @@ import json
 import sys
 import time
 import warnings
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,7 +39,6 @@ from definetti.data.history import Windows
 from definetti.evaluation import backtest_series, run_backtest
 from definetti.evaluation.backtest import CLASSICAL, OURS, Backtest, JudgedLevels
 from definetti.evaluation.summarize import exact_interval
-from definetti.experiments import ClassConditional
 from definetti.experiments.recorded_series import read_series
 from definetti.experiments.worlds import Recording, read_sleep, read_words
 from definetti.symmetry import Spaced
@@ -156,8 +156,7 @@ def measure(history: History, horizon: int, refitted: bool = True) -> Iterator[R
     if horizon > 1:
         yield from measure_bonferroni(history, horizon)
     if not is_long(len(set(history.states)), horizon, LISTED):
-        yield from measure_class_conditional(main, history, horizon)
-        yield from measure_posterior(main, history, horizon)
+        yield from measure_listed(main, history, horizon)
     if history.lengths is not None:
         yield from measure_sentences(history, horizon)
 
@@ -179,24 +178,24 @@ def run(history: History, horizon: int, levels: Any = LEVELS, **settings: Any) -
 
 
 def rows_of(method: str, judged: JudgedLevels, seconds: float) -> Iterator[Row]:
-    """Yield the row of each level of the study."""
-    last = judged.truth.reshape(-1, judged.horizon)[:, -1]
+    """Yield the row of each level of a backtest."""
+    codes = judged.truth.reshape(-1, judged.horizon)[:, -1]
+    last = [str(judged.states[code]) if code >= 0 else "new" for code in codes]
     for place, level in enumerate(judged.levels):
         found = judged.evaluation(place)
         yield row_of(method, level, found.covered, found.width, seconds, last)
 
 
 def row_of(
-    method: str, level: float, covered: Any, width: float, seconds: float, last: Any = None
+    method: str, level: float, covered: Any, width: float, seconds: float, last: Sequence[Any]
 ) -> Row:
     """Count windows and those covered, in all and by the state in which they end."""
-    by_state = {}
-    if last is not None:
-        by_state = {
-            str(code): [int((last == code).sum()), int(covered[last == code].sum())]
-            for code in np.unique(last).tolist()
-        }
-    return Row(method, level, len(covered), int(covered.sum()), float(width), seconds, by_state)
+    by_state: dict[str, list[int]] = {}
+    for state, hit in zip(last, covered, strict=True):
+        counts = by_state.setdefault(str(state), [0, 0])
+        counts[0] += 1
+        counts[1] += int(hit)
+    return Row(method, level, len(covered), int(sum(covered)), float(width), seconds, by_state)
 
 
 def measure_bonferroni(history: History, horizon: int) -> Iterator[Row]:
@@ -206,61 +205,74 @@ def measure_bonferroni(history: History, horizon: int) -> Iterator[Row]:
     if CLASSICAL not in backtest.methods:
         return
     judged = backtest.methods[CLASSICAL]
-    number = len(judged.covers) // horizon
+    firsts, place = [], 0
+    while place + horizon <= len(judged.begins):
+        whole = judged.begins[place + horizon - 1] - judged.begins[place] == horizon - 1
+        if whole:  # no gap inside
+            firsts.append(place)
+        place += horizon if whole else 1
+    steps = np.array(firsts, dtype=int)[:, None] + np.arange(horizon)
+    last = [history.states[row] for row in judged.begins[steps[:, -1]]]
     for level, share in shares.items():
         found = judged.evaluation(judged.levels.index(share))
-        steps = found.covered[: number * horizon].reshape(number, horizon)
-        yield row_of("Bonferroni", level, steps.all(axis=1), found.width, seconds)
+        covered = found.covered[steps].all(axis=1)
+        yield row_of("Bonferroni", level, covered, found.width, seconds, last)
 
 
-def measure_class_conditional(backtest: Backtest, history: History, horizon: int) -> Iterator[Row]:
-    """Calibrate split conformal prediction for each state, with the predictor that was chosen."""
-    if history.lengths is not None:
-        return
-    data, begin = backtest.predictor._data, backtest.begin
-    cut = 0 if data.training is None else len(data.training.states)
-    observations, states = history.observations, history.states
-    for level in LEVELS:
-        began = time.process_time()
-        rival = ClassConditional(
-            data.model, confidence_level=level, states=backtest.predictor.states, random_state=0
-        )
-        rival.fit(observations[cut:begin], states[cut:begin])
-        found = rival.evaluate(observations[begin:], states[begin:], level, horizon=horizon)
-        seconds = time.process_time() - began
-        yield row_of("class-conditional", level, found.covered, found.width, seconds)
+def measure_listed(backtest: Backtest, history: History, horizon: int) -> Iterator[Row]:
+    """List all sequences of a window, scored by their posterior under the chosen model.
 
-
-def measure_posterior(backtest: Backtest, history: History, horizon: int) -> Iterator[Row]:
-    """Take the most probable sequences up to the level, without calibration."""
+    "posterior" takes the most probable ones up to the level, without calibration;
+    "class-conditional" compares each with the past windows that end in the same state, overlapping
+    ones included, as split conformal prediction calibrated for each class does.
+    """
     predictor, began = backtest.predictor, time.process_time()
     data, observations = predictor._data, history.observations
-    labels, candidates = data.alphabet.labels, all_candidates(len(data.alphabet), horizon)
+    candidates = all_candidates(len(data.alphabet), horizon)
     codes = data.alphabet.encode(history.states, "states")
-    begins = backtest.methods[OURS].begins
-    task = predictor._task(observations[begins[0] : begins[0] + horizon], None)
-    covered, widths = np.zeros((len(LEVELS), len(begins))), np.zeros((len(LEVELS), len(begins)))
-    for place, row in enumerate(begins):
-        table, seen = data.emission.encode(
-            observations[row : row + horizon], data.table, "observations"
+    table, seen = data.emission.encode(observations, data.table, "observations")
+    task = predictor._task(observations[:horizon], None)
+    estimate = data.model.estimate(
+        task.complete_with(0), table, data.statistics, data.alphabet.labels
+    )
+    steps = np.arange(horizon)
+
+    def log_posterior(begins: Any, paths: Any) -> Any:
+        return estimate.log_posterior(
+            Windows(codes[begins - 1], paths, seen[begins[:, None] + steps])
         )
-        estimate = data.model.estimate(task.complete_with(0), table, data.statistics, labels)
-        windows = Windows(
-            np.full(len(candidates), codes[row - 1]), candidates,
-            np.tile(seen, (len(candidates), 1)),
-        )  # fmt: skip
-        logs = estimate.log_posterior(windows)
+
+    owner = np.repeat(np.arange(len(history.lengths or [0])), history.lengths or [len(codes)])
+    cut = 0 if data.training is None else len(data.training.states)
+    past = np.arange(max(cut, 1), len(codes) - horizon + 1)
+    past = past[owner[past - 1] == owner[past + horizon - 1]]
+    scores = -log_posterior(past, codes[past[:, None] + steps])
+    calibration: list[list[float]] = [[] for _ in data.alphabet.labels]
+    begins, known = backtest.methods[OURS].begins, 0
+    members = np.zeros((2, len(LEVELS), len(begins), len(candidates)), dtype=bool)
+    for place, row in enumerate(begins):
+        while known < len(past) and past[known] + horizon <= row:
+            insort(calibration[codes[past[known] + horizon - 1]], float(scores[known]))
+            known += 1
+        logs = log_posterior(np.full(len(candidates), row), candidates)
         order = np.argsort(-logs, kind="stable")
-        total = np.exp(logs[order]).cumsum()
-        right = (candidates[order] == codes[row : row + horizon]).all(axis=1)
+        before = np.concatenate([[0.0], np.exp(logs[order]).cumsum()[:-1]])
+        p_values = np.empty(len(candidates))
+        for k, (candidate, score) in enumerate(zip(candidates, -logs, strict=True)):
+            own = calibration[candidate[-1]]
+            p_values[k] = (1 + len(own) - bisect_left(own, score)) / (1 + len(own))
         for k, level in enumerate(LEVELS):
-            size = int(np.searchsorted(total, level)) + 1
-            covered[k, place] = right[:size].any()
-            steps = candidates[order[:size]].T
-            widths[k, place] = np.mean([len(np.unique(step)) for step in steps])
+            members[0, k, place, order] = before < level
+            members[1, k, place] = p_values > 1 - level + 1e-12
     seconds = time.process_time() - began
-    for level, own, width in zip(LEVELS, covered, widths, strict=True):
-        yield row_of("posterior", level, own, width.mean(), seconds)
+    truth = (candidates == codes[begins[:, None] + steps][:, None]).all(axis=2)
+    last = [history.states[row + horizon - 1] for row in begins]
+    possible = np.array([[candidates[:, h] == c for c in range(len(calibration))] for h in steps])
+    for name, own in zip(("posterior", "class-conditional"), members, strict=True):
+        for level, sets in zip(LEVELS, own, strict=True):
+            covered = (sets & truth).any(axis=1)
+            width = np.einsum("wc,hsc->whs", sets, possible).sum(axis=2).mean()
+            yield row_of(name, level, covered, width, seconds, last)
 
 
 def measure_sentences(history: History, horizon: int) -> Iterator[Row]:
