@@ -142,6 +142,6 @@ def test_entities_are_read_by_sentence(shared: Callable[[str], Path]) -> None:
     shared(f"data/{ENTITIES}")
     (text,) = real_data.read_entities(shared("data"))
     assert text.lengths is not None
-    assert sum(text.lengths) == len(text.states) == len(text.observations) == 46_435
-    assert len(text.lengths) == 3_453
+    assert sum(text.lengths) == len(text.states) == len(text.observations) > 10_000
+    assert len(text.lengths) == 1_000
     assert set(text.states) == {"O", *(f"{a}-{b}" for a in "BI" for b in ENTITY_KINDS)}
