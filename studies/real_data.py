@@ -48,9 +48,11 @@ from studies.data import ENTITIES, FOLDER, PAPER, SLEEP, WORDS, missing
 LEVELS, HORIZONS = (0.8, 0.9, 0.95), (1, 3, 10, 30)
 START, WINDOWS = 0.6, 300  # share of rows before the first window; most windows of several steps
 LISTED = 1_000  # sequences that rivals without a lattice may list for each window
+REFITTED_LISTED = 200  # and sequences for each of which a model is refitted
 ENOUGH = 20  # windows that end in a state, for its own coverage to be shown
 RECENT = (50, 100, None)  # beside the default of 200
 SENTENCES_READ = 1_000  # of 3,453; a backtest over segments costs the square of their number
+LISTED_RIVALS = ("posterior", "class-conditional", "all past windows")
 DEFAULT, REFITTED, SENTENCES = "default", "refitted", "each sentence a series"
 
 
@@ -141,7 +143,7 @@ DATA: dict[str, Callable[[Path], list[History]]] = {
 }
 
 
-def measure(history: History, horizon: int, refitted: bool = True) -> Iterator[Row]:
+def measure(history: History, horizon: int) -> Iterator[Row]:
     """Yield the rows of all methods on one history."""
     train_size = training_rows(history)
     main, seconds = run(history, horizon, train_size=train_size)
@@ -151,14 +153,15 @@ def measure(history: History, horizon: int, refitted: bool = True) -> Iterator[R
         "departures": {"train_size": train_size, "symmetry": "departures"},
         **{f"recent={k}": {"train_size": train_size, "symmetry": Spaced(recent=k)} for k in RECENT},
     }
-    if refitted:
+    states = len(set(history.states))
+    if not is_long(states, horizon, REFITTED_LISTED):
         variants[REFITTED] = {}
     for name, settings in variants.items():
         backtest, seconds = run(history, horizon, **settings)
         yield from rows_of(name, backtest.methods[OURS], seconds)
     if horizon > 1:
         yield from measure_bonferroni(history, horizon)
-    if not is_long(len(set(history.states)), horizon, LISTED):
+    if not is_long(states, horizon, LISTED):
         yield from measure_listed(main, history, horizon)
     if history.lengths is not None:
         yield from measure_sentences(history, horizon)
@@ -227,7 +230,8 @@ def measure_listed(backtest: Backtest, history: History, horizon: int) -> Iterat
 
     "posterior" takes the most probable ones up to the level, without calibration;
     "class-conditional" compares each with the past windows that end in the same state, overlapping
-    ones included, as split conformal prediction calibrated for each class does.
+    ones included, as split conformal prediction calibrated for each class does; "all past windows"
+    with all of them, across gaps, too.
     """
     predictor, began = backtest.predictor, time.process_time()
     data, observations = predictor._data, history.observations
@@ -252,14 +256,17 @@ def measure_listed(backtest: Backtest, history: History, horizon: int) -> Iterat
     scores = -log_posterior(past, codes[past[:, None] + steps])
     calibration: list[list[float]] = [[] for _ in data.alphabet.labels]
     begins, known = backtest.methods[OURS].begins, 0
-    members = np.zeros((2, len(LEVELS), len(begins), len(candidates)), dtype=bool)
+    members = np.zeros((3, len(LEVELS), len(begins), len(candidates)), dtype=bool)
+    pooled: list[float] = []
     for place, row in enumerate(begins):
         while known < len(past) and past[known] + horizon <= row:
             insort(calibration[codes[past[known] + horizon - 1]], float(scores[known]))
+            insort(pooled, float(scores[known]))
             known += 1
         logs = log_posterior(np.full(len(candidates), row), candidates)
         order = np.argsort(-logs, kind="stable")
         before = np.concatenate([[0.0], np.exp(logs[order]).cumsum()[:-1]])
+        marginal = (1 + len(pooled) - np.searchsorted(pooled, -logs)) / (1 + len(pooled))
         p_values = np.empty(len(candidates))
         for k, (candidate, score) in enumerate(zip(candidates, -logs, strict=True)):
             own = calibration[candidate[-1]]
@@ -267,11 +274,12 @@ def measure_listed(backtest: Backtest, history: History, horizon: int) -> Iterat
         for k, level in enumerate(LEVELS):
             members[0, k, place, order] = before < level
             members[1, k, place] = p_values > 1 - level + 1e-12
+            members[2, k, place] = marginal > 1 - level + 1e-12
     seconds = time.process_time() - began
     truth = (candidates == codes[begins[:, None] + steps][:, None]).all(axis=2)
     last = [history.states[row + horizon - 1] for row in begins]
     possible = np.array([[candidates[:, h] == c for c in range(len(calibration))] for h in steps])
-    for name, own in zip(("posterior", "class-conditional"), members, strict=True):
+    for name, own in zip(LISTED_RIVALS, members, strict=True):
         for level, sets in zip(LEVELS, own, strict=True):
             covered = (sets & truth).any(axis=1)
             width = np.einsum("wc,hsc->whs", sets, possible).sum(axis=2).mean()
@@ -312,7 +320,7 @@ def measure_all(folder: Path, only: str, output: Path, horizons: Sequence[int]) 
                     continue
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    rows = list(measure(history, horizon, refitted=horizon <= 3))
+                    rows = list(measure(history, horizon))
                 line = {"data": name, "history": history.name, "horizon": horizon, "rows": rows}
                 with output.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(line) + "\n")

@@ -106,7 +106,7 @@ def test_all_methods_are_measured_on_the_same_windows() -> None:
     rows = list(real_data.measure(History("town", y, x), 2))
     assert {row.method for row in rows} >= {
         "default", "refitted", "departures", "recent=50", "recent=None", "without observations",
-        "classical", "class-conditional", "Bonferroni", "posterior", "repeat last state",
+        "classical", "class-conditional", "all past windows", "Bonferroni", "posterior", "repeat last state",
     }  # fmt: skip
     assert {row.level for row in rows} == set(real_data.LEVELS)
     assert {row.windows for row in rows} == {24}
@@ -117,7 +117,7 @@ def test_all_methods_are_measured_on_the_same_windows() -> None:
 
 def test_sentences_are_predicted_as_series_on_the_windows_of_the_others() -> None:
     y, x = map(list, weather(240, random_state=0))
-    rows = list(real_data.measure(History("text", y, x, [12] * 20), 1, refitted=False))
+    rows = list(real_data.measure(History("text", y, x, [12] * 20), 1))
     windows = {row.method: row.windows for row in rows}
     assert windows[real_data.SENTENCES] == windows["default"] == 88
 
