@@ -106,7 +106,8 @@ def test_all_methods_are_measured_on_the_same_windows() -> None:
     rows = list(real_data.measure(History("town", y, x), 2))
     assert {row.method for row in rows} >= {
         "default", "refitted", "departures", "recent=50", "recent=None", "without observations",
-        "classical", "class-conditional", "all past windows", "Bonferroni", "posterior", "repeat last state",
+        "classical", "class-conditional", "all past windows", "Bonferroni",
+        "posterior", "repeat last state",
     }  # fmt: skip
     assert {row.level for row in rows} == set(real_data.LEVELS)
     assert {row.windows for row in rows} == {24}
