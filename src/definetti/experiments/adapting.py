@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Self
 
-from definetti import levels
 from definetti.experiments.baseline import Baseline
-from definetti.levels import ACI, DtACI, QuantilePID
+from definetti.levels import ACI, AdaptiveLevel, DtACI, QuantilePID
 from definetti.models.base import Model
-
-Self = TypeVar("Self", bound="Adapting")
 
 
 class Adapting(Baseline):
     """A baseline whose level adapts, by one of the rules of `definetti.levels`."""
 
     learns_from_misses = True
-    _rule: levels.AdaptiveLevel
+    _rule: AdaptiveLevel
 
-    def partial_fit(self: Self, observations: Any, states: Any) -> Self:
+    @abstractmethod
+    def _make_rule(self) -> AdaptiveLevel:
+        """Return the rule, which refuses parameters that make no sense."""
+
+    @property
+    def alpha_(self) -> Fraction:
+        """What is left out now; it may be below 0 or above 1."""
+        return Fraction(self._rule.alpha)
+
+    @property
+    def rounds_(self) -> int:
+        """How many windows came in with their labels."""
+        return self._rule.n_labels
+
+    @property
+    def misses_(self) -> int:
+        """How many of their sets missed."""
+        return self._rule.n_missed
+
+    def partial_fit(self, observations: Any, states: Any) -> Self:
         """Judge the set of a new window by its labels, adapt the level, and take the window in."""
-        if not hasattr(self, "_data"):
+        if not self._is_fitted():
             return self.fit(observations, states)
         found = self._judge_one(*self._ask_about(observations, states))
         super().partial_fit(observations, states)
         self._rule.update(found.p_value(), missed=not found.exceeds(self.alpha_))
-        self._read_rule(self._rule)
         return self
-
-    def _make_rule(self) -> levels.AdaptiveLevel:
-        """Return the rule, which refuses parameters that make no sense."""
-        raise NotImplementedError
 
     def _check(self) -> None:
         self._make_rule()
-
-    def _read_rule(self, rule: levels.AdaptiveLevel) -> None:
-        self.alpha_, self.rounds_, self.misses_ = (
-            Fraction(rule.alpha),
-            rule.n_labels,
-            rule.n_missed,
-        )
 
     def _take_in(
         self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
     ) -> dict[str, Any]:
         taken = super()._take_in(model, observations, states, lengths, entropy)
-        rule = self._make_rule()
-        counts = {"alpha_": Fraction(rule.alpha), "rounds_": 0, "misses_": 0}
-        return {**taken, **counts, "_rule": rule}
+        return {**taken, "_rule": self._make_rule()}
 
     def _alpha(self, alpha: Fraction) -> Fraction:
         aim = self._rule.aim
@@ -59,27 +62,12 @@ class Adapting(Baseline):
                 f"confidence_level={float(1 - alpha):g}, but the level adapts to the estimator's "
                 f"own, {float(1 - aim):g}; set it there, and fit again"
             )
-        adapted: Fraction = self.alpha_
-        return adapted
+        return self.alpha_
 
 
 @dataclass(eq=False, repr=False)
 class AdaptiveInference(Adapting, name="adaptivelevel"):
     """Adaptive conformal inference (Gibbs & Candès 2021).
-
-    Parameters
-    ----------
-    gamma : float, default 0.005
-        The size of a step of the level.
-
-    Attributes
-    ----------
-    alpha_ : what is left out now, a fraction that may be below 0 or above 1
-    rounds_, misses_ : how many windows came in with their labels, and how many sets missed
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`.
 
     Each `partial_fit` is a round: the window that it brings, as long as it is, is judged by the
     set that it would have been given just before, and ``alpha += gamma · (1 − level − miss)``.
@@ -88,6 +76,16 @@ class AdaptiveInference(Adapting, name="adaptivelevel"):
     minus the level by at most ``(max(level, 1 − level) + gamma) / (gamma T)``. Nothing is
     guaranteed of a single set; the set is everything where ``alpha <= 0``, empty where
     ``alpha >= 1``.
+
+    Parameters
+    ----------
+    gamma : float, default 0.005
+        The size of a step of the level. The other parameters are those of `Baseline`.
+
+    Attributes
+    ----------
+    alpha_ : what is left out now, a fraction that may be below 0 or above 1
+    rounds_, misses_ : how many windows came in with their labels, and how many sets missed
 
     Examples
     --------
@@ -115,10 +113,8 @@ class TunedLevel(Adapting, name="dtaci"):
     Guaranteed, for any data whatever: each of its sizes of a step by itself keeps what
     `AdaptiveInference` promises. Of their average, which sets are made by, nothing is guaranteed.
 
-    Notes
-    -----
-    The parameters are those of `definetti.experiments.Baseline`, and attributes and rounds those
-    of `AdaptiveInference`; the rule is `definetti.levels.DtACI`.
+    The parameters are those of `Baseline`, attributes and rounds those of `AdaptiveInference`; the
+    rule is `definetti.levels.DtACI`.
     """
 
     title = "dynamically tuned adaptive conformal inference"
@@ -133,10 +129,8 @@ class ControlledLevel(Adapting, name="quantile_pid"):
     Guaranteed, for any data whatever: after ``T`` rounds the share of misses differs from one
     minus the level by at most ``(3 √(T + 100) + 1) / T``. Nothing is guaranteed of a single set.
 
-    Notes
-    -----
-    The parameters are those of `definetti.experiments.Baseline`, and attributes and rounds those
-    of `AdaptiveInference`; the rule is `definetti.levels.QuantilePID`.
+    The parameters are those of `Baseline`, attributes and rounds those of `AdaptiveInference`; the
+    rule is `definetti.levels.QuantilePID`.
     """
 
     title = "conformal PID control"

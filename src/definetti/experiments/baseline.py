@@ -24,26 +24,37 @@ from definetti.sets import PredictionSet
 from definetti.symmetry.base import Symmetry
 from definetti.symmetry.blocks import Past
 
+# Weights that are not whole numbers are added up in floating point; what is on the boundary but
+# for rounding is left out of the set, as it is where weights are whole.
+ROUNDING = 1e-12
+
+
+class Standing(Protocol):
+    """A p-value that is compared with a level; `definetti.engine.pvalues.Rank` is one."""
+
+    def p_value(self) -> float:
+        """Return the p-value."""
+        ...
+
+    def exceeds(self, alpha: Fraction) -> bool:
+        """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
+        ...
+
 
 @dataclass(eq=False, repr=False)
 class Baseline(Named, BaseHistoryConformal):
-    """A method of others for state sequences, with the same interface as `ConformalHMM`.
+    """A method of others for state sequences, with the methods of `ConformalHMM`.
+
+    It derives from this class and defines what a candidate is compared with, `_compare_with`, or
+    its p-value, `_judge`. Unless it says otherwise, whole windows of ``h`` steps are ranked.
 
     Parameters
     ----------
-    model : "auto", HMM, or a predictor trained elsewhere
-        What stands behind the score. It is fixed before anything is calibrated.
-    conformity_score : name in `definetti.scores.Score.named`, or callable, default "path"
-        The nonconformity score of a window of states.
-    confidence_level : float, default 0.9
+    model, conformity_score, confidence_level, states, max_candidates, random_state
+        As for `ConformalHMM`; the model is fixed before anything is calibrated.
     train_size : float or int, default 0.5
         The first segment, a share or a number of steps, that the model is fitted on; the rest
-        calibrates. Of no account for a model that is fixed already.
-    states : list of labels, optional
-        The state space, if it is larger than what the history shows.
-    max_candidates : int, default 100000
-        The most candidate sequences that may be listed.
-    random_state : int, numpy Generator or None
+        calibrates. Not used for a model that is fixed already.
 
     Attributes
     ----------
@@ -55,15 +66,6 @@ class Baseline(Named, BaseHistoryConformal):
     learns_from_misses : whether `partial_fit` judges the sets, so that it takes some rounds
     fills : whether an empty set gets its most plausible sequence, as with ``allow_empty=False`` of
         `ConformalHMM`; no method of others does so by itself
-    states_, model_, conformity_score_ : the labels of the states, and what is used
-
-    Notes
-    -----
-    Over ``h`` steps whole windows are ranked, so that all steps are right together, unless the
-    method says otherwise.
-
-    A method derives from this class and defines what a candidate is compared with,
-    `_compare_with`, or its p-value, `_judge`.
     """
 
     exact = False
@@ -89,16 +91,7 @@ class Baseline(Named, BaseHistoryConformal):
         *,
         horizon: int | None = None,
     ) -> PredictionSet:
-        """Return the set of state sequences for new observations.
-
-        Parameters
-        ----------
-        new_observations : (h,) the observations that follow the labelled ones
-        confidence_level : float, optional
-            Another level than the estimator's.
-        horizon : int, optional
-            How many steps to predict, where it is more than there are observations.
-        """
+        """Return the set of state sequences for new observations, as `ConformalHMM` does."""
         self._check_fitted()
         level = self.confidence_level if confidence_level is None else confidence_level
         alpha = self._alpha(miscoverage(level))
@@ -123,17 +116,7 @@ class Baseline(Named, BaseHistoryConformal):
         horizon: int | None = None,
         verbose: bool = False,
     ) -> Evaluation:
-        """Judge prediction sets by the truth, window after window, each from all before it.
-
-        Parameters
-        ----------
-        new_observations, states : (L,) what follows the labelled sequence, and its true states
-        horizon : int, optional
-            How many steps a window has; the whole segment is one window if left out.
-        verbose : bool, default False
-            Show a progress bar when it takes more than two seconds; on a terminal or in a
-            notebook only.
-        """
+        """Judge prediction sets by the truth, as `ConformalHMM.evaluate` does."""
         found: Evaluation = self._judge_windows(
             new_observations, states, confidence_level, horizon, verbose=verbose
         )
@@ -144,13 +127,12 @@ class Baseline(Named, BaseHistoryConformal):
         return self.fills
 
     def _check_parameters(self) -> None:
-        """Check what is read at every prediction, and may have been changed since `fit`."""
         miscoverage(self.confidence_level)
         checked_number(self.max_candidates, "max_candidates")
         self._check()
 
     def _check(self) -> None:
-        """Refuse what a method of its own cannot use."""
+        """Refuse parameters that the method itself cannot use."""
 
     def _take_in(
         self, model: Model, observations: Any, states: Any, lengths: Any, entropy: int
@@ -180,8 +162,7 @@ class Baseline(Named, BaseHistoryConformal):
         lag: int = 0,
         *,
         listing: bool = True,
-        ranking: bool = False,
-        n_states: int = 0,
+        **unused: Any,
     ) -> PredictionTask:
         self._check_fitted()
         self._check_parameters()
@@ -190,11 +171,7 @@ class Baseline(Named, BaseHistoryConformal):
             self._check_budget(len(data.alphabet), checked_number(horizon, "horizon"))
         new = data.read_new(new_observations, horizon)
         task = PredictionTask.about(
-            data,
-            new,
-            score=self.conformity_score_,
-            symmetry=Past(),
-            entropy=self._entropy,
+            data, new, score=self.conformity_score_, symmetry=Past(), entropy=self._entropy
         )
         return replace(task, symmetry=self._compare_with(task))
 
@@ -214,7 +191,7 @@ class Baseline(Named, BaseHistoryConformal):
     def _judge(
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
-        """Return how candidates, ``(C, h)``, stand, and their scores."""
+        """Return the p-values of candidates, ``(C, h)``, as objects, and their scores."""
         found = rank(task, candidates)
         return found.ranks(), found.scores[0]
 
@@ -228,7 +205,7 @@ class Baseline(Named, BaseHistoryConformal):
         self._check_budget(len(task.labels), task.steps)
         candidates = all_candidates(len(task.labels), task.steps)
         found, scores = self._judge(task, candidates)
-        p_values = np.array([one.p_value() for one in found])
+        p_values = np.array([standing.p_value() for standing in found])
         order = np.lexsort((scores, -p_values)).tolist()
         kept = [k for k in order if alpha is None or found[k].exceeds(alpha)]
         filled = self.fills and not kept
@@ -252,15 +229,12 @@ class Baseline(Named, BaseHistoryConformal):
         )
 
 
-def all_scores(
+def score_past(
     task: PredictionTask, name: Hashable, scored: Callable[[IntArray], FloatArray]
 ) -> FloatArray:
-    """Score all windows of the past, the oldest first, each once and for all if that is possible.
+    """Score all windows of the past by their ends, the oldest first.
 
-    Parameters
-    ----------
-    name : a name for the way of scoring, under which scores are found again
-    scored : from ends of windows to their scores
+    With a fixed model a window is scored once: its score is found again by the name.
     """
     history = task.history
     ends = np.arange(len(task.observations), len(history))
@@ -270,27 +244,10 @@ def all_scores(
         return scored(ends)
     key = "in order", name
     known = history.lasting.recall(task.setting, key, lambda: np.zeros(0))
-    if len(known) < len(ends):  # in rolling prediction, what is new alone
+    if len(known) < len(ends):
         known = np.concatenate([known, scored(ends[len(known) :])])
         history.lasting.note(task.setting, key, known)
     return known
-
-
-# Weights that are not whole numbers are added up in floating point; what is on the boundary but
-# for rounding is left out of the set, as it is where weights are whole.
-ROUNDING = 1e-12
-
-
-class Standing(Protocol):
-    """A p-value, and whether it is above a level; `definetti.engine.pvalues.Rank` is one."""
-
-    def p_value(self) -> float:
-        """Return the p-value."""
-        ...
-
-    def exceeds(self, alpha: Fraction) -> bool:
-        """Tell whether the p-value is above ``alpha``: the candidate is in the set."""
-        ...
 
 
 class Weighed(NamedTuple):
@@ -306,7 +263,7 @@ class Weighed(NamedTuple):
     total: float
 
     def p_value(self) -> float:
-        """Return the p-value, a float; one where nothing has any weight."""
+        """Return the p-value; one where nothing has any weight."""
         return self.at_least / self.total if self.total > 0 else 1.0
 
     def exceeds(self, alpha: Fraction) -> bool:
@@ -316,15 +273,7 @@ class Weighed(NamedTuple):
 def weighed_ranks(
     reference: FloatArray, weights: FloatArray, candidates: FloatArray, own: float
 ) -> list[Weighed]:
-    """Rank candidates among scores that have weights; ties are those of `ranks`.
-
-    Parameters
-    ----------
-    reference : (R,) scores of the windows compared with
-    weights : (R,) their weights, at least zero
-    candidates : (C,) scores of the candidates, each ranked by itself
-    own : the weight with which a candidate joins
-    """
+    """Rank each candidate, which joins with a weight of its own, among weighted scores."""
     places = ranks(reference, np.ones(len(reference), dtype=np.int64), candidates, joins=True)
     descending = np.argsort(reference, kind="stable")[::-1]
     above = np.concatenate([[0.0], np.cumsum(weights[descending])])  # of the k largest scores

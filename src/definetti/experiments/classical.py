@@ -29,20 +29,17 @@ from definetti.symmetry.blocks import Past
 class Classical(Baseline, name="classical"):
     """Split conformal prediction (Vovk, Gammerman & Shafer 2005), which ignores time.
 
-    Parameters
-    ----------
-    stride : int, default 1
-        How many steps lie between the ends of two windows that calibrate; 1 takes all.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`.
-
     Guaranteed: coverage of at least the level, if the calibration windows and the new one are
     exchangeable. That is so for independent and identically distributed steps if no two windows
     share a step, the state before a window included: with ``stride=h + 1``, or, with a score that
     does not look at the state before, ``stride=h``. For the windows of a Markov chain nothing is
     guaranteed.
+
+    Parameters
+    ----------
+    stride : int, default 1
+        How many steps lie between the ends of two windows that calibrate; 1 takes all.
+        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -78,15 +75,10 @@ class Memoryless(Model):
 
     Of a row it knows what is observed, and how often states came: with a classifier, its
     probabilities as they are.
-
-    Attributes
-    ----------
-    model : the model, whose matrices are known
-    law : (n,) how often each state came where it was trained
     """
 
     model: Model
-    law: FloatArray
+    law: FloatArray  # (n,) how often each state came where it was trained
 
     fixed = True
 
@@ -94,9 +86,7 @@ class Memoryless(Model):
     def of(cls, model: Model, training: Trained | None) -> Memoryless:
         """Forget the chain of a fixed model; TypeError where it has no transition matrix.
 
-        Parameters
-        ----------
-        training : the rows that it was trained on; its stationary law is taken if None
+        States are as frequent as in the training rows, or by the stationary law without any.
         """
         labels = model.states or ()
         transition = estimated(model, model.table, labels).transition
@@ -129,21 +119,12 @@ class Memoryless(Model):
 
 @dataclass(frozen=True, eq=False)
 class PreviousState(Model):
-    """A classifier of rows that was trained with the previous state as a further feature.
+    """A classifier of rows that was trained with the previous state as a further feature."""
 
-    Attributes
-    ----------
-    emission : the classifier without it, which reads observations
-    features, last : what the classifier makes of a row before its last part, if anything, and that
-        part, fitted
-    steps : (n, n) how often each state followed each, for rows without an observation
-    states, table : the labels and observations that it knows
-    """
-
-    emission: TrainedClassifier
-    features: Any
+    emission: TrainedClassifier  # without that feature; it reads observations
+    features: Any  # the parts of a pipeline before the last, if there are any
     last: Any
-    steps: FloatArray
+    steps: FloatArray  # (n, n) how often each state followed each, for rows without observation
     states: tuple[Hashable, ...]
     table: Any
 

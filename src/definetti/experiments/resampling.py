@@ -17,7 +17,7 @@ from definetti.data.history import Completion, History, Windows
 from definetti.data.sequences import training_length
 from definetti.engine.pvalues import ranks
 from definetti.engine.task import PredictionTask
-from definetti.experiments.baseline import Baseline, Standing, all_scores
+from definetti.experiments.baseline import Baseline, Standing, score_past
 from definetti.models.base import Model
 from definetti.models.hmm import Parameters
 from definetti.scores.nonconformity import round_scores
@@ -29,20 +29,17 @@ from definetti.symmetry.blocks import Past
 class ClassConditional(Baseline, name="classconditional"):
     """Mondrian conformal prediction (Vovk, Gammerman & Shafer 2005): a rank within each class.
 
-    Parameters
-    ----------
-    classes : {"sequence", "last"}, default "sequence"
-        What the class of a window is: all its states, or its last state.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`.
-
     Guaranteed: coverage of at least the level given each class, if the windows of that class and
     the new one are exchangeable. At one step those of a Markov chain nearly are: the windows that
     end in one state are exchangeable but for the first visit to it, which comes from a start of
     its own. Over several steps nothing is guaranteed for a chain. A class that the past does not
     have is always in the set.
+
+    Parameters
+    ----------
+    classes : {"sequence", "last"}, default "sequence"
+        What the class of a window is: all its states, or its last state.
+        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -77,32 +74,18 @@ class OfClass(Symmetry):
         return (completion.last,) if self.last else tuple(completion.states.tolist())
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
-        return Reference.past(self._ends(completion)[::-1])
-
-    def _ends(self, completion: Completion) -> IntArray:
         horizon = completion.horizon
         ends = completion.history.visits(completion.last)
         ends = ends[ends >= horizon]
-        if self.last:
-            return ends
-        times = ends[:, None] + np.arange(1 - horizon, 1)
-        same = (completion.history.states[times] == completion.states).all(axis=1)
-        return np.asarray(ends[same], dtype=np.int64)
+        if not self.last:
+            times = ends[:, None] + np.arange(1 - horizon, 1)
+            ends = ends[(completion.history.states[times] == completion.states).all(axis=1)]
+        return Reference.past(ends[::-1])
 
 
 @dataclass(eq=False, repr=False)
 class ShiftPermutations(Baseline, name="shiftpermutations"):
     """Shifts of the completed sequence (Chernozhukov, Wüthrich & Zhu 2018).
-
-    Parameters
-    ----------
-    block : int, default 1
-        By how many steps to shift at a time: 1 for all shifts, ``h`` for blocks that do not
-        overlap. The oldest steps are left out where it does not divide the length.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`.
 
     The history and the candidate make a ring, whose every rotation, by a multiple of `block`, is
     compared with the sequence itself; the last ``h`` steps of a rotation are its window. The
@@ -112,6 +95,13 @@ class ShiftPermutations(Baseline, name="shiftpermutations"):
     as for independent and identically distributed steps. For a stationary sequence that mixes, and
     a good model, the coverage tends to the level as the sequence grows; for a Markov chain no
     length guarantees it.
+
+    Parameters
+    ----------
+    block : int, default 1
+        By how many steps to shift at a time: 1 for all shifts, ``h`` for blocks that do not
+        overlap. The oldest steps are left out where it does not divide the length.
+        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -169,22 +159,18 @@ KEPT = 20  # windows that thinning by itself leaves at least
 class Thinned(Baseline, name="thinned"):
     """Split conformal prediction on every ``K``-th window (Zheng & Proutière 2024).
 
+    Guaranteed: for a stationary Markov chain whose dependence dies out geometrically, with the
+    right ``K``, coverage of at least the level less a gap of the order of the mixing time over
+    ``n log n``. The gap is not known, and no length makes it zero.
+
     Parameters
     ----------
     thinning : "auto" or int, default "auto"
         ``K``, the steps from the end of a window to the beginning of the next; 1 takes windows
         that follow one another. "auto" goes by the model's transition matrix: as many steps as
         it takes the second largest eigenvalue to fall below one over the number of steps that
-        calibrate, but leaving 20 windows.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`. The authors estimate
-    how fast the chain mixes from the data; "auto" is a plain version of it.
-
-    Guaranteed: for a stationary Markov chain whose dependence dies out geometrically, with the
-    right ``K``, coverage of at least the level less a gap of the order of the mixing time over
-    ``n log n``. The gap is not known, and no length makes it zero.
+        calibrate, but leaving 20 windows; a plain version of the authors' estimate from the data.
+        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -199,13 +185,12 @@ class Thinned(Baseline, name="thinned"):
     thinning: int | str = "auto"
 
     def _check(self) -> None:
-        if isinstance(self.thinning, str):
-            if self.thinning != "auto":
-                raise ValueError(
-                    f"thinning must be 'auto' or a whole number ≥ 1, got {self.thinning!r}"
-                )
-        else:
+        if not isinstance(self.thinning, str):
             checked_number(self.thinning, "thinning")
+        elif self.thinning != "auto":
+            raise ValueError(
+                f"thinning must be 'auto' or a whole number ≥ 1, got {self.thinning!r}"
+            )
 
     def _compare_with(self, task: PredictionTask) -> Symmetry:
         if not isinstance(self.thinning, str):
@@ -238,20 +223,6 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
 
     In the form for classification (ERAPS, Xu & Xie 2022): residuals are scores of windows.
 
-    Parameters
-    ----------
-    train_size : float or int, optional
-        The first segment that models are fitted on; all of the history if left out, the default.
-    n_models : int, default 25
-        How many models there are, each fitted on a bootstrap sample of pieces of the segment.
-    piece : int, optional
-        The length of the pieces that are drawn, with replacement; about the square root of the
-        segment if left out.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`.
-
     The score of the ensemble is the mean of its models' scores. A window of the segment is judged
     by those models alone that no step of it was drawn for; one that is in all samples is left
     out. A new window is judged by all; the authors put the left-out ensembles together, which comes
@@ -261,6 +232,16 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     Guaranteed: coverage that tends to the level as the history grows, if the errors of the true
     model are stationary and strongly mixing and the ensemble tends to it. For no finite length is
     anything guaranteed.
+
+    Parameters
+    ----------
+    train_size : float or int, optional
+        The first segment that models are fitted on; all of the history if left out, the default.
+    n_models : int, default 25
+        How many models there are, each fitted on a bootstrap sample of pieces of the segment.
+    piece : int, optional
+        The length of the pieces that are drawn, with replacement; about the square root of the
+        segment if left out. The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -296,11 +277,8 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
             )
         # Once and for all: the models of the ensemble are not fitted again.
         model = model.choose(model.infer_types(observations))
-        if model.fixed:
-            share = None if model.knows_states else self.train_size
-            data = EncodedHistory(model, observations, states, self.states, share)
-        else:
-            data = EncodedHistory(model, observations, states, self.states)
+        share = self.train_size if model.fixed and not model.knows_states else None
+        data = EncodedHistory(model, observations, states, self.states, share)
         models, drawn = [data.model], np.zeros((1, 0), dtype=np.bool_)
         if not data.model.fixed:
             models, drawn = self._ensemble(data, np.random.default_rng(entropy))
@@ -332,16 +310,16 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     ) -> tuple[Sequence[Standing], FloatArray]:
         task = replace(task, model=self.models_[0])  # fixed, and all scored alike
         scores = round_scores(self._scored(task, task.windows(candidates)).mean(axis=0))
-        past = all_scores(task, "ensemble", lambda ends: self._residuals(task, ends))
+        past = score_past(task, "ensemble", lambda ends: self._residuals(task, ends))
         past = past[-max(self._kept - len(task.observations), 1) :]
         past = round_scores(past[~np.isnan(past)])
         return ranks(past, np.ones(len(past), dtype=np.int64), scores, joins=True), scores
 
     def _scored(self, task: PredictionTask, windows: Windows) -> FloatArray:
         """Return the score of each window by each model, ``(models, B)``."""
-        asked = [replace(task, model=model) for model in self.models_]
+        tasks = [replace(task, model=model) for model in self.models_]
         return np.stack(
-            [one.score_windows(one.estimate(one.complete_with(0)), windows) for one in asked]
+            [own.score_windows(own.estimate(own.complete_with(0)), windows) for own in tasks]
         )
 
     def _residuals(self, task: PredictionTask, ends: IntArray) -> FloatArray:

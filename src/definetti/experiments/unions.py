@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -33,8 +32,6 @@ from definetti.symmetry.blocks import strided_ends
 class UnionBaseline(Baseline, ABC):
     """A baseline whose set is a product: a state is in if its rank at its step is good enough.
 
-    Notes
-    -----
     With `lengths` the last sequence is the beginning of the one to be predicted. Of those before
     it the first ones, a share or a number `train_size` of them, train the model, and the others
     calibrate.
@@ -49,11 +46,6 @@ class UnionBaseline(Baseline, ABC):
     @abstractmethod
     def _steps(self, task: PredictionTask) -> list[list[Rank]]:
         """Return the rank of each state at each step, ``(h, n)``."""
-
-    @property
-    def exact(self) -> bool:  # type: ignore[override]
-        """Whether the level is guaranteed, under the assumption on the sequences."""
-        return False
 
     def _resolve_score(self) -> Score:
         if self.conformity_score not in ("smoother", "filter"):
@@ -134,33 +126,29 @@ def chain_scores(task: PredictionTask, members: IntArray) -> FloatArray:
     """Return how improbable each path is by the chain."""
     if not len(members):
         return np.zeros(0)
-    asked = replace(task, score=Path())
-    return asked.score_windows(asked.estimate(asked.complete_with(0)), asked.windows(members))
+    by_path = replace(task, score=Path())
+    estimate = by_path.estimate(by_path.complete_with(0))
+    return by_path.score_windows(estimate, by_path.windows(members))
 
 
 @dataclass(eq=False, repr=False)
 class UnionMultiStep(UnionBaseline, name="unionmultistep"):
     """A set for each step ahead, by a union bound (CF-RNN, Stankevičiūtė et al. 2021).
 
-    Parameters
-    ----------
-    conformity_score : {"smoother", "filter"}, default "smoother"
-        The nonconformity of a state at its step: one minus its probability given all observations
-        of the window, or those so far.
-    train_size : float or int, default 0.5
-        With `lengths`, the share or the number of sequences that train.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`. How `lengths` is
-    read, and the level of each step, ``1 − α/h``, are described in
-    `UnionBaseline`. A step is compared with the same step of the other
-    sequences, so that each gives one score to each step.
+    A set at level ``1 − α/h`` for each of ``h`` steps. With `lengths` a step is compared with the
+    same step of the other sequences; `train_size` is their share or number that trains, and the
+    last sequence is the one to be predicted.
 
     Guaranteed: coverage of at least the level, if the sequences given with `lengths` and the one
     to be predicted are exchangeable, as independent ones of one law are: ``exact`` is then True.
     A single history is cut into consecutive pieces as long as the horizon; the pieces of a Markov
     chain are not exchangeable, the guarantee is lost, and ``exact`` is False.
+
+    Parameters
+    ----------
+    conformity_score : {"smoother", "filter"}, default "smoother"
+        The nonconformity of a state at its step: one minus its probability given all observations
+        of the window, or those so far. The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -198,22 +186,11 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
         return [ranks(past[:, k], ones, new[k], joins=True) for k in range(len(new))]
 
 
+@dataclass(eq=False, repr=False)
 class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     """Hidden Markov models with confidence (Cherubin & Nouretdinov 2016).
 
-    Parameters
-    ----------
-    train_size : float or int, default 0.5
-        With `lengths`, the share or the number of sequences that train.
-    conditional : bool, default False
-        Compare a state's observation with the observations of that state alone.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`. How `lengths` is
-    read, and the level of each step, ``1 − α/h``, are described in
-    `UnionBaseline`.
-
+    A set at level ``1 − α/h`` for each of ``h`` steps; `lengths` is read as by `UnionMultiStep`.
     The nonconformity of a state at its step is one minus its share of the likelihood of the
     observation there: the chain has no say. It is compared with all labelled steps that
     calibrate, of all sequences. The chain only ranks the paths that are left, the most probable
@@ -224,6 +201,12 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     are not. With ``conditional=True`` it is guaranteed for every hidden Markov model, from one
     sequence or several, because given the states the observations of one state are independent
     with one law: ``exact`` is then True. That is a remark of ours, not of the authors.
+
+    Parameters
+    ----------
+    conditional : bool, default False
+        Compare a state's observation with the observations of that state alone.
+        The other parameters are those of `Baseline`, without a score.
 
     Examples
     --------
@@ -236,23 +219,8 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
 
     title = "union bound over steps, paths ranked by the chain"
 
-    def __init__(
-        self,
-        model: Any = "auto",
-        confidence_level: float = 0.9,
-        train_size: float | None = 0.5,
-        states: Iterable[Hashable] | None = None,
-        max_candidates: int = 100_000,
-        random_state: Any = None,
-        conditional: bool = False,
-    ) -> None:
-        self.model = model
-        self.confidence_level = confidence_level
-        self.train_size = train_size
-        self.states = states
-        self.max_candidates = max_candidates
-        self.random_state = random_state
-        self.conditional = conditional
+    conformity_score: Any = field(default=None, init=False)  # the share of the likelihood
+    conditional: bool = False
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -272,21 +240,21 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
         reference = scores[np.arange(len(states)), states]
         ones = np.ones(len(states), dtype=np.int64)
         new = round_scores(emission_nonconformity(estimate, task.observations))
-        table = []
-        for unseen, row in zip(task.unseen.tolist(), new, strict=True):
-            if unseen:  # nothing tells one state from another
-                table.append([Rank(0, 1, 1)] * len(row))
-            elif self.conditional:
-                own = [past.visits(state) for state in range(len(row))]
-                table.append(
-                    [
-                        ranks(reference[times], ones[times], row[[state]], joins=True)[0]
-                        for state, times in enumerate(own)
-                    ]
-                )
-            else:
-                table.append(ranks(reference, ones, row, joins=True))
-        return table
+
+        def rank_states(row: FloatArray) -> list[Rank]:
+            if not self.conditional:
+                return ranks(reference, ones, row, joins=True)
+            own = [past.visits(state) for state in range(len(row))]
+            return [
+                ranks(reference[times], ones[times], row[[state]], joins=True)[0]
+                for state, times in enumerate(own)
+            ]
+
+        # Without an observation nothing tells one state from another.
+        return [
+            [Rank(0, 1, 1)] * len(row) if unseen else rank_states(row)
+            for unseen, row in zip(task.unseen.tolist(), new, strict=True)
+        ]
 
     def _order(self, task: PredictionTask, members: IntArray, p_values: FloatArray) -> IntArray:
         return np.lexsort((-p_values, chain_scores(task, members)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,35 +18,52 @@ from definetti.data.labels import MISSING
 from definetti.engine.algorithm import rank
 from definetti.engine.pvalues import Rank
 from definetti.engine.task import PredictionTask
-from definetti.experiments.baseline import Baseline, Standing, all_scores, weighed_ranks
+from definetti.experiments.baseline import Baseline, Standing, score_past, weighed_ranks
 from definetti.models.base import Estimate
 
 
+class Weighted(Baseline):
+    """A baseline that compares a candidate with all windows of the past, each with a weight."""
+
+    @abstractmethod
+    def _weigh(
+        self, task: PredictionTask, estimate: Estimate, new: Windows, ends: IntArray
+    ) -> FloatArray:
+        """Return the weights of the windows of the past, by their ends, and of the new one last."""
+
+    def _judge(
+        self, task: PredictionTask, candidates: IntArray
+    ) -> tuple[Sequence[Standing], FloatArray]:
+        estimate, new = task.estimate(task.complete_with(0)), task.windows(candidates)
+        past = score_past(
+            task, "windows", lambda ends: task.score_windows(estimate, task.windows_ending(ends))
+        )
+        ends = np.arange(len(task.observations), len(task.history))
+        weights = self._weigh(task, estimate, new, ends)
+        scores = task.score_windows(estimate, new)
+        return weighed_ranks(past, weights[:-1], scores, own=float(weights[-1])), scores
+
+
 @dataclass(eq=False, repr=False)
-class LikelihoodRatio(Baseline, name="likelihoodratio"):
+class LikelihoodRatio(Weighted, name="likelihoodratio"):
     """Weighted conformal prediction under covariate shift (Tibshirani et al. 2019).
-
-    Parameters
-    ----------
-    weight : "recent" or callable, default "recent"
-        The likelihood ratio of what is known of a window, new over old. A function is called with
-        the states before ``B`` windows, ``(B,)`` labels, and their observations, ``(B, h)``;
-        it returns ``(B,)`` numbers of at least zero. "recent" estimates it.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`.
 
     Guaranteed: coverage of at least the level, if windows are independent, those of the past have
     one law, the new one another law of the observations, but the same law of the states given
     these, and `weight` is the true ratio up to a factor. For the windows of a Markov chain
     nothing is guaranteed.
 
-    "recent" counts each symbol in the older and in the newer half of the calibration segment, adds
-    1/2 to each count, and multiplies the ratios of frequencies over the steps of a window: an
-    estimate, from the data that calibrate, for which nothing is guaranteed. It needs symbols.
-
     The p-values are quotients of floats; what is on the boundary but for rounding is left out.
+
+    Parameters
+    ----------
+    weight : "recent" or callable, default "recent"
+        The likelihood ratio of what is known of a window, new over old. A function is called with
+        the states before ``B`` windows, ``(B,)`` labels, and their observations, ``(B, h)``;
+        it returns ``(B,)`` numbers of at least zero. "recent" estimates it, without guarantee, from
+        the symbols in the older and in the newer half of the calibration segment: it adds 1/2 to
+        each count, and multiplies the ratios of frequencies over the steps of a window.
+        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -68,34 +86,20 @@ class LikelihoodRatio(Baseline, name="likelihoodratio"):
                 f"windows to numbers, got {self.weight!r}"
             )
 
-    def _judge(
-        self, task: PredictionTask, candidates: IntArray
-    ) -> tuple[Sequence[Standing], FloatArray]:
-        estimate = task.estimate(task.complete_with(0))
-        past = score_past(task, estimate)
-        ends = np.arange(len(task.observations), len(task.history))
-        new = task.windows(candidates)
+    def _weigh(
+        self, task: PredictionTask, estimate: Estimate, new: Windows, ends: IntArray
+    ) -> FloatArray:
         # All candidates have the same observations, and so the same weight.
         windows = task.hide_unseen(task.windows_ending(ends) + Windows(*(part[:1] for part in new)))
         if callable(self.weight):
-            weights = given_weights(self.weight, estimate, windows)
-        else:
-            weights = recent_weights(task, windows)
-        scores = task.score_windows(estimate, new)
-        return weighed_ranks(past, weights[:-1], scores, own=float(weights[-1])), scores
-
-
-def score_past(task: PredictionTask, estimate: Estimate) -> FloatArray:
-    """Score all windows of the past, the oldest first."""
-    return all_scores(
-        task, "windows", lambda ends: task.score_windows(estimate, task.windows_ending(ends))
-    )
+            return given_weights(self.weight, estimate, windows)
+        return recent_weights(task, windows)
 
 
 def given_weights(
     function: Callable[[Any, Any], Any], estimate: Estimate, windows: Windows
 ) -> FloatArray:
-    """Ask a function of the user's for the weights of windows."""
+    """Call the user's function for the weights of windows."""
     labels = np.fromiter(estimate.labels, dtype=object, count=len(estimate.labels))
     found = function(labels[windows.start], estimate.decode(windows.observations))
     try:
@@ -136,18 +140,8 @@ def recent_weights(task: PredictionTask, windows: Windows) -> FloatArray:
 
 
 @dataclass(eq=False, repr=False)
-class NonExchangeable(Baseline, name="nonexchangeable"):
+class NonExchangeable(Weighted, name="nonexchangeable"):
     """Conformal prediction with fixed weights (Barber, Candès, Ramdas & Tibshirani 2022).
-
-    Parameters
-    ----------
-    decay : float, default 0.99
-        The weight of the latest window of the past, of which the one before has ``decay ** 2``,
-        and so on; the new one has weight one. 1 weighs all alike, as `Classical` does.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`.
 
     Guaranteed: coverage of at least the level less ``Σ w_i d_TV(Z, Z^i)``, where ``w_i`` are the
     weights, normalised with that of the new window, and ``Z^i`` is the data ``Z`` with window
@@ -155,6 +149,13 @@ class NonExchangeable(Baseline, name="nonexchangeable"):
     Markov chain it need not, and is not known.
 
     The p-values are quotients of floats; what is on the boundary but for rounding is left out.
+
+    Parameters
+    ----------
+    decay : float, default 0.99
+        The weight of the latest window of the past, of which the one before has ``decay ** 2``,
+        and so on; the new one has weight one. 1 weighs all alike, as `Classical` does.
+        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -176,31 +177,15 @@ class NonExchangeable(Baseline, name="nonexchangeable"):
                 "window count half as much as one 69 steps later"
             )
 
-    def _judge(
-        self, task: PredictionTask, candidates: IntArray
-    ) -> tuple[Sequence[Standing], FloatArray]:
-        estimate = task.estimate(task.complete_with(0))
-        past = score_past(task, estimate)
-        weights = np.power(float(self.decay), np.arange(len(past), 0, -1, dtype=np.float64))
-        scores = task.score_windows(estimate, task.windows(candidates))
-        return weighed_ranks(past, weights, scores, own=1.0), scores
+    def _weigh(
+        self, task: PredictionTask, estimate: Estimate, new: Windows, ends: IntArray
+    ) -> FloatArray:
+        return np.power(float(self.decay), np.arange(len(ends), -1, -1, dtype=np.float64))
 
 
 @dataclass(eq=False, repr=False)
 class Robust(Baseline, name="robust"):
     """Conformal prediction for the worst law near by (Cauchois, Gupta, Ali & Duchi 2020).
-
-    Parameters
-    ----------
-    radius : float, default 0.01
-        How far the law of the new window may be from that of the past; 0 gives `Classical`.
-    divergence : {"kl", "chi2", "tv"}, default "kl"
-        ``Σ q log(q/p)``, ``Σ (q − p)²/p``, or ``½ Σ |q − p|``, of the new law ``q`` from the old
-        law ``p``.
-
-    Notes
-    -----
-    The other parameters are those of `definetti.experiments.Baseline`.
 
     An event of probability ``a`` by the old law has at most the probability ``g(a)`` by a new law
     within the radius; the p-value is ``g`` of the classical one.
@@ -209,13 +194,21 @@ class Robust(Baseline, name="robust"):
     one law, and the new one a law whose divergence from it is at most `radius`. For the windows
     of a Markov chain nothing is guaranteed.
 
+    Parameters
+    ----------
+    radius : float, default 0.01
+        How far the law of the new window may be from that of the past; 0 gives `Classical`.
+    divergence : {"kl", "chi2", "tv"}, default "kl"
+        ``Σ q log(q/p)``, ``Σ (q − p)²/p``, or ``½ Σ |q − p|``, of the new law ``q`` from the old
+        law ``p``. The other parameters are those of `Baseline`.
+
     Examples
     --------
     >>> from definetti.simulate import weather
     >>> y, x = weather(300, random_state=0)
-    >>> Robust(radius=0.0).fit(y[:298], x[:298]).predict_set(y[298:]).sequences
+    >>> for radius in (0.0, 0.1):
+    ...     print(Robust(radius=radius).fit(y[:298], x[:298]).predict_set(y[298:]).sequences)
     [('rain', 'rain')]
-    >>> Robust(radius=0.1).fit(y[:298], x[:298]).predict_set(y[298:]).sequences
     [('rain', 'rain'), ('sun', 'rain')]
     """
 
@@ -281,14 +274,17 @@ def worst_probability(probability: float, radius: float, divergence: Divergence)
     return low
 
 
+# The divergence of two laws, new and old, on an event and its complement, by their probabilities.
+
+
 def kullback_leibler(new: float, old: float) -> float:
-    """Return the divergence of two laws on an event and its complement."""
+    """Return ``Σ q log(q/p)``."""
     parts = ((new, old), (1 - new, 1 - old))
     return sum(0.0 if q == 0 else inf if p == 0 else q * log(q / p) for q, p in parts)
 
 
 def chi_square(new: float, old: float) -> float:
-    """Return the divergence of two laws on an event and its complement."""
+    """Return ``Σ (q − p)²/p``."""
     if new == old:
         return 0.0
     spread = old * (1 - old)
@@ -296,12 +292,8 @@ def chi_square(new: float, old: float) -> float:
 
 
 def total_variation(new: float, old: float) -> float:
-    """Return the distance of two laws on an event and its complement."""
+    """Return ``½ Σ |q − p|``."""
     return abs(new - old)
 
 
-DIVERGENCES: dict[str, Divergence] = {
-    "kl": kullback_leibler,
-    "chi2": chi_square,
-    "tv": total_variation,
-}
+DIVERGENCES = {"kl": kullback_leibler, "chi2": chi_square, "tv": total_variation}
