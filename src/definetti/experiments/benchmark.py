@@ -12,9 +12,11 @@ from typing import Any
 from definetti._system.cells import Cell, run_cells
 from definetti._system.files import replace_file
 from definetti.evaluation.rolling import roll_windows
+from definetti.exceptions import FewBlocksWarning, NotExactWarning
 from definetti.experiments.contestants import CONTESTANTS, Contestant, chosen
+from definetti.experiments.methods import Rows, mark_short
 from definetti.experiments.reproduction import check_experiment, write_csv
-from definetti.experiments.standings import Rows, Standings, marked, picture, row, verdicts
+from definetti.experiments.standings import Standings, picture, row, verdicts
 from definetti.experiments.worlds import ContestWorld, Drawn, Recorded, Recording, selected
 
 REPETITIONS, HORIZONS = 200, (1, 3)
@@ -77,19 +79,30 @@ def compare(
     places, left_out = selected(worlds, data, horizons, repetitions)
     rows: Rows = []
     for world in places:
-        able = [c for c in contestants if c.cannot(world.kind, _candidates(world)) is None]
+        candidates = len(world.labels) ** world.horizon
+        able = [c for c in contestants if c.cannot(world.kind, candidates) is None]
         number, chunk, point = repetitions, CHUNK, world.point
         if isinstance(world, Recorded):
             number, chunk = world.each * len(world.histories), world.each
         cells = [
             Cell("compare", point, (("name", c.name), *c.settings), number, seed) for c in able
         ]
-        found = run_cells(cells, partial(work, world), folder / "cells", n_jobs=n_jobs, fresh=fresh,
-                    verbose=verbose, what=f"{world.name}, h = {world.horizon}",
-                    chunk=chunk)  # fmt: skip
+        title = f"{world.name}, h = {world.horizon}"
+        found = run_cells(
+            cells, partial(work, world), folder / "cells", n_jobs=n_jobs, fresh=fresh,
+            verbose=verbose, what=title, chunk=chunk,
+        )  # fmt: skip
         records = dict(zip([c.name for c in able], found, strict=True))
         rows += [row(world, c, records.get(c.name, [])) for c in contestants]
-    return write_standings(Standings(marked(rows), verdicts(rows), left_out, []), folder)
+    mark_short([row for row in rows if row["repetitions"]])
+    judged = verdicts(rows)
+    best = {(v["world"], v["horizon"], v["smallest"]) for v in judged}
+    for line in rows:
+        line["smallest"] = (line["world"], line["horizon"], line["method"]) in best
+    table, drawing = folder / "compare.csv", folder / "compare.png"
+    replace_file(table, lambda path: write_csv(path, rows))
+    replace_file(drawing, partial(picture(rows).savefig, format="png", dpi=120))
+    return Standings(rows, judged, left_out, [table, drawing])
 
 
 def work(world: Drawn | Recorded, cell: Cell, part: range) -> list[list[Any]]:
@@ -122,16 +135,11 @@ def judge_contestant(
     wanted: range,
     seed: int,
 ) -> Iterator[list[Any]]:
-    """Predict windows of a history, each from all labels before it.
+    """Predict windows of a history, each from all labels before it, as `work` does.
 
-    Parameters
-    ----------
-    begins : where all windows begin; the first one says what the first fit is to know
-    wanted : which windows to judge; the others are passed over, so that no number depends on who
-        worked out what
+    The first of all windows begins after the first fit. Those that are not wanted are passed over,
+    so that no number depends on which process works out what.
     """
-    from definetti.exceptions import FewBlocksWarning, NotExactWarning
-
     horizon, recorded = world.horizon, isinstance(world, Recorded)
     total = len(history.states) if recorded else begins[0]
     # What learns from its misses needs some before the first window is judged.
@@ -158,21 +166,3 @@ def judge_contestant(
             last = labels.index(window.truth[-1])
             yield [int(window.truth in found), len(found), last, seconds]
         started = time.perf_counter()
-
-
-def write_standings(standings: Standings, folder: Path) -> Standings:
-    """Write the table and the picture."""
-    table, drawing = folder / "compare.csv", folder / "compare.png"
-    best = {(v["world"], v["horizon"], v["smallest"]) for v in standings.verdicts}
-    rows = [
-        {**r, "smallest": (r["world"], r["horizon"], r["method"]) in best} for r in standings.rows
-    ]
-
-    replace_file(table, lambda path: write_csv(path, rows))
-    figure = picture(standings.rows)
-    replace_file(drawing, partial(figure.savefig, format="png", dpi=120))
-    return Standings(rows, standings.verdicts, standings.left_out, [table, drawing])
-
-
-def _candidates(world: ContestWorld) -> int:
-    return int(len(world.labels) ** world.horizon)

@@ -10,7 +10,7 @@ from typing import Any
 from definetti import HMM, ConformalHMM
 from definetti._system.cells import Settings
 from definetti.data.labels import piece
-from definetti.emissions import Gaussian, Words
+from definetti.emissions import Emission, Gaussian, Words
 from definetti.experiments import (  # noqa: F401 (their names)
     adapting,
     classical,
@@ -27,31 +27,17 @@ AFFORDABLE = 2_000  # candidates, for methods that work on every one of them by 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A method under its name.
-
-    Attributes
-    ----------
-    name : what it is called in the table, and on the command line
-    by : "ours", "the paper" or "others"
-    exact : whether it guarantees the level for every hidden Markov model
-    settings : parameters of `ConformalHMM`; none for a baseline, which has its own defaults
-    split : whether a model is fixed on the first half of the labels
-    each : whether every candidate costs work of its own: a refit, or a past that moves with it
-    symbols : whether it needs observations that occur again
-    rounds : whether it learns from the misses of its own sets, and so needs to be fed by windows
-    restart : where it begins anew after an alarm, the "alarm" or the "change", or that it does not
-        and lets its level "adapt", or that it does "both"; no monitor if empty
-    """
+    """A method under its name, in the table and on the command line."""
 
     name: str
-    by: str
-    exact: bool = False
-    settings: Settings = ()
-    split: bool = True
-    each: bool = False
-    symbols: bool = False
-    rounds: bool = False
-    restart: str = ""
+    by: str  # "ours", "the paper" or "others"
+    exact: bool = False  # whether it guarantees the level for every hidden Markov model
+    settings: Settings = ()  # of `ConformalHMM`; a baseline has its own defaults
+    split: bool = True  # whether a model is fixed on the first half of the labels
+    each: bool = False  # whether every candidate costs a refit, or a past that moves with it
+    symbols: bool = False  # whether it needs observations that occur again
+    rounds: bool = False  # whether it learns from the misses of its own sets, window by window
+    restart: str = ""  # how a monitor reacts to an alarm, in `REACTIONS`; no monitor if empty
 
     @classmethod
     def of(cls, baseline: type[Baseline]) -> Contestant:
@@ -74,16 +60,13 @@ class Contestant:
         return None
 
     def make(self, kind: str, states: list[Hashable], train_size: int, random_state: int) -> Any:
-        """Return the estimator; all settings but the method are the same for all.
+        """Return the estimator for a kind of observations; all but the method is the same for all.
 
-        Parameters
-        ----------
-        kind : what is observed: "nothing", "symbols", "vectors" or "words"
-        states : the state space
-        train_size : how many steps fix the model, for a method that splits
+        A method that splits fixes the model on the first `train_size` steps.
         """
+        emissions: dict[str, Emission] = {"vectors": Gaussian("full"), "words": Words()}
         shared: dict[str, Any] = {
-            "model": model(kind),
+            "model": HMM(emission=emissions[kind]) if kind in emissions else HMM(),
             "confidence_level": PROMISED,
             "states": states,
             "random_state": random_state,
@@ -92,16 +75,9 @@ class Contestant:
             shared["train_size"] = train_size
         if self.by == "others":
             return Baseline.named[self.name](**shared)
-        # Like with like: nobody's sets have a best guess where nothing is plausible.
+        # As those of the baselines, sets may be empty.
         ours = ConformalHMM(**shared, allow_empty=True, **dict(self.settings))
         return Monitored(ours, REACTIONS[self.restart]) if self.restart else ours
-
-
-def model(kind: str) -> Any:
-    """Return the model that all methods use for what is observed."""
-    return {"vectors": HMM(emission=Gaussian("full")), "words": HMM(emission=Words())}.get(
-        kind, HMM()
-    )
 
 
 def chosen(names: Iterable[str] | None) -> list[Contestant]:
@@ -125,13 +101,7 @@ REACTIONS: dict[str, dict[str, Any]] = {
 
 
 class Monitored:
-    """`ConformalHMM` behind a `Monitor`: its sets are those of what the monitor has kept.
-
-    Parameters
-    ----------
-    estimator : ConformalHMM
-    reaction : how the monitor reacts to an alarm, as its parameters
-    """
+    """`ConformalHMM` behind a `Monitor`: its sets are those of what the monitor has kept."""
 
     def __init__(self, estimator: Any, reaction: dict[str, Any]) -> None:
         self.estimator, self.reaction = estimator, reaction
@@ -168,51 +138,38 @@ class Monitored:
         return cut_set(every, Fraction(self.monitor.adaptive.alpha), bool(cp.allow_empty))
 
 
-def _full(**more: Any) -> dict[str, Any]:
+def _full(name: str, *, exact: bool = True, restart: str = "", **more: Any) -> Contestant:
     settings = (("symmetry", "full"), ("conformity_score", "path"), *more.items())
-    return {"by": "ours", "exact": True, "settings": settings, "split": False, "each": True}
+    return Contestant(name, "ours", exact, settings, split=False, each=True, restart=restart)
 
 
-def _paper(symmetry: str) -> dict[str, Any]:
+def _split(symmetry: str) -> Contestant:
+    settings = (("symmetry", symmetry), ("conformity_score", "path"))
+    return Contestant(f"{symmetry}+path+split", "ours", True, settings)
+
+
+def _paper(symmetry: str) -> Contestant:
     settings = (("symmetry", symmetry), ("conformity_score", "filter"))
-    exact = symmetry == "pairs"
-    return {"by": "the paper", "exact": exact, "settings": settings, "split": False, "each": True,
-            "symbols": True}  # fmt: skip
+    return Contestant(
+        f"{symmetry}+filter", "the paper", symmetry == "pairs", settings, split=False, each=True,
+        symbols=True,
+    )  # fmt: skip
 
 
+SMOOTHED = "full+path+smoothed"
 CONTESTANTS = {
     one.name: one
     for one in (
-        Contestant("full+path", **_full()),
-        Contestant("full+path+smoothed", **_full(smoothing=True)),
-        Contestant("full+path+smoothed+restart", **_full(smoothing=True), restart="alarm"),
-        Contestant(
-            "full+path+smoothed+change",
-            **{**_full(smoothing=True), "exact": False},
-            restart="change",
-        ),
-        Contestant(
-            "full+path+smoothed+adapt", **{**_full(smoothing=True), "exact": False}, restart="adapt"
-        ),
-        Contestant(
-            "full+path+smoothed+restart+adapt",
-            **{**_full(smoothing=True), "exact": False},
-            restart="both",
-        ),
-        Contestant(
-            "spaced+path+split",
-            "ours",
-            True,
-            (("symmetry", "spaced"), ("conformity_score", "path")),
-        ),
-        Contestant(
-            "departures+path+split",
-            "ours",
-            True,
-            (("symmetry", "departures"), ("conformity_score", "path")),
-        ),
-        Contestant("pairs+filter", **_paper("pairs")),
-        Contestant("published+filter", **_paper("published")),
+        _full("full+path"),
+        _full(SMOOTHED, smoothing=True),
+        _full(f"{SMOOTHED}+restart", restart="alarm", smoothing=True),
+        _full(f"{SMOOTHED}+change", exact=False, restart="change", smoothing=True),
+        _full(f"{SMOOTHED}+adapt", exact=False, restart="adapt", smoothing=True),
+        _full(f"{SMOOTHED}+restart+adapt", exact=False, restart="both", smoothing=True),
+        _split("spaced"),
+        _split("departures"),
+        _paper("pairs"),
+        _paper("published"),
         *(Contestant.of(baseline) for _, baseline in sorted(Baseline.named.items())),
     )
 }

@@ -19,7 +19,8 @@ from definetti.experiments.methods import (
     METHODS,
     PROMISED,
     Method,
-    Task,
+    Rows,
+    count_covered,
     make_sets,
     mark_short,
 )
@@ -30,55 +31,47 @@ Matrices = Callable[..., tuple[FloatArray, FloatArray]]
 
 
 def repeat_cell(matrices: Matrices, cell: Cell, part: range) -> list[list[int]]:
-    """Simulate histories and judge the sets of a method: some repetitions of a cell.
-
-    Parameters
-    ----------
-    matrices : function from a point of the grid to its transition and emission matrices
-
-    Returns
-    -------
-    for each repetition, and each variant of the method: whether it covered, and the size
-    """
+    """Simulate histories of a cell; return whether each variant covered, and its set's size."""
     method, point = Method("", **dict(cell.method)), dict(cell.point)
     transition, emission = matrices(**point)
-    length, horizon, n = point["T"], point["horizon"], len(transition)
-    rngs = [cell.generator(repetition) for repetition in part]
-    begin, steps = np.full(n, 1 / n), length + horizon
-    drawn = [simulate.sample(begin, transition, emission, steps, rng) for rng in rngs]
+    length, n = point["T"], len(transition)
     records = []
-    for rng, (symbols, states) in zip(rngs, drawn, strict=True):
-        task = Task(symbols[:length], states[:length], symbols[length:], n)
+    for rng in map(cell.generator, part):
+        seen, states = simulate.sample(
+            np.full(n, 1 / n), transition, emission, length + point["horizon"], rng
+        )
+        sets = make_sets(method, seen[:length], states[:length], seen[length:], n, rng)
         truth = tuple(states[length:].tolist())
-        records.append([k for s in make_sets(method, task, rng) for k in (int(truth in s), len(s))])
+        records.append([k for s in sets for k in (int(truth in s), len(s))])
     return records
 
 
 def run_grid(
-    experiment: str,
+    name: str,
+    output: Path | str,
     points: Iterable[Point],
-    methods: Sequence[Method],
     matrices: Matrices,
-    folder: Path,
+    draw: Callable[[Rows], Any],
     *,
-    repetitions: int,
-    seed: int,
+    repetitions: int = 500,
+    seed: int = 2023,
+    methods: Sequence[Method] = METHODS,
     **how: Any,
-) -> list[Point]:
+) -> Reproduction:
     """Run methods on every point of a grid: one row per variant and point.
 
-    Parameters
-    ----------
-    matrices : as for `repeat_cell`; it is sent to other processes, so it must be importable
-    how : further arguments of `run_cells`
+    The function from a point to its transition and emission matrices is sent to other processes,
+    so it must be importable; `how` has the further arguments of `run_cells`.
     """
+    folder = check_experiment(output, repetitions, seed)
     pairs = list(product(methods, points))
     cells = [
-        Cell(experiment, tuple(point.items()), method.settings, repetitions, seed)
+        Cell(name, tuple(point.items()), method.settings, repetitions, seed)
         for method, point in pairs
     ]
-    records = run_cells(cells, partial(repeat_cell, matrices), folder, what=experiment, **how)
-    rows: list[Point] = []
+    work = partial(repeat_cell, matrices)
+    records = run_cells(cells, work, folder / "cells", what=name, **how)
+    rows: Rows = []
     for (method, point), outcomes in zip(pairs, records, strict=True):
         transition, emission = matrices(**point)
         n, horizon = len(transition), point["horizon"]
@@ -86,21 +79,18 @@ def run_grid(
         least = verify.oracle_size(np.full(n, 1 / n), transition, emission, horizon, PROMISED)
         numbers = np.array(outcomes, dtype=np.int64)
         for k, variant in enumerate(method.variants):
-            covered, sizes = numbers[:, 2 * k], numbers[:, 2 * k + 1] / n**horizon
-            share, size = float(covered.mean()), float(sizes.mean())
+            sizes = numbers[:, 2 * k + 1] / n**horizon
+            size = float(sizes.mean())
             rows.append({
                 "method": variant,
                 **point,
-                "repetitions": repetitions,
-                "covered": int(covered.sum()),
-                "coverage": share,
-                "coverage_error": sqrt(share * (1 - share) / repetitions),
+                **count_covered(int(numbers[:, 2 * k].sum()), repetitions),
                 "scaled_size": size,
                 "size_error": float(sizes.std() / sqrt(repetitions)),
                 "oracle_size": least,
                 "size_over_oracle": size / least,
             })  # fmt: skip
-    return mark_short(rows)
+    return write_reproduction(name, mark_short(rows), folder, draw)
 
 
 # Figure 1, Section 4.1: two states and two symbols. p = 0.5 makes the states independent, and
@@ -163,32 +153,22 @@ def figure1(
     >>> [row["method"] for row in result.rows]
     ['ours', 'ours, smoothed', 'ours', 'ours, smoothed']
     """
-    folder = check_experiment(output, repetitions, seed)
-    rows = run_grid(
-        "figure1", points, methods, figure1_matrices, folder / "cells",
+    return run_grid(
+        "figure1", output, points, figure1_matrices, reproduction.draw_figure1, methods=methods,
         repetitions=repetitions, seed=seed, n_jobs=n_jobs, fresh=fresh, verbose=verbose,
     )  # fmt: skip
-    return write_reproduction("figure1", rows, folder, reproduction.draw_figure1)
 
 
 def figure2(
-    output: Path | str,
-    *,
-    repetitions: int = 500,
-    seed: int = 2023,
-    n_jobs: int | None = None,
-    methods: Sequence[Method] = METHODS,
-    points: Iterable[Point] = FIGURE2_POINTS,
-    fresh: bool = False,
-    verbose: bool = False,
+    output: Path | str, *, points: Iterable[Point] = FIGURE2_POINTS, **settings: Any
 ) -> Reproduction:
     """Compute coverage and size of sets on the paper's grid of three-state models.
 
     Parameters
     ----------
     output : folder for ``figure2.csv``, the pictures, and the finished cells
-    repetitions, seed, n_jobs, methods, fresh, verbose : as for `figure1`
     points : where: dicts of chain ("markov" or "iid"), T, horizon and b
+    settings : repetitions, seed, n_jobs, methods, fresh and verbose, as for `figure1`
 
     Examples
     --------
@@ -199,9 +179,5 @@ def figure2(
     >>> len(result.rows), round(result.rows[0]["oracle_size"], 3)
     (2, 0.36)
     """
-    folder = check_experiment(output, repetitions, seed)
-    rows = run_grid(
-        "figure2", points, methods, figure2_matrices, folder / "cells",
-        repetitions=repetitions, seed=seed, n_jobs=n_jobs, fresh=fresh, verbose=verbose,
-    )  # fmt: skip
-    return write_reproduction("figure2", rows, folder, reproduction.draw_figure2)
+    draw = reproduction.draw_figure2
+    return run_grid("figure2", output, points, figure2_matrices, draw, **settings)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from math import sqrt
+from typing import Any
 
 from definetti._system.cells import Settings
+from definetti.conformal import ConformalHMM
+from definetti.engine.pvalues import miscoverage
+from definetti.exceptions import NotExactWarning
+from definetti.models import HMM
 
-if TYPE_CHECKING:
-    from definetti.engine import Rank
-
-
+Rows = list[dict[str, Any]]
 PROMISED = 0.8  # the coverage that the paper promises throughout
+CHANCE = 0.05  # that a method which keeps its promise is found short anywhere in a table
 
 
 @dataclass(frozen=True)
@@ -58,78 +59,51 @@ OURS = Method("ours", "full", "path", 0.5)
 METHODS = (PUBLISHED, PAIRS, OURS)
 
 
-class Task(NamedTuple):
-    """A labelled history and what follows it.
-
-    Attributes
-    ----------
-    observations, states : (T,) codes
-    new : (h,) the observations that follow
-    n_states : how many states there are
-    """
-
-    observations: Any
-    states: Any
-    new: Any
-    n_states: int
-
-
 def make_sets(
-    method: Method, task: Task, rng: np.random.Generator
+    method: Method, observations: Any, states: Any, new: Any, n_states: int, rng: Any
 ) -> list[list[tuple[Hashable, ...]]]:
-    """Return the sets of a method, one for each of its variants."""
-    from definetti import HMM, ConformalHMM
-    from definetti.exceptions import NotExactWarning
+    """Return the sets of a method for the steps after a labelled history, one for each variant.
 
+    All come from one ranking, which is what takes the time. They may be empty, as the paper's are.
+    """
     cp = ConformalHMM(
         HMM(prior=method.prior),
         conformity_score=method.score,
         symmetry=method.symmetry,
         confidence_level=method.level,
-        states=list(range(task.n_states)),
+        states=list(range(n_states)),
         random_state=rng,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotExactWarning)  # it is what the experiment shows
-        cp.fit(task.observations if method.observed else None, task.states)
-    if method.observed:
-        ranks = cp.predict_ranks(task.new)
-    else:
-        ranks = cp.predict_ranks(horizon=len(task.new))
-    sequences = list(ranks)
-    chosen = choose_members(method, list(ranks.values()), float(rng.random()))
-    return [[sequences[k] for k in members] for members in chosen]
+        cp.fit(observations if method.observed else None, states)
+    seen = new if method.observed else None
+    ranks = cp.predict_ranks(seen, horizon=None if method.observed else len(new))
+    alpha, uniform = miscoverage(method.level), float(rng.random())
+    kept = [s for s, r in ranks.items() if r.exceeds(alpha, uniform if r.randomised else None)]
+    if not method.smoothed:
+        return [kept]
+    return [kept, [s for s, r in ranks.items() if r.exceeds(alpha, uniform)]]
 
 
-def choose_members(method: Method, ranks: Sequence[Rank], uniform: float) -> list[list[int]]:
-    """Return which of the candidates are in the sets of a method, for each of its variants.
-
-    Both kinds of sets come from one ranking, which is what takes the time. They may be empty, as
-    those of the paper are.
-    """
-    from definetti.engine.pvalues import miscoverage
-
-    alpha = miscoverage(method.level)
-    found = [
-        [k for k, r in enumerate(ranks) if r.exceeds(alpha, uniform if r.randomised else None)]
-    ]
-    if method.smoothed:
-        found.append([k for k, r in enumerate(ranks) if r.exceeds(alpha, uniform)])
-    return found
+def count_covered(covered: int, repetitions: int) -> dict[str, Any]:
+    """Return the columns of a table that tell the coverage, with its standard error."""
+    share = covered / repetitions
+    return {
+        "repetitions": repetitions,
+        "covered": covered,
+        "coverage": share,
+        "coverage_error": sqrt(share * (1 - share) / repetitions),
+    }
 
 
-CHANCE = 0.05  # that a method which keeps its promise is found short anywhere in a table
-
-
-def mark_short(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def mark_short(rows: Rows) -> Rows:
     """Add to each row whether its coverage is short of the promise beyond Monte Carlo error.
 
-    Notes
-    -----
     By the exact binomial test, with the level shared out among the cells of a method: one that
     keeps its promise in all of them is found short in any with probability 1/20 at most.
     """
-    from scipy.stats import binom
+    from scipy.stats import binom  # slow to import
 
     numbers = {name: len(own) for name, own in group_by_method(rows).items()}
     for row in rows:
@@ -138,15 +112,15 @@ def mark_short(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def group_by_method(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def group_by_method(rows: Rows) -> dict[str, Rows]:
     """Return the rows of each method, in the order in which methods come up."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, Rows] = {}
     for row in rows:
         found.setdefault(row["method"], []).append(row)
     return found
 
 
-def summarise_methods(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def summarise_methods(rows: Rows) -> Rows:
     """Sum up a table, one line a method."""
     lines = []
     for name, own in group_by_method(rows).items():

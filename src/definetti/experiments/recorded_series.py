@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,8 @@ from definetti.experiments.methods import (
     PAIRS,
     PUBLISHED,
     Method,
-    Task,
+    Rows,
+    count_covered,
     make_sets,
     mark_short,
 )
@@ -27,20 +27,12 @@ from definetti.experiments.reproduction import Reproduction, check_experiment, w
 
 
 class File(NamedTuple):
-    """A file that the user brings.
-
-    Attributes
-    ----------
-    name : as the authors' program has it
-    columns : those that are read
-    rows : how many there must be
-    origin : where it can be had, after the words "get it from"
-    """
+    """A file that the user brings, by the name that it has in the authors' program."""
 
     name: str
-    columns: tuple[str, ...]
-    rows: int
-    origin: str
+    columns: tuple[str, ...]  # those that are read
+    rows: int  # how many there must be
+    origin: str  # where it can be had, after the words "get it from"
 
 
 AUTHORS = "the authors' program, github.com/ComplexInfo/CP_HMM"
@@ -66,66 +58,56 @@ FILES = (STATES, HOUSEHOLD, FUND)
 
 
 class PaperSeries(NamedTuple):
-    """A series of states, and which of its steps the paper predicts.
+    """A series of states, and which of its steps the paper predicts."""
 
-    Attributes
-    ----------
-    name : as in the paper's Table 1
-    states : the whole series
-    n_states : how many different ones there are
-    length : N: step ``N + t`` is predicted from steps ``1 + t … N + t − 1``
-    windows : for how many t, from 0 on
-    coverage, size : what the paper reports
-    """
-
-    name: str
+    name: str  # as in the paper's Table 1
     states: tuple[int, ...]
-    n_states: int
-    length: int
-    windows: int
-    coverage: float
+    length: int  # N: step N + t is predicted from steps 1 + t … N + t − 1
+    windows: int  # for how many t, from 0 on
+    coverage: float  # what the paper reports
     size: float
+
+    @property
+    def n_states(self) -> int:
+        """How many different states there are."""
+        return len(set(self.states))
 
 
 def read_series(data: Path | str) -> list[PaperSeries]:
-    """Read the four series from a folder.
+    """Read the four series from a folder with dataset_tk.csv, D202.csv and SPY.csv.
 
-    Parameters
-    ----------
-    data : folder with dataset_tk.csv, D202.csv and SPY.csv
-
-    Notes
-    -----
     The settings are those that gave the published numbers, not those that the paper tells: the
     mean and the deviation that make states of electricity are over the whole series, what is to
     be predicted included, and "SP500" is the SPY fund. With them the published numbers come out
     again, as docs/reproduction.md shows.
     """
     folder = Path(data)
-    states = _read_columns(folder, STATES)
-    delhi, punjab = (_parse_numbers(states[name], STATES, name) for name in STATES.columns)
-    home = _read_columns(folder, HOUSEHOLD)
-    daily = average_days(home["DATE"], _parse_numbers(home["USAGE"], HOUSEHOLD, "USAGE"))
-    fund = _read_columns(folder, FUND)
-    opened, closed = (_parse_numbers(fund[name], FUND, name) for name in ("Open", "Close"))
-    lost = tuple((opened > closed).astype(int).tolist())
-    if [str(x) for x in lost] != [x.strip() for x in fund["State"]]:
+    delhi, punjab = (
+        round_z_scores(_parse_numbers(column, STATES, name))
+        for name, column in _read_columns(folder, STATES).items()
+    )
+    days, usage = _read_columns(folder, HOUSEHOLD).values()
+    daily = average_days(days, _parse_numbers(usage, HOUSEHOLD, "USAGE"))
+    opened, closed, told = _read_columns(folder, FUND).values()
+    lost = _parse_numbers(opened, FUND, "Open") > _parse_numbers(closed, FUND, "Close")
+    if [str(int(x)) for x in lost] != [x.strip() for x in told]:
         raise ValueError(
             f"{folder / FUND.name}: column State must be 1 on days that closed below their "
             f"opening and 0 on others; get the file again from {FUND.origin}"
         )
-    return [
-        _make_series(
-            "Delhi", round_z_scores(delhi), length=300, windows=170, coverage=0.81, size=0.25
-        ),
-        _make_series(
-            "Punjab", round_z_scores(punjab), length=300, windows=170, coverage=0.80, size=0.28
-        ),
-        _make_series(
-            "household", round_z_scores(daily), length=300, windows=53, coverage=0.78, size=0.22
-        ),
-        _make_series("SP500 (SPY)", lost, length=100, windows=20, coverage=0.80, size=0.65),
+    series = [
+        PaperSeries("Delhi", delhi, 300, 170, 0.81, 0.25),
+        PaperSeries("Punjab", punjab, 300, 170, 0.80, 0.28),
+        PaperSeries("household", round_z_scores(daily), 300, 53, 0.78, 0.22),
+        PaperSeries("SP500 (SPY)", tuple(lost.astype(int).tolist()), 100, 20, 0.80, 0.65),
     ]
+    for one in series:
+        if len(one.states) < one.length + one.windows:
+            raise ValueError(
+                f"the series {one.name} of the data folder has {len(one.states)} steps and needs "
+                f"{one.length + one.windows}; get the file anew"
+            )
+    return series
 
 
 def round_z_scores(values: FloatArray) -> tuple[int, ...]:
@@ -141,20 +123,6 @@ def average_days(days: list[str], values: FloatArray) -> FloatArray:
     places: dict[str, int] = {}
     where = np.array([places.setdefault(day, len(places)) for day in days])
     return np.asarray(np.bincount(where, weights=values) / np.bincount(where))
-
-
-def _make_series(
-    name: str, states: tuple[int, ...], *, length: int, windows: int, coverage: float, size: float
-) -> PaperSeries:
-    if len(states) < length + windows:
-        raise ValueError(
-            f"the series {name} of the data folder has {len(states)} steps and needs "
-            f"{length + windows}; get the file anew"
-        )
-    return PaperSeries(
-        name=name, states=states, n_states=len(set(states)), length=length, windows=windows,
-        coverage=coverage, size=size,
-    )  # fmt: skip
 
 
 def _read_columns(folder: Path, file: File) -> dict[str, list[str]]:
@@ -219,16 +187,22 @@ def predict_steps(cell: Cell, part: range) -> list[list[Any]]:
         now = length + t
         # What is seen at a step is the state before it.
         seen, past, new = states[t : now - 1], states[t + 1 : now], states[now - 1 : now]
-        task = Task(list(seen), list(past), list(new), point["n_states"])
-        found = make_sets(method, task, cell.generator(t))
+        given = list(seen), list(past), list(new), point["n_states"]
+        found = make_sets(method, *given, cell.generator(t))
         records.append([states[now], *([s[0] for s in one] for one in found)])
     return records
 
 
 def run_series(
-    data: Path | str, folder: Path, seed: int, methods: Sequence[Method], **how: Any
-) -> Outcomes:
-    """Predict all series with all methods; figure 3 shows the same, step by step."""
+    output: Path | str,
+    data: Path | str,
+    *,
+    seed: int = 2023,
+    methods: Sequence[Method] = SERIES_METHODS,
+    **how: Any,
+) -> tuple[Path, Outcomes]:
+    """Predict all series with all methods; return the folder, and the true states and sets."""
+    folder = check_experiment(output, 1, seed)
     pairs = [(series, method) for method in methods for series in read_series(data)]
     cells = [
         Cell(
@@ -241,10 +215,10 @@ def run_series(
         for one, method in pairs
     ]
     records = run_cells(cells, predict_steps, folder / "cells", what="table1", chunk=20, **how)
-    return [(one, method, r) for (one, method), r in zip(pairs, records, strict=True)]
+    return folder, [(one, method, r) for (one, method), r in zip(pairs, records, strict=True)]
 
 
-def summarise_series(found: Outcomes) -> list[dict[str, Any]]:
+def summarise_series(found: Outcomes) -> Rows:
     """Sum up predictions: one row a variant and series."""
     table = []
     for series, method, records in found:
@@ -252,17 +226,13 @@ def summarise_series(found: Outcomes) -> list[dict[str, Any]]:
             number = len(records)
             covered = sum(record[0] in record[k] for record in records)
             sizes = sum(len(record[k]) for record in records)
-            share = covered / number
             table.append({
                 "method": variant,
                 "series": series.name,
                 "states": series.n_states,
                 "T": series.length,
                 "level": method.level,
-                "repetitions": number,
-                "covered": covered,
-                "coverage": share,
-                "coverage_error": sqrt(share * (1 - share) / number),
+                **count_covered(covered, number),
                 "scaled_size": sizes / number / series.n_states,
                 "paper_coverage": series.coverage,
                 "paper_size": series.size,
@@ -285,7 +255,7 @@ def table1(
     Parameters
     ----------
     output : folder for ``table1.csv``, the pictures, and the finished cells
-    data : folder with the three files of the series, see `read_series`
+    data : folder with dataset_tk.csv, D202.csv and SPY.csv
     seed, n_jobs, methods, fresh, verbose : as for `figure1`
 
     Examples
@@ -294,27 +264,20 @@ def table1(
     Traceback (most recent call last):
     FileNotFoundError: data folder 'nowhere' has no dataset_tk.csv; get it from ...
     """
-    folder = check_experiment(output, 1, seed)
-    found = run_series(data, folder, seed, methods, n_jobs=n_jobs, fresh=fresh, verbose=verbose)
+    folder, found = run_series(
+        output, data, seed=seed, methods=methods, n_jobs=n_jobs, fresh=fresh, verbose=verbose
+    )
     return write_reproduction("table1", summarise_series(found), folder, reproduction.draw_table1)
 
 
-def figure3(
-    output: Path | str,
-    data: Path | str,
-    *,
-    seed: int = 2023,
-    n_jobs: int | None = None,
-    methods: Sequence[Method] = SERIES_METHODS,
-    fresh: bool = False,
-    verbose: bool = False,
-) -> Reproduction:
+def figure3(output: Path | str, data: Path | str, **settings: Any) -> Reproduction:
     """Compare the true states of the paper's four real series with their sets, step by step.
 
     Parameters
     ----------
     output : folder for ``figure3.csv``, the pictures, and the finished cells
-    data, seed, n_jobs, methods, fresh, verbose : as for `table1`, whose cells these are
+    data : folder with the three files of the series
+    settings : seed, n_jobs, methods, fresh and verbose, as for `table1`, whose cells these are
 
     Examples
     --------
@@ -322,15 +285,13 @@ def figure3(
     Traceback (most recent call last):
     FileNotFoundError: data folder 'nowhere' has no dataset_tk.csv; get it from ...
     """
-    folder = check_experiment(output, 1, seed)
-    how = {"n_jobs": n_jobs, "fresh": fresh, "verbose": verbose}
-    found = run_series(data, folder, seed, methods, **how)
+    folder, found = run_series(output, data, **settings)
     return write_reproduction(
         "figure3", summarise_series(found), folder, reproduction.draw_figure3, list_steps(found)
     )
 
 
-def list_steps(found: Outcomes) -> list[dict[str, Any]]:
+def list_steps(found: Outcomes) -> Rows:
     """Return one row a predicted step: its true state and its set."""
     return [
         {

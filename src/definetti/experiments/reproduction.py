@@ -13,9 +13,8 @@ from typing import Any
 
 from definetti._system.checks import checked_limit, checked_number
 from definetti._system.files import replace_file
-from definetti.experiments.methods import PROMISED, group_by_method, summarise_methods
+from definetti.experiments.methods import PROMISED, Rows, group_by_method, summarise_methods
 
-Rows = list[dict[str, Any]]
 NOT_EXACT = "as published"  # makes no promise that it could break
 
 
@@ -90,14 +89,7 @@ def write_reproduction(
     draw: Callable[[Rows], Any],
     records: Rows | None = None,
 ) -> Reproduction:
-    """Write the table and one picture a method, and sum up.
-
-    Parameters
-    ----------
-    rows : the table that is summed up
-    draw : function from the rows of one method to a matplotlib figure
-    records : what to write and draw, where that is not `rows`
-    """
+    """Write and draw the rows, or the records in their place, one picture a method; sum up rows."""
     table = rows if records is None else records
     path = folder / f"{name}.csv"
     replace_file(path, lambda part: write_csv(part, table))

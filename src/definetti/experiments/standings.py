@@ -14,22 +14,15 @@ import numpy as np
 
 from definetti.evaluation.summarize import exact_interval, find_worst_state, split_by_last_state
 from definetti.experiments.contestants import CONTESTANTS, Contestant
-from definetti.experiments.methods import PROMISED, average, group_by_method, mark_short
+from definetti.experiments.methods import PROMISED, Rows, average, group_by_method
 from definetti.experiments.worlds import Drawn, Recorded
 
-Rows = list[dict[str, Any]]
 ENOUGH = 10  # windows that end in a state, for its own coverage to be shown
 GUARANTEED = {True: "yes", None: "if Markov", False: "lost"}  # by what is known of a world
 
 
 def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any]) -> dict[str, Any]:
-    """Sum up the windows of a method in a world.
-
-    Parameters
-    ----------
-    records : for each window whether the truth was in the set, the size of the set, the true last
-        state, and the seconds that it took; none if the method cannot be run there
-    """
+    """Sum up the records of `judge_contestant`: none if the method cannot be run in the world."""
     n, horizon, oracle = len(world.labels), world.horizon, world.oracle
     found: dict[str, Any] = {
         "world": world.name,
@@ -47,8 +40,10 @@ def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any])
     worst, state = find_worst_state(own)
     # One interval a state: the chance that any of them misleads is shared out among them.
     sure = 1 - 0.05 / max(len(own), 1)
-    reached = [_interval(part, sure)[1] >= PROMISED for part in own.values()]
-    low, high = _interval(covered)
+    reached = [
+        exact_interval(int(part.sum()), len(part), sure)[1] >= PROMISED for part in own.values()
+    ]
+    low, high = exact_interval(int(covered.sum()), len(covered))
     size = float(sizes.mean()) / n**horizon
     return {
         **found,
@@ -65,16 +60,6 @@ def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any])
         "size_over_oracle": None if oracle is None else size / oracle,
         "seconds": float(np.median(seconds)),  # the first prediction of all compiles
     }
-
-
-def _interval(covered: Any, confidence: float = 0.95) -> tuple[float, float]:
-    return exact_interval(int(covered.sum()), len(covered), confidence)
-
-
-def marked(rows: Rows) -> Rows:
-    """Add to rows that have windows whether they are short of the promise beyond chance."""
-    mark_short([row for row in rows if row["repetitions"]])
-    return rows
 
 
 @dataclass(frozen=True)
@@ -182,8 +167,6 @@ PROMISES = {
 def verdicts(rows: Rows) -> Rows:
     """Tell for each world whose sets are the smallest of those that reach the level.
 
-    Notes
-    -----
     A method reaches the level if the exact 95 % interval of its coverage does: it is not refuted,
     which is less than a guarantee. "guaranteed" says whether it has one. Of equals the guaranteed
     one is named. "ours" is the smallest of ours that reach the level. "by_state" is the smallest

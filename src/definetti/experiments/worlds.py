@@ -25,6 +25,8 @@ from definetti.experiments.grids import (
 )
 from definetti.experiments.methods import PROMISED
 from definetti.experiments.recorded_series import FILES, read_series
+from definetti.simulate import sample
+from definetti.verify import oracle_size, stationary
 
 SLEEP = "sleep_edf_epochs_trimmed.csv.gz"
 WORDS = "en_pud-ud-test.conllu"
@@ -114,34 +116,21 @@ NEEDS = {**dict.fromkeys(("Delhi", "Punjab", "household", "SPY"), PAPER),
 
 @dataclass(frozen=True)
 class ContestWorld:
-    """What all worlds have in common.
-
-    Attributes
-    ----------
-    name, horizon : what it is called, and how many steps a window has
-    labels, kind : the state space, and what is observed, as for `Contestant.make`
-    markov : whether it is a hidden Markov model with one law throughout; None if nobody knows
-    """
+    """What all worlds have in common."""
 
     name: str
-    horizon: int
-    labels: tuple[Hashable, ...]
-    kind: str
-    markov: bool | None
+    horizon: int  # how many steps a window has
+    labels: tuple[Hashable, ...]  # the state space
+    kind: str  # what is observed: "nothing", "symbols", "vectors" or "words"
+    markov: bool | None  # whether it is an HMM with one law throughout; None if nobody knows
 
 
 @dataclass(frozen=True)
 class Drawn(ContestWorld):
-    """A chain that is drawn anew for every repetition, which is one window.
+    """A chain that is drawn anew for every repetition, which is one window."""
 
-    Attributes
-    ----------
-    length : T, the labelled steps
-    laws : (from which step on, transition matrix, emission matrix), the first from 0 on
-    """
-
-    length: int = 100
-    laws: tuple[tuple[int, Any, Any], ...] = ()
+    length: int = 100  # labelled steps
+    laws: tuple[tuple[int, Any, Any], ...] = ()  # first step, transition and emission of each
 
     @property
     def point(self) -> Settings:
@@ -151,9 +140,6 @@ class Drawn(ContestWorld):
 
     def history(self, rng: np.random.Generator) -> Recording:
         """Draw ``T + horizon`` steps, from the stationary law on."""
-        from definetti.simulate import sample
-        from definetti.verify import stationary
-
         start, steps, seen = stationary(np.array(self.laws[0][1])), [], []
         ends = [*(law[0] for law in self.laws[1:]), self.length + self.horizon]
         for (begin, transition, emission), end in zip(self.laws, ends, strict=True):
@@ -166,8 +152,6 @@ class Drawn(ContestWorld):
     @cached_property
     def oracle(self) -> float:
         """The smallest sets of one who knows the law that holds in the window."""
-        from definetti.verify import oracle_size, stationary
-
         transition, emission = np.array(self.laws[-1][1]), np.array(self.laws[-1][2])
         start = stationary(transition)
         return oracle_size(start, transition, emission, self.horizon, PROMISED)
@@ -175,16 +159,10 @@ class Drawn(ContestWorld):
 
 @dataclass(frozen=True)
 class Recorded(ContestWorld):
-    """Histories that were recorded; windows roll over the last part of each.
-
-    Attributes
-    ----------
-    histories : what was recorded
-    each : how many windows there are in each history
-    """
+    """Histories that were recorded; windows roll over the last part of each."""
 
     histories: tuple[Recording, ...] = ()
-    each: int = 1
+    each: int = 1  # windows in each history
 
     oracle = None
 
@@ -211,14 +189,10 @@ def selected(
     horizons: Sequence[int],
     repetitions: int,
 ) -> tuple[list[Drawn | Recorded], list[str]]:
-    """Return the worlds of some names, and what is to be said of those that cannot be had.
+    """Return the worlds of some names, and messages about those without data.
 
-    Parameters
-    ----------
-    names : of `DRAWN` and `NEEDS`; None for all but the whole grids
-    data : folder with the recorded histories, or with folders of them
-    horizons : how many steps windows have; the whole grids have their own
-    repetitions : how many windows a recorded world has, about
+    Names are those of `DRAWN` and `NEEDS`, all but the whole grids if None; these have their own
+    horizons. A recorded world has about as many windows as there are repetitions.
     """
     every = [*DRAWN, *NEEDS]
     wanted = [n for n in every if not n.endswith("-grid")] if names is None else list(names)
@@ -260,28 +234,26 @@ Laws = list[tuple[int, FloatArray, FloatArray]]
 Spot = tuple[str, int, int | None, Laws]  # name, length, horizon if it has its own, laws
 
 
-def _first(p: float, b: float, length: int, horizon: int | None = None) -> Spot:
-    name = f"figure1 p={p} b={b}" + (f" T={length}" if horizon else "")
-    return name, length, horizon, [(0, *figure1_matrices(p=p, b=b))]
+def _grid_spot(point: dict[str, Any]) -> Spot:
+    """Return a point of a grid; one without a horizon is drawn with any."""
+    T, b, horizon = point["T"], point["b"], point.get("horizon")
+    if "p" in point:
+        name, law = f"figure1 p={point['p']} b={b}", figure1_matrices(**point)
+    else:
+        name, law = f"figure2 {point['chain']} b={b:.3g}", figure2_matrices(**point)
+    return name + (f" T={T}" if horizon else ""), T, horizon, [(0, *law)]
 
 
-def _second(chain: str, b: float, length: int, horizon: int | None = None) -> Spot:
-    name = f"figure2 {chain} b={b:.3g}" + (f" T={length}" if horizon else "")
-    return name, length, horizon, [(0, *figure2_matrices(chain=chain, b=b))]
-
-
-GRID1: Sequence[dict[str, Any]] = FIGURE1_POINTS
-GRID2: Sequence[dict[str, Any]] = FIGURE2_POINTS
 DRAWN: dict[str, list[Spot]] = {
-    "figure1": [_first(p, 0.75, 100) for p in (0.1, 0.5, 0.9)],
-    "figure2": [_second(chain, 0.6, 120) for chain in ("markov", "iid")],
+    "figure1": [_grid_spot({"p": p, "b": 0.75, "T": 100}) for p in (0.1, 0.5, 0.9)],
+    "figure2": [_grid_spot({"chain": chain, "b": 0.6, "T": 120}) for chain in ("markov", "iid")],
     "sticky": [("sticky", 200, None, [(0, _symmetric(3, 0.95), _symmetric(3, 0.6))])],
     "rare": [("rare state", 150, None, [(0, RARE, _symmetric(3, 0.7))])],
     "ten": [("ten states", 100, None, [(0, _ring(10), _symmetric(10, 0.6))])],
     # Half-way is where methods that split begin to calibrate; they do not see the change.
     "change": [(f"change at {at}", 200, None, [(0, *EASY), (at, *HARD)]) for at in (100, 150)],
-    "figure1-grid": [_first(q["p"], q["b"], q["T"], q["horizon"]) for q in GRID1],
-    "figure2-grid": [_second(q["chain"], q["b"], q["T"], q["horizon"]) for q in GRID2],
+    "figure1-grid": [_grid_spot(point) for point in FIGURE1_POINTS],
+    "figure2-grid": [_grid_spot(point) for point in FIGURE2_POINTS],
 }
 
 
