@@ -44,8 +44,7 @@ def sample(
     checked_limit(length, "length")
     begin, steps, emitted = checked_model(initial, transition, emission)
     laws = np.cumsum(begin), np.cumsum(steps, axis=1), np.cumsum(emitted, axis=1)
-    drawn = _walk(*laws, rng.random((2, length)))
-    return Sample(*drawn)
+    return Sample(*_walk(*laws, rng.random((2, length))))
 
 
 @kernel
@@ -83,10 +82,8 @@ def weather_series(number: int, length: int, random_state: Any = None) -> Sample
 
     Parameters
     ----------
-    number, length : int
-        How many series, and how many days each has.
-    random_state : int or list of int, optional
-        The seed; fresh random numbers if left out.
+    number, length : how many series, and how many days each has
+    random_state : the seed, an int or a list of them; fresh random numbers if left out
 
     Examples
     --------
@@ -113,10 +110,8 @@ def weather(length: int, random_state: int | None = None) -> Sample:
 
     Parameters
     ----------
-    length : int
-        How many days.
-    random_state : int, optional
-        The seed; fresh random numbers if left out.
+    length : how many days
+    random_state : the seed, an int; fresh random numbers if left out
 
     Examples
     --------

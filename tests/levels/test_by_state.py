@@ -84,7 +84,7 @@ def test_the_check_can_fail_levels_are_not_kept_given_another_state():
     everything = enumerate_ranks(ConformalHMM(smoothing=True, allow_empty=True), 2, 2, 3, 2)
     law = [np.array(part) for part in LAWS["p=0.1 b=0.5"]]
     assert everything.given == -1
-    off = everything._given(-2, *law, OWN) - LEVELS
+    off = everything.coverage_given_present(*law, OWN, 1) - LEVELS
     assert abs(off).min() > 0.1
 
 

@@ -115,8 +115,10 @@ def _check(symmetry: Symmetry) -> None:
         return
     if symmetry.given == "last state":  # others hold by visits, not at a time of the clock
         _check_valid(symmetry)
-        if not symmetry.reads_observations:
-            _check_forecast(symmetry)
+        if not symmetry.reads_observations:  # unobserved future steps differ from gaps
+            gappy = HMM(emission=OnGrid(Categorical(), ("a", None)))
+            what = "reads_observations is False, and the symmetry"
+            check_uniform(make_predictor(gappy, "filter", symmetry), 3, 2, what, seen=0)
     fixed = ConformalHMM(HMM(), "path", symmetry, train_size=20, random_state=0)
     check_rolling(fixed)
     for predictor in (fixed, ConformalHMM(HMM(), "path", symmetry, random_state=0)):
@@ -164,18 +166,6 @@ def _content(reference: Any) -> Any:
     return reference.joins, sorted(zip(map(tuple, rows), weights, strict=True))
 
 
-def _check_forecast(symmetry: Symmetry) -> None:
-    """Check that unobserved future steps differ from gaps, where a symmetry declares it."""
-    gappy = OnGrid(Categorical(), ("a", None))
-    check_uniform(
-        make_predictor(HMM(emission=gappy), "filter", symmetry), 3, 2,
-        "reads_observations is False, and the symmetry", seen=0,
-    )  # fmt: skip
-
-
-LENGTH = 12
-
-
 def check_memory(memory: Memory) -> None:
     """Check that tokens follow from each other, and mean the same wherever they come.
 
@@ -192,10 +182,25 @@ def check_memory(memory: Memory) -> None:
     for states, seen in _sequences():
         tokens = Memory.trace(memory, states, seen)  # by `begin` and `follow`
         assert same(tokens[:, 0], states), "a token must begin with the code of its state"
-        _check_followed(memory, tokens, states, seen)
-        _check_traced(memory, tokens, states, seen)
-        _check_codes(memory, tokens, states, seen)
-        _check_begun(memory, tokens, states, seen)
+        assert same(memory.follow(tokens[:-1], states[1:], seen[1:]), tokens[1:]), (
+            "a token depends on more than the one before it and what is new: the same come out "
+            "otherwise when they are asked for together; keep nothing between calls"
+        )
+        assert same(memory.trace(states, seen), tokens), "`trace` is not `begin` and then `follow`"
+        for cut in (1, len(states) // 2):
+            later = memory.trace(states[cut:], seen[cut:], tokens[cut - 1])
+            assert same(later, tokens[cut:]), "`trace` after a token is not `follow`"
+        other = memory.trace(np.array([2, 0, 1])[states], 1 - seen)
+        assert same(_alike(tokens), _alike(other)), (
+            "tokens compute with codes as if they were numbers: with other codes for the same "
+            "states or symbols, other steps share a token; use codes only to tell them apart"
+        )
+        for cut in range(1, len(states)):
+            alone = memory.trace(states[cut:], seen[cut:])
+            assert not (_alike(alone) & ~_alike(tokens[cut:])).any(), (
+                "`begin` gives a token that a later step may have, though the past, which is not "
+                "known, makes a difference to it; give it a token of its own, as Age does"
+            )
         if not memory.reads_observations:
             assert same(tokens, memory.trace(states, 1 - seen)), (
                 "reads_observations is False, and tokens depend on observations; leave it out"
@@ -208,44 +213,7 @@ def _sequences() -> Any:
     for states in product(range(2), repeat=6):
         yield np.array(states), rng.integers(0, 2, 6)
     for _ in range(40):
-        yield rng.integers(0, 3, LENGTH), rng.integers(0, 2, LENGTH)
-
-
-def _check_followed(memory: Memory, tokens: IntArray, states: IntArray, seen: IntArray) -> None:
-    """Check that a token is a function of the one before it and of what is new."""
-    at_once = memory.follow(tokens[:-1], states[1:], seen[1:])
-    assert same(at_once, tokens[1:]), (
-        "a token depends on more than the one before it and what is new: the same come out "
-        "otherwise when they are asked for together; keep nothing between calls"
-    )
-
-
-def _check_traced(memory: Memory, tokens: IntArray, states: IntArray, seen: IntArray) -> None:
-    """Check that the fast way is the slow one, from the beginning and from any token."""
-    assert same(memory.trace(states, seen), tokens), "`trace` is not `begin` and then `follow`"
-    for cut in (1, len(states) // 2):
-        later = memory.trace(states[cut:], seen[cut:], tokens[cut - 1])
-        assert same(later, tokens[cut:]), "`trace` after a token is not `follow`"
-
-
-def _check_codes(memory: Memory, tokens: IntArray, states: IntArray, seen: IntArray) -> None:
-    """Check that codes are looked up, never computed with."""
-    other = memory.trace(np.array([2, 0, 1])[states], 1 - seen)
-    assert same(_alike(tokens), _alike(other)), (
-        "tokens compute with codes as if they were numbers: with other codes for the same states "
-        "or symbols, other steps share a token; use codes only to tell them apart"
-    )
-
-
-def _check_begun(memory: Memory, tokens: IntArray, states: IntArray, seen: IntArray) -> None:
-    """Check that steps that share a token would do so whatever had come before the first."""
-    for cut in range(1, len(states)):
-        alone = memory.trace(states[cut:], seen[cut:])
-        shared, known = _alike(alone), _alike(tokens[cut:])
-        assert not (shared & ~known).any(), (
-            "`begin` gives a token that a later step may have, though the past, which is not "
-            "known, makes a difference to it; give it a token of its own, as Age does"
-        )
+        yield rng.integers(0, 3, 12), rng.integers(0, 2, 12)
 
 
 def _alike(tokens: IntArray) -> Any:

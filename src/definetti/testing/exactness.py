@@ -27,6 +27,7 @@ LAWS = (
 )
 LEVELS = (0.5, 0.8)
 CLOSE = 1e-9
+LEARNED, STEPS, LEVEL = 40, 60, 0.7
 
 
 def check_object(thing: Any, contract: type) -> None:
@@ -71,12 +72,10 @@ def check_uniform(
 
 def check_rolling(predictor: ConformalHMM, what: str = "symmetry") -> None:
     """Check that labels that come bit by bit give the p-values of a fresh fit."""
-    rng = np.random.default_rng(1)
-    states = [STATES[k] for k in (rng.random(60).cumsum() * 1.3).astype(int) % 2]
-    symbols = [str(k) for k in rng.integers(0, 3, 60)]
+    symbols, states = draw_steps("012")
     with quiet():
-        rolled = predictor.fit(symbols[:40], states[:40])
-        for k in range(40, 60):
+        rolled = predictor.fit(symbols[:LEARNED], states[:LEARNED])
+        for k in range(LEARNED, STEPS):
             fresh = ConformalHMM(**predictor.get_params(deep=False)).fit(symbols[:k], states[:k])
             new = symbols[k : k + 1]
             ours, theirs = (dict(one.predict_ranks(new)) for one in (rolled, fresh))
@@ -96,9 +95,6 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield
-
-
-LEARNED, STEPS, LEVEL = 40, 60, 0.7
 
 
 def draw_steps(values: Sequence[Any]) -> tuple[list[Any], list[str]]:

@@ -46,7 +46,10 @@ class VisitEnumeration(NamedTuple):
 
     def probabilities(self, transition: FloatArray, emission: FloatArray) -> FloatArray:
         """Return the probability of all windows together, drawn one after the other."""
-        return np.asarray(self.orders * self._each(transition, emission).prod(axis=1))
+        start = np.broadcast_to(self.present[:, None, None], (*self.states.shape[:2], 1))
+        before = np.concatenate([start, self.states[..., :-1]], axis=2)
+        steps = transition[before, self.states] * emission[self.states, self.observations]
+        return np.asarray(self.orders * steps.prod(axis=2).prod(axis=1))
 
     def coverage(
         self, transition: FloatArray, emission: FloatArray, confidence_level: ConfidenceLevel
@@ -71,17 +74,7 @@ class VisitEnumeration(NamedTuple):
         p = self.probabilities(transition, emission) * comes
         return self._by_state(p * (1 - self._chances(confidence_level)), n)
 
-    def _each(self, transition: FloatArray, emission: FloatArray) -> FloatArray:
-        """Return the probability of each window: ``(S, m)``."""
-        start = np.broadcast_to(self.present[:, None, None], (*self.states.shape[:2], 1))
-        whole = np.concatenate([start, self.states], axis=2)
-        steps = (
-            transition[whole[..., :-1], whole[..., 1:]] * emission[self.states, self.observations]
-        )
-        return np.asarray(steps.prod(axis=2))
-
     def _chances(self, confidence_level: ConfidenceLevel) -> FloatArray:
-        """Return how probably each is covered, at the level of the present state."""
         return chances_by_state(
             self.ranks, self.present, confidence_level, self.smoothing, self.predictions
         )
@@ -111,10 +104,7 @@ def enumerate_departures(
     Examples
     --------
     >>> from definetti import ConformalHMM, given_hmm
-    >>> transition, emission = (
-    ...     np.array([[0.9, 0.1], [0.4, 0.6]]),
-    ...     np.array([[0.8, 0.2], [0.3, 0.7]]),
-    ... )
+    >>> transition, emission = np.array([[[0.9, 0.1], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]]])
     >>> model = given_hmm(transition, emission)
     >>> cp = ConformalHMM(model, symmetry="departures", smoothing=True, allow_empty=True)
     >>> visits = enumerate_departures(cp, 2, 2, departures=3, horizon=1)
@@ -137,10 +127,10 @@ def enumerate_departures(
             "the predictor refits its model, which looks at more than the windows; give it a "
             "fixed one, such as given_hmm(...)"
         )
-    title = "enumerating departures"
     ranked = rank_sequences(
-        predictor, n_states, n_symbols, histories, horizon, verbose=verbose, title=title
-    )
+        predictor, n_states, n_symbols, histories, horizon, verbose=verbose,
+        title="enumerating departures",
+    )  # fmt: skip
     orders = [
         factorial(len(past)) // prod(map(factorial, Counter(past).values())) if unordered else 1
         for _, past in pasts

@@ -33,11 +33,7 @@ class RankedSequence(NamedTuple):
 
 
 class RankedSequences(NamedTuple):
-    """All sequences that begin with given pasts.
-
-    ``predictions`` has for each prediction the places of its candidates, the most plausible first,
-    where a set that would be empty gets its most plausible sequence; none where sets may be empty.
-    """
+    """All sequences that begin with given pasts; `predictions` as in `Enumeration`."""
 
     rows: list[RankedSequence]
     predictions: tuple[tuple[int, ...], ...]
@@ -149,7 +145,7 @@ class Enumeration(NamedTuple):
 
         NaN for a state in which no sequence can end.
         """
-        return self._given(-1, initial, transition, emission, confidence_level)
+        return self.coverage_given_present(initial, transition, emission, confidence_level, 0)
 
     def coverage_given_present(
         self,
@@ -163,20 +159,9 @@ class Enumeration(NamedTuple):
 
         At a time that the clock fixes; NaN for a state in which the chain cannot be then.
         """
-        return self._given(-1 - horizon, initial, transition, emission, confidence_level)
-
-    def _given(
-        self,
-        time: int,
-        initial: FloatArray,
-        transition: FloatArray,
-        emission: FloatArray,
-        confidence_level: ConfidenceLevel,
-    ) -> FloatArray:
-        """Return the probability that the truth is in the set given the state at a time."""
         p = self.probabilities(initial, transition, emission)
-        chances = self.chances(confidence_level)
-        return average_by_state(p, chances, self.states[:, time], len(transition))
+        present = self.states[:, -1 - horizon]
+        return average_by_state(p, self.chances(confidence_level), present, len(transition))
 
 
 def enumerate_ranks(
@@ -204,27 +189,22 @@ def enumerate_ranks(
         checked_number(number, name)
     if observed is not None:
         checked_limit(observed, "observed")
-    pasts = [
-        (symbols, states)
-        for states in product(range(n_states), repeat=length)
-        for symbols in product(range(n_symbols), repeat=length)
-    ]
+    paths = product(range(n_states), repeat=length)
+    pasts = [(y, x) for x in paths for y in product(range(n_symbols), repeat=length)]
     ranked = rank_sequences(predictor, n_states, n_symbols, pasts, horizon, observed, verbose)
     return Enumeration(
         np.array([pasts[row.past][1] + row.states for row in ranked.rows]),
         np.array([pasts[row.past][0] + row.symbols for row in ranked.rows]),
         [row.rank for row in ranked.rows],
         predictor.smoothing,
-        _conditioning_place(ranked.fitted, horizon),
+        -1 - horizon * _is_given_present(ranked.fitted),
         ranked.predictions,
     )
 
 
-def _conditioning_place(fitted: Any, horizon: int) -> int:
-    """Return the place of the state that coverage is conditional on: the last or the present."""
-    if isinstance(fitted, ConformalHMM) and fitted.symmetry_.given == "present state":
-        return -1 - horizon
-    return -1
+def _is_given_present(fitted: Any) -> bool:
+    """Tell whether coverage is conditional on the present state, not on the last."""
+    return isinstance(fitted, ConformalHMM) and fitted.symmetry_.given == "present state"
 
 
 def exact_coverage(
@@ -239,12 +219,10 @@ def exact_coverage(
 ) -> float:
     """Return the coverage of a predictor under a model, to the last digit.
 
-    Enumerates every state and observation sequence of ``length`` labelled steps followed by
-    ``horizon`` new ones, and adds up the probability of those whose true states are in the set;
-    with smoothing it integrates over the uniform. With ``allow_empty=True`` smoothed coverage is
-    the level. Otherwise a set that would be empty gets its most plausible sequence, and coverage
-    is larger by the probability that this sequence is the truth. The number of sequences is
-    ``(n_states · n_symbols) ** (length + horizon)``: keep it small.
+    Adds up the probability of all ``(n_states · n_symbols) ** (length + horizon)`` sequences whose
+    true states are in the set; with smoothing it integrates over the uniform. With
+    ``allow_empty=True`` smoothed coverage is the level. Otherwise a set that would be empty gets
+    its most plausible sequence, which adds the probability that this is the truth.
 
     Parameters
     ----------

@@ -19,16 +19,10 @@ EMISSION = np.array([[0.8, 0.2], [0.3, 0.7]])  # of two symbols in each of two s
 
 
 class HigherOrderLaw(NamedTuple):
-    """A distribution of two states and two symbols whose future depends on a token.
-
-    Attributes
-    ----------
-    memory : defines the token
-    move : maps a token, a state and a symbol to the probability that they come next
-    """
+    """A distribution of two states and two symbols whose future depends on a token of a memory."""
 
     memory: Memory
-    move: Callable[[IntArray, int, int], float]
+    move: Callable[[IntArray, int, int], float]  # the probability of a state and symbol to be next
 
     def step(self, token: IntArray | None, state: int, symbol: int) -> IntArray:
         """Return the token after a step from another token, or the first token."""
@@ -47,17 +41,11 @@ class HigherOrderLaw(NamedTuple):
 
 
 class HigherOrderEnumeration(NamedTuple):
-    """All sequences of a length, with the rank of the last states of each.
+    """All sequences of a length, with the rank of the last states of each."""
 
-    Attributes
-    ----------
-    states, symbols : (S, T + h) every sequence
-    ranks : the rank of the true states of the last ``h`` steps
-    """
-
-    states: IntArray
+    states: IntArray  # (S, T + h)
     symbols: IntArray
-    ranks: list[Rank]
+    ranks: list[Rank]  # of the true states of the last h steps
 
     def coverage_given_last(
         self, law: HigherOrderLaw, confidence_level: Any, smoothing: bool
