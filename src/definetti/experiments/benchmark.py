@@ -14,8 +14,7 @@ from definetti._system.files import replace_file
 from definetti.evaluation.rolling import roll_windows
 from definetti.exceptions import FewBlocksWarning, NotExactWarning
 from definetti.experiments.contestants import CONTESTANTS, Contestant, chosen
-from definetti.experiments.methods import Rows, mark_short
-from definetti.experiments.reproduction import check_experiment, write_csv
+from definetti.experiments.reproduction import Rows, check_experiment, mark_short, write_csv
 from definetti.experiments.standings import Standings, picture, row, verdicts
 from definetti.experiments.worlds import ContestWorld, Drawn, Recorded, Recording, selected
 

@@ -19,7 +19,7 @@ from definetti.experiments import (  # noqa: F401 (their names)
     weighted,
 )
 from definetti.experiments.baseline import Baseline
-from definetti.experiments.methods import PROMISED
+from definetti.experiments.reproduction import PROMISED
 from definetti.sets import PredictionSet
 
 AFFORDABLE = 2_000  # candidates, for methods that work on every one of them by itself

@@ -13,17 +13,19 @@ import numpy as np
 from definetti._system.arrays import FloatArray
 from definetti._system.cells import Cell, run_cells
 from definetti.experiments import reproduction
-from definetti.experiments.methods import (
+from definetti.experiments.reproduction import (
     OURS,
     PAIRS,
     PUBLISHED,
     Method,
+    Reproduction,
     Rows,
+    check_experiment,
     count_covered,
     make_sets,
     mark_short,
+    write_reproduction,
 )
-from definetti.experiments.reproduction import Reproduction, check_experiment, write_reproduction
 
 
 class File(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from definetti.evaluation.summarize import exact_interval, find_worst_state, split_by_last_state
 from definetti.experiments.contestants import CONTESTANTS, Contestant
-from definetti.experiments.methods import PROMISED, Rows, average, group_by_method
+from definetti.experiments.reproduction import PROMISED, Rows, average, group_by_method
 from definetti.experiments.worlds import Drawn, Recorded
 
 ENOUGH = 10  # windows that end in a state, for its own coverage to be shown

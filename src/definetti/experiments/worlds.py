@@ -23,8 +23,8 @@ from definetti.experiments.grids import (
     figure1_matrices,
     figure2_matrices,
 )
-from definetti.experiments.methods import PROMISED
 from definetti.experiments.recorded_series import FILES, read_series
+from definetti.experiments.reproduction import PROMISED
 from definetti.simulate import sample
 from definetti.verify import oracle_size, stationary
 

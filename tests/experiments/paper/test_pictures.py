@@ -49,7 +49,7 @@ def test_figure_3_shows_truth_set_and_misses(tmp_path):
     figure.savefig(tmp_path / "figure3.png")
 
 
-def test_without_matplotlib_nothing_is_begun(monkeypatch):
+def test_without_matplotlib_nothing_is_begun(monkeypatch, tmp_path):
     monkeypatch.setattr(reproduction, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"definetti-hmm\[plot\]"):
-        reproduction.check_matplotlib()
+        reproduction.check_experiment(tmp_path, 1, 0)
