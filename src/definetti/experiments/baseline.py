@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
@@ -227,27 +227,6 @@ class Baseline(Named, BaseHistoryConformal):
             f"{self.title}, {self.conformity_score_.name} score",
             self.exact,
         )
-
-
-def score_past(
-    task: PredictionTask, name: Hashable, scored: Callable[[IntArray], FloatArray]
-) -> FloatArray:
-    """Score all windows of the past by their ends, the oldest first.
-
-    With a fixed model a window is scored once: its score is found again by the name.
-    """
-    history = task.history
-    ends = np.arange(len(task.observations), len(history))
-    if not len(ends):
-        return np.zeros(0)
-    if not task.model.fixed:
-        return scored(ends)
-    key = "in order", name
-    known = history.lasting.recall(task.setting, key, lambda: np.zeros(0))
-    if len(known) < len(ends):
-        known = np.concatenate([known, scored(ends[len(known) :])])
-        history.lasting.note(task.setting, key, known)
-    return known
 
 
 class Weighed(NamedTuple):

@@ -17,7 +17,7 @@ from definetti.data.history import Completion, History, Windows
 from definetti.data.sequences import training_length
 from definetti.engine.pvalues import ranks
 from definetti.engine.task import PredictionTask
-from definetti.experiments.baseline import Baseline, Standing, score_past
+from definetti.experiments.baseline import Baseline, Standing
 from definetti.models.base import Model
 from definetti.models.hmm import Parameters
 from definetti.scores.nonconformity import round_scores
@@ -310,7 +310,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
     ) -> tuple[Sequence[Standing], FloatArray]:
         task = replace(task, model=self.models_[0])  # fixed, and all scored alike
         scores = round_scores(self._scored(task, task.windows(candidates)).mean(axis=0))
-        past = score_past(task, "ensemble", lambda ends: self._residuals(task, ends))
+        past = self._residuals(task)
         past = past[-max(self._kept - len(task.observations), 1) :]
         past = round_scores(past[~np.isnan(past)])
         return ranks(past, np.ones(len(past), dtype=np.int64), scores, joins=True), scores
@@ -322,7 +322,17 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
             [own.score_windows(own.estimate(own.complete_with(0)), windows) for own in tasks]
         )
 
-    def _residuals(self, task: PredictionTask, ends: IntArray) -> FloatArray:
+    def _residuals(self, task: PredictionTask) -> FloatArray:
+        """Score the windows of the past, the oldest first; only new ones in rolling prediction."""
+        recall, key = task.history.lasting.recall, "residuals"
+        known: FloatArray = recall(task.setting, key, lambda: np.zeros(0))
+        ends = np.arange(len(task.observations) + len(known), len(task.history))
+        if len(ends):
+            known = np.concatenate([known, self._left_out_scores(task, ends)])
+            task.history.lasting.note(task.setting, key, known)
+        return known
+
+    def _left_out_scores(self, task: PredictionTask, ends: IntArray) -> FloatArray:
         """Return the mean score by models that know nothing of a window; NaN if all know it."""
         scores = self._scored(task, task.windows_ending(ends))
         begins = ends - len(task.observations)  # the state before a window is part of it

@@ -18,7 +18,7 @@ from definetti.data.labels import MISSING
 from definetti.engine.algorithm import rank
 from definetti.engine.pvalues import Rank
 from definetti.engine.task import PredictionTask
-from definetti.experiments.baseline import Baseline, Standing, score_past, weighed_ranks
+from definetti.experiments.baseline import Baseline, Standing, weighed_ranks
 from definetti.models.base import Estimate
 
 
@@ -27,21 +27,19 @@ class Weighted(Baseline):
 
     @abstractmethod
     def _weigh(
-        self, task: PredictionTask, estimate: Estimate, new: Windows, ends: IntArray
+        self, task: PredictionTask, estimate: Estimate, past: Windows, new: Windows
     ) -> FloatArray:
-        """Return the weights of the windows of the past, by their ends, and of the new one last."""
+        """Return the weights of the windows of the past, the oldest first, and of the new one."""
 
     def _judge(
         self, task: PredictionTask, candidates: IntArray
     ) -> tuple[Sequence[Standing], FloatArray]:
         estimate, new = task.estimate(task.complete_with(0)), task.windows(candidates)
-        past = score_past(
-            task, "windows", lambda ends: task.score_windows(estimate, task.windows_ending(ends))
-        )
-        ends = np.arange(len(task.observations), len(task.history))
-        weights = self._weigh(task, estimate, new, ends)
+        past = task.windows_ending(np.arange(len(task.observations), len(task.history)))
+        weights = self._weigh(task, estimate, past, new)
         scores = task.score_windows(estimate, new)
-        return weighed_ranks(past, weights[:-1], scores, own=float(weights[-1])), scores
+        reference = task.score_windows(estimate, past) if len(past.start) else np.zeros(0)
+        return weighed_ranks(reference, weights[:-1], scores, own=float(weights[-1])), scores
 
 
 @dataclass(eq=False, repr=False)
@@ -87,10 +85,10 @@ class LikelihoodRatio(Weighted, name="likelihoodratio"):
             )
 
     def _weigh(
-        self, task: PredictionTask, estimate: Estimate, new: Windows, ends: IntArray
+        self, task: PredictionTask, estimate: Estimate, past: Windows, new: Windows
     ) -> FloatArray:
         # All candidates have the same observations, and so the same weight.
-        windows = task.hide_unseen(task.windows_ending(ends) + Windows(*(part[:1] for part in new)))
+        windows = task.hide_unseen(past + Windows(*(part[:1] for part in new)))
         if callable(self.weight):
             return given_weights(self.weight, estimate, windows)
         return recent_weights(task, windows)
@@ -178,9 +176,9 @@ class NonExchangeable(Weighted, name="nonexchangeable"):
             )
 
     def _weigh(
-        self, task: PredictionTask, estimate: Estimate, new: Windows, ends: IntArray
+        self, task: PredictionTask, estimate: Estimate, past: Windows, new: Windows
     ) -> FloatArray:
-        return np.power(float(self.decay), np.arange(len(ends), -1, -1, dtype=np.float64))
+        return np.power(float(self.decay), np.arange(len(past.start), -1, -1, dtype=np.float64))
 
 
 @dataclass(eq=False, repr=False)

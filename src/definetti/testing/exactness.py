@@ -9,10 +9,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from definetti._system.arrays import FloatArray
 from definetti.conformal import ConformalHMM
-from definetti.emissions import Emission
 from definetti.evaluation.rolling import roll_levels
 from definetti.models import Model
 from definetti.sets.lattice import LatticeSet
@@ -50,7 +49,7 @@ def make_predictor(model: Model, score: Any, symmetry: Any) -> ConformalHMM:
 def check_uniform(
     predictor: Any, length: int, horizon: int, what: str, seen: Any = None, n_symbols: int = 2
 ) -> bool:
-    """Check that smoothed coverage is the level: overall and given each last state.
+    """Check that smoothed coverage given each last state is the level.
 
     Returns whether a candidate was compared with anything: else nothing was checked.
     """
@@ -142,25 +141,21 @@ def check_lattice(predictor: ConformalHMM, what: str) -> None:
             )
 
 
-class OnGrid(Emission):
-    """An emission of which whole numbers show the values of another."""
+class Renamed(BaseEstimator):
+    """A predictor called with numbers that stand for the labels and symbols of a model."""
 
-    def __init__(self, emission: Emission, values: tuple[Any, ...]) -> None:
-        self.emission, self.values = emission, values
-        self.symbols, self.ordered = emission.symbols, emission.ordered
+    smoothing, allow_empty = False, True
 
-    def encode(self, observations: Any, table: Any, name: str) -> Any:
-        shown = [self.values[k] if isinstance(k, (int, np.integer)) else k for k in observations]
-        return self.emission.encode(shown, table, name)
+    def __init__(self, cp: ConformalHMM, labels: Any, symbols: Any, states: Any = None) -> None:
+        self.cp, self.labels, self.symbols, self.states = cp, labels, symbols, states
 
-    def decode(self, table: Any, codes: Any) -> Any:
-        return self.emission.decode(table, codes)
+    def fit(self, seen: Any, past: Any) -> Renamed:
+        self.cp.set_params(states=list(self.labels))
+        self.cp.fit([self.symbols[k] for k in seen], [self.labels[k] for k in past])
+        return self
 
-    def statistics(self, table: Any, codes: Any, states: Any, n_states: int) -> FloatArray:
-        return self.emission.statistics(table, codes, states, n_states)
-
-    def log_likelihood(self, table: Any, statistics: FloatArray, codes: Any) -> FloatArray:
-        return self.emission.log_likelihood(table, statistics, codes)
-
-    def fix(self, table: Any, codes: Any, states: Any, labels: Any) -> Emission:
-        return OnGrid(self.emission.fix(table, codes, states, labels), self.values)
+    def predict_ranks(self, new: Any, horizon: int) -> dict[Any, Any]:
+        shown = None if new is None else [self.symbols[k] for k in new]
+        found = self.cp.predict_ranks(shown, horizon=horizon)
+        place = {label: k for k, label in enumerate(self.labels)}
+        return {tuple(place[one] for one in key): rank for key, rank in found.items()}

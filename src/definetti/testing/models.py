@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from definetti._system.arrays import FloatArray
 from definetti.conformal import ConformalHMM
@@ -15,7 +14,7 @@ from definetti.emissions import Emission
 from definetti.models import HMM, Model
 from definetti.testing.exactness import (
     STATES,
-    OnGrid,
+    Renamed,
     check_at_once,
     check_object,
     check_two,
@@ -74,11 +73,11 @@ def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
             "states by their order, else treat all states alike"
         )
     _check_fixed(emission, observations, states, values)
-    grid = OnGrid(emission, tuple(observations[:2]))
-    check_uniform(make_predictor(HMM(emission=grid), "path", "returns"), 3, 1, "the emission")
-    check_uniform(
-        make_predictor(_trained(grid), "path", "spaced"), 3, 2, "the fixed emission", seen=1
-    )
+    shown = tuple(observations[:2])
+    refitted = make_predictor(HMM(emission=emission), "path", "returns")
+    check_uniform(Renamed(refitted, (0, 1), shown), 3, 1, "the emission")
+    fixed = make_predictor(_trained(emission, shown[0]), "path", "spaced")
+    check_uniform(Renamed(fixed, (0, 1), shown), 3, 2, "the fixed emission", seen=1)
     for share in (None, 20):  # refitted, and fixed
         own = ConformalHMM(HMM(emission=emission), "path", "spaced", train_size=share,
                            states=list(STATES), random_state=0)  # fmt: skip
@@ -113,12 +112,12 @@ def _check_fixed(emission: Emission, observations: Any, states: Any, values: lis
     )
 
 
-def _trained(emission: Emission) -> Model:
-    """Return a model fixed on a segment that shows the first of two values alone."""
-    states, shown = [0, 0, 1, 1, 0, 1, 0], [0, 0, None, None, 0, None, 0]
+def _trained(emission: Emission, value: Any) -> Model:
+    """Return a model fixed on a segment that shows one value alone."""
+    states = [0, 0, 1, 1, 0, 1, 0]
     with quiet():
         fitted = ConformalHMM(HMM(emission=emission), train_size=6, states=[0, 1])
-        return fitted.fit(shown, states).model_
+        return fitted.fit([None if state else value for state in states], states).model_
 
 
 def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hashable]) -> None:
@@ -142,30 +141,10 @@ def check_model(model: Model, observations: Sequence[Any], states: Sequence[Hash
     model.check()
     # What is compared is counted, not drawn, whatever the model reads.
     symmetry = "spaced" if model.fixed else "returns"
-    predictor = _Renamed(
+    predictor = Renamed(
         make_predictor(model, "filter", symmetry), tuple(states), tuple(observations)
     )
     check_uniform(predictor, 3, 1, "the model")
     if model.fixed:
         check_uniform(predictor, 3, 2, "the fixed model", seen=1)
         check_uniform(predictor, 4, 2, "the fixed model")
-
-
-class _Renamed(BaseEstimator):
-    """A predictor asked by numbers that stand for the labels and symbols of a model."""
-
-    smoothing, allow_empty = False, True
-
-    def __init__(self, cp: ConformalHMM, labels: Any, symbols: Any, states: Any = None) -> None:
-        self.cp, self.labels, self.symbols, self.states = cp, labels, symbols, states
-
-    def fit(self, seen: Any, past: Any) -> _Renamed:
-        self.cp.set_params(states=list(self.labels))
-        self.cp.fit([self.symbols[k] for k in seen], [self.labels[k] for k in past])
-        return self
-
-    def predict_ranks(self, new: Any, horizon: int) -> dict[Any, Any]:
-        shown = None if new is None else [self.symbols[k] for k in new]
-        found = self.cp.predict_ranks(shown, horizon=horizon)
-        place = {label: k for k, label in enumerate(self.labels)}
-        return {tuple(place[one] for one in key): rank for key, rank in found.items()}
