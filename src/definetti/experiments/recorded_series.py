@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,23 +39,18 @@ class File(NamedTuple):
 
 AUTHORS = "the authors' program, github.com/ComplexInfo/CP_HMM"
 STATES = File(
-    "dataset_tk.csv",
-    ("Delhi", "Punjab"),
-    503,
+    "dataset_tk.csv", ("Delhi", "Punjab"), 503,
     f"Kaggle (electricity use by Indian state, T. Khanna 2020) or {AUTHORS}",
-)
+)  # fmt: skip
 HOUSEHOLD = File(
-    "D202.csv",
-    ("DATE", "USAGE"),
-    70368,
+    "D202.csv", ("DATE", "USAGE"), 70368,
     f"Kaggle (household electricity in San Jose, J. Gopinadhan 2020) or {AUTHORS}",
-)
+)  # fmt: skip
 FUND = File(
-    "SPY.csv",
-    ("Open", "Close", "State"),
-    252,
+    "SPY.csv", ("Open", "Close", "State"), 252,
     f"{AUTHORS} (prices of the SPY fund from Yahoo Finance, 19 January 2022 to 19 January 2023)",
-)
+)  # fmt: skip
+TEXT = ("DATE", "State")  # columns that are not numbers
 FILES = (STATES, HOUSEHOLD, FUND)
 
 
@@ -84,15 +79,11 @@ def read_series(data: Path | str) -> list[PaperSeries]:
     again, as docs/reproduction.md shows.
     """
     folder = Path(data)
-    delhi, punjab = (
-        round_z_scores(_parse_numbers(column, STATES, name))
-        for name, column in _read_columns(folder, STATES).items()
-    )
-    days, usage = _read_columns(folder, HOUSEHOLD).values()
-    daily = average_days(days, _parse_numbers(usage, HOUSEHOLD, "USAGE"))
-    opened, closed, told = _read_columns(folder, FUND).values()
-    lost = _parse_numbers(opened, FUND, "Open") > _parse_numbers(closed, FUND, "Close")
-    if [str(int(x)) for x in lost] != [x.strip() for x in told]:
+    delhi, punjab = map(round_z_scores, _read_columns(folder, STATES))
+    household = round_z_scores(average_days(*_read_columns(folder, HOUSEHOLD)))
+    opened, closed, told = _read_columns(folder, FUND)
+    lost = tuple((opened > closed).astype(int).tolist())
+    if [str(x) for x in lost] != [x.strip() for x in told]:
         raise ValueError(
             f"{folder / FUND.name}: column State must be 1 on days that closed below their "
             f"opening and 0 on others; get the file again from {FUND.origin}"
@@ -100,8 +91,8 @@ def read_series(data: Path | str) -> list[PaperSeries]:
     series = [
         PaperSeries("Delhi", delhi, 300, 170, 0.81, 0.25),
         PaperSeries("Punjab", punjab, 300, 170, 0.80, 0.28),
-        PaperSeries("household", round_z_scores(daily), 300, 53, 0.78, 0.22),
-        PaperSeries("SP500 (SPY)", tuple(lost.astype(int).tolist()), 100, 20, 0.80, 0.65),
+        PaperSeries("household", household, 300, 53, 0.78, 0.22),
+        PaperSeries("SP500 (SPY)", lost, 100, 20, 0.80, 0.65),
     ]
     for one in series:
         if len(one.states) < one.length + one.windows:
@@ -127,43 +118,37 @@ def average_days(days: list[str], values: FloatArray) -> FloatArray:
     return np.asarray(np.bincount(where, weights=values) / np.bincount(where))
 
 
-def _read_columns(folder: Path, file: File) -> dict[str, list[str]]:
-    """Read the columns of a file, and check that it is the one that is meant."""
-    path = folder / file.name
-    remedy = f"get it from {file.origin}"
+def _read_columns(folder: Path, file: File) -> list[Any]:
+    """Read the columns of a file, numbers as an array, and check that it is the one meant."""
+    path, remedy = folder / file.name, f"get it from {file.origin}"
     if not path.is_file():
         raise FileNotFoundError(f"data folder {str(folder)!r} has no {file.name}; {remedy}")
-    found: dict[str, list[str]] = {name: [] for name in file.columns}
     with path.open(newline="", encoding="utf-8-sig") as lines:
-        rows: Iterator[dict[str, str]] = csv.DictReader(lines)
         try:
-            for row in rows:
-                for name in file.columns:
-                    found[name].append(row[name] or "")
+            rows = [[row[name] or "" for name in file.columns] for row in csv.DictReader(lines)]
         except (KeyError, UnicodeDecodeError, csv.Error):
             raise ValueError(
                 f"{path} is not a text file with the columns {', '.join(file.columns)}; {remedy}"
             ) from None
-    number = len(found[file.columns[0]])
-    if number != file.rows:
-        raise ValueError(f"{path} has {number} rows where {file.rows} are expected; {remedy}")
+    if len(rows) != file.rows:
+        raise ValueError(f"{path} has {len(rows)} rows where {file.rows} are expected; {remedy}")
+    found: list[Any] = list(map(list, zip(*rows, strict=True)))
+    for k, name in enumerate(file.columns):
+        if name in TEXT:
+            continue
+        try:
+            values = np.array([float(text) for text in found[k]])
+        except ValueError as error:
+            raise ValueError(
+                f"{file.name}: column {name} must hold numbers ({error}); {remedy}"
+            ) from None
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            raise ValueError(
+                f"{file.name}: column {name} has {values[row]} in row {row + 1}; {remedy}"
+            )
+        found[k] = values
     return found
-
-
-def _parse_numbers(column: list[str], file: File, name: str) -> FloatArray:
-    try:
-        values = np.array([float(text) for text in column])
-    except ValueError as error:
-        raise ValueError(
-            f"{file.name}: column {name} must hold numbers ({error}); get it from {file.origin}"
-        ) from None
-    if not np.isfinite(values).all():
-        row = int(np.argmin(np.isfinite(values)))
-        raise ValueError(
-            f"{file.name}: column {name} has {values[row]} in row {row + 1}; get it from "
-            f"{file.origin}"
-        )
-    return values
 
 
 # The published numbers came from alpha = 0.8 in the rule "include if q > alpha", where 0.2 was
@@ -189,8 +174,9 @@ def predict_steps(cell: Cell, part: range) -> list[list[Any]]:
         now = length + t
         # What is seen at a step is the state before it.
         seen, past, new = states[t : now - 1], states[t + 1 : now], states[now - 1 : now]
-        given = list(seen), list(past), list(new), point["n_states"]
-        found = make_sets(method, *given, cell.generator(t))
+        found = make_sets(
+            method, list(seen), list(past), list(new), point["n_states"], cell.generator(t)
+        )
         records.append([states[now], *([s[0] for s in one] for one in found)])
     return records
 
@@ -225,7 +211,6 @@ def summarise_series(found: Outcomes) -> Rows:
     table = []
     for series, method, records in found:
         for k, variant in enumerate(method.variants, start=1):
-            number = len(records)
             covered = sum(record[0] in record[k] for record in records)
             sizes = sum(len(record[k]) for record in records)
             table.append({
@@ -234,8 +219,8 @@ def summarise_series(found: Outcomes) -> Rows:
                 "states": series.n_states,
                 "T": series.length,
                 "level": method.level,
-                **count_covered(covered, number),
-                "scaled_size": sizes / number / series.n_states,
+                **count_covered(covered, len(records)),
+                "scaled_size": sizes / len(records) / series.n_states,
                 "paper_coverage": series.coverage,
                 "paper_size": series.size,
             })  # fmt: skip

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from math import sqrt
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -115,25 +116,25 @@ def mark_short(rows: Rows) -> Rows:
     """
     from scipy.stats import binom  # slow to import
 
-    numbers = {name: len(own) for name, own in group_by_method(rows).items()}
+    numbers = {name: len(own) for name, own in group_rows(rows, "method").items()}
     for row in rows:
         chance = float(binom.cdf(row["covered"], row["repetitions"], PROMISED))
         row["short"] = chance < CHANCE / numbers[row["method"]]
     return rows
 
 
-def group_by_method(rows: Rows) -> dict[str, Rows]:
-    """Return the rows of each method, in the order in which methods come up."""
-    found: dict[str, Rows] = {}
+def group_rows(rows: Rows, *columns: str) -> dict[Any, Rows]:
+    """Return the rows of each value of some columns, in the order in which values come up."""
+    found: dict[Any, Rows] = {}
     for row in rows:
-        found.setdefault(row["method"], []).append(row)
+        found.setdefault(itemgetter(*columns)(row), []).append(row)
     return found
 
 
 def summarise_methods(rows: Rows) -> Rows:
     """Sum up a table, one line a method."""
     lines = []
-    for name, own in group_by_method(rows).items():
+    for name, own in group_rows(rows, "method").items():
         ratios = [row["size_over_oracle"] for row in own if "size_over_oracle" in row]
         lines.append({
             "method": name,
@@ -232,7 +233,7 @@ def write_reproduction(
     path = folder / f"{name}.csv"
     replace_file(path, lambda part: write_csv(part, table))
     files = [path]
-    for method, own in group_by_method(table).items():
+    for method, own in group_rows(table, "method").items():
         figure = draw(own)
         words = "".join(c if c.isalnum() or c == "." else " " for c in method).lower().split()
         picture = folder / f"{name}_{'_'.join(words)}.png"

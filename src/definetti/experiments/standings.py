@@ -14,9 +14,10 @@ import numpy as np
 
 from definetti.evaluation.summarize import exact_interval, find_worst_state, split_by_last_state
 from definetti.experiments.contestants import CONTESTANTS, Contestant
-from definetti.experiments.reproduction import PROMISED, Rows, average, group_by_method
+from definetti.experiments.reproduction import PROMISED, Rows, average, group_rows
 from definetti.experiments.worlds import Drawn, Recorded
 
+PLACE = ("world", "horizon")
 ENOUGH = 10  # windows that end in a state, for its own coverage to be shown
 GUARANTEED = {True: "yes", None: "if Markov", False: "lost"}  # by what is known of a world
 
@@ -64,20 +65,12 @@ def row(world: Drawn | Recorded, contestant: Contestant, records: Sequence[Any])
 
 @dataclass(frozen=True)
 class Standings:
-    """The outcome of a comparison.
+    """The outcome of a comparison."""
 
-    Attributes
-    ----------
-    rows : the table, as in the CSV file: one row a world, horizon and method
-    verdicts : one row a world and horizon: whose sets are smallest
-    left_out : what is to be said of worlds that could not be had
-    files : what was written
-    """
-
-    rows: Rows
-    verdicts: Rows
-    left_out: list[str]
-    files: list[Path]
+    rows: Rows  # the table, as in the CSV file: one row a world, horizon and method
+    verdicts: Rows  # one row a world and horizon: whose sets are smallest
+    left_out: list[str]  # messages about worlds without data
+    files: list[Path]  # what was written
 
     @property
     def keeps_promise(self) -> bool:
@@ -96,7 +89,7 @@ class Standings:
         elsewhere; ratios are averaged as ratios, by the geometric mean.
         """
         lines = []
-        for name, own in group_by_method(self._ran).items():
+        for name, own in group_rows(self._ran, "method").items():
             reached = [r for r in own if r["high"] >= PROMISED and r["size_over_oracle"]]
             logs = [log(r["size_over_oracle"]) for r in reached]
             lines.append({
@@ -120,11 +113,9 @@ class Standings:
         width = max(len(row["method"]) for row in self.rows)
         lines = [f"coverage promised {PROMISED}; worst: given the last state, of states with "
                  f"{ENOUGH} windows or more; size: share of all sequences"]  # fmt: skip
-        for verdict in self.verdicts:
-            place = verdict["world"], verdict["horizon"]
-            own = [row for row in self.rows if (row["world"], row["horizon"]) == place]
+        for verdict, own in zip(self.verdicts, group_rows(self.rows, *PLACE).values(), strict=True):
             windows = max(row["repetitions"] for row in own)
-            lines += ["", f"{place[0]}, h = {place[1]}: {windows} windows",
+            lines += ["", f"{verdict['world']}, h = {verdict['horizon']}: {windows} windows",
                       f"  {'method':<{width}}  guaranteed  coverage  [95 % interval]  worst   size"
                       "  / oracle  seconds"]  # fmt: skip
             lines += [_line(r, width, r["method"] == verdict["smallest"]) for r in own]
@@ -173,10 +164,8 @@ def verdicts(rows: Rows) -> Rows:
     of those that reach it given each last state as well, as far as there are windows to tell;
     it is what ours, and the paper's theorem, promise.
     """
-    places = dict.fromkeys((row["world"], row["horizon"]) for row in rows)
     found = []
-    for world, horizon in places:
-        own = [r for r in rows if (r["world"], r["horizon"]) == (world, horizon)]
+    for (world, horizon), own in group_rows(rows, *PLACE).items():
         valid = sorted(
             (r for r in own if r.get("high", 0.0) >= PROMISED),
             key=lambda r: (r["scaled_size"], r["guaranteed"] == "no"),
@@ -240,18 +229,16 @@ def picture(rows: Rows) -> Any:
     """Draw coverage against size, relative to the oracle where there is one, world by world."""
     from matplotlib.figure import Figure  # not pyplot: nothing global, no window
 
-    ran = [row for row in rows if row["repetitions"]]
-    places = list(dict.fromkeys((row["world"], row["horizon"]) for row in ran))
+    places = group_rows([row for row in rows if row["repetitions"]], *PLACE)
     across = max(1, min(ACROSS, len(places)))
     down = max(1, -(-len(places) // across))
     figure = Figure(figsize=(3.0 * across, 2.5 * down + 1.2), layout="constrained")
     axes = figure.subplots(down, across, squeeze=False)
     handles, looks = {}, assign_looks(CONTESTANTS.values())
-    for ax, (world, horizon) in zip(axes.flat, places, strict=False):
+    for ax, ((world, horizon), own) in zip(axes.flat, places.items(), strict=False):
         ax.axhline(PROMISED, color="0.2", linewidth=1, zorder=0)
         ax.set_title(f"{world}, h = {horizon}", fontsize=9)
         ax.grid(color="0.92", linewidth=0.5)
-        own = [row for row in ran if (row["world"], row["horizon"]) == (world, horizon)]
         relative = own[0]["oracle_size"] is not None
         for one in own:
             size = one["size_over_oracle"] if relative else one["scaled_size"]

@@ -57,9 +57,7 @@ def write_archive(
 ) -> None:
     """Write an archive, whole or not at all; the same bytes for the same contents.
 
-    Parameters
-    ----------
-    budget : the memory that reading the contents was found to take
+    The budget has the memory that reading the contents was found to take.
     """
     listed = {
         name: {"bytes": len(content), "sha256": sha256(content).hexdigest()}
@@ -98,16 +96,9 @@ def write_archive(
 
 
 class Archive:
-    """An archive opened for reading: its manifest, and its parts on request.
-
-    Attributes
-    ----------
-    manifest : what the file says of itself
-    size : how many bytes it has
-    """
+    """An archive opened for reading: its manifest, and its parts on request."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
-        self.size = size
         _check_ending(file, size)
         self._archive = zipfile.ZipFile(file)
         entries = self._archive.infolist()
@@ -146,26 +137,20 @@ class Archive:
             raise LoadError(f"was altered or is damaged: it has no part {name!r}")
         claim_memory(entry["bytes"])
         content, begin = bytearray(entry["bytes"]), 0
-        for piece in self._pieces(name):
+        for piece in self.pieces(name):
             content[begin : begin + len(piece)] = piece
             begin += len(piece)
-        if sha256(content).hexdigest() != entry.get("sha256"):
-            raise _other_checksum(name)
         return content
 
-    def verify(self, name: str) -> None:
-        """Refuse a part whose checksum is wrong, without keeping it in memory."""
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """Yield a part in small pieces, and refuse it at its end if its checksum is wrong."""
         checksum = sha256()
-        for piece in self._pieces(name):
-            checksum.update(piece)
-        if checksum.hexdigest() != self.manifest["parts"][name].get("sha256"):
-            raise _other_checksum(name)
-
-    def _pieces(self, name: str) -> Iterator[bytes]:
-        """Yield a part in small pieces."""
         with self._archive.open(name) as part:
             while piece := part.read(PIECE):
+                checksum.update(piece)
                 yield piece
+        if checksum.hexdigest() != self.manifest["parts"][name].get("sha256"):
+            raise LoadError(f"was altered or is damaged: its part {name} has another checksum")
 
 
 @contextmanager
@@ -217,10 +202,6 @@ def claim_text(text: str) -> None:
     if size > TEXT_FACTOR * len(text) + FLOOR:
         raise LoadError(f"has {len(text):,} bytes of text that take {size:,} bytes of memory")
     claim_memory(2 * size + 4 * len(text))
-
-
-def _other_checksum(name: str) -> LoadError:
-    return LoadError(f"was altered or is damaged: its part {name} has another checksum")
 
 
 def _no_constant(name: str) -> None:

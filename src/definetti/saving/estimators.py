@@ -214,14 +214,11 @@ def find_untrusted(schema: Any) -> list[str]:
 
 
 def _claim(schema: Any, text: str, sizes: dict[str, int]) -> None:
-    """Claim what skops takes to make a model of a tree and arrays of these sizes.
-
-    An array is read anew for every node that names it.
-    """
+    """Claim what skops takes to make a model of a tree and arrays of these sizes."""
     claim_text(text)
     for node in walk(schema):
         claim_memory(NODE)
-        if "file" in node:
+        if "file" in node:  # read anew for every node that names it
             claim_memory(COPIES * sizes[node["file"]])
 
 

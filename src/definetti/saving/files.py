@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -81,15 +82,10 @@ BY_TAG = {form.tag: form for form in FORMS}
 
 
 class Writer:
-    """Writes values as JSON, and large ones as parts, of which equal ones are written once.
-
-    Attributes
-    ----------
-    parts : the bytes of each part, by its name
-    """
+    """Writes values as JSON, and large ones as parts, of which equal ones are written once."""
 
     def __init__(self) -> None:
-        self.parts: dict[str, bytes] = {}
+        self.parts: dict[str, bytes] = {}  # by their names
         self._names: dict[bytes, str] = {}
         self._depth = 0
 
@@ -147,12 +143,7 @@ class Reader:
 
 
 def save(thing: Saved, path: Path, notes: dict[str, Any] | None = None) -> None:
-    """Write an object to a file.
-
-    Parameters
-    ----------
-    notes : what else is to be read with the manifest, as JSON
-    """
+    """Write an object to a file, with notes, as JSON, for `read_manifest`."""
     with count_memory() as budget:
         writer = Writer()
         written = writer.write(thing, "")
@@ -179,10 +170,6 @@ def load(path: str | PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
-
-    Returns
-    -------
-    `ConformalHMM`, `ConformalSequences`, or whatever else was saved
 
     Raises
     ------
@@ -218,22 +205,14 @@ def load_with_notes(path: str | PathLike[str]) -> tuple[Any, dict[str, Any]]:
 def read_manifest(path: str | PathLike[str]) -> dict[str, Any]:
     """Return the manifest of a file, without making any of the objects that it describes.
 
-    The checksums of all parts are compared, without keeping the parts in memory.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Raises
-    ------
-    definetti.exceptions.LoadError
-        As `load` does.
+    The checksums of all parts are compared, without keeping the parts in memory; a `LoadError` is
+    raised where `load` would raise it.
     """
     with open_archive(Path(path)) as archive:
         _check_version(archive)
         manifest: dict[str, Any] = archive.manifest
         for name in manifest["parts"]:
-            archive.verify(name)
+            deque(archive.pieces(name), maxlen=0)
         return manifest
 
 
@@ -243,10 +222,8 @@ def _check_version(archive: Archive) -> None:
     if manifest.get("format") != FORMAT or type(version) is not int:
         raise LoadError("is no file that definetti wrote")
     if version != VERSION:
-        made_by = manifest.get("made_by")
-        maker = (
-            str(made_by.get("definetti"))[:40] if isinstance(made_by, dict) else "another version"
-        )
+        by = manifest.get("made_by")
+        maker = str(by.get("definetti"))[:40] if isinstance(by, dict) else "another version"
         raise LoadError(
             f"is of format {version}, written by definetti {maker}, and definetti "
             f"{definetti.__version__} reads format {VERSION} only; fit and save the model again"

@@ -39,14 +39,9 @@ GENERATOR_INDICES = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 
 
 
 class Form(ABC):
-    """How values of one kind are written, and read again.
+    """How values of one kind are written, and read again."""
 
-    Attributes
-    ----------
-    tag : the key of such values in a manifest
-    """
-
-    tag: ClassVar[str]
+    tag: ClassVar[str]  # the key of such values in a manifest
 
     @abstractmethod
     def accepts(self, value: Any) -> bool:
@@ -286,7 +281,7 @@ class List(Form):
         if len(types) == 1:
             (kind,) = types
             if kind is np.ndarray and len({(array.shape, array.dtype) for array in value}) == 1:
-                _claim_views(len(value))
+                claim_memory(VIEW * len(value))
                 return {"arrays": writer.write(np.stack(value), where)}
             if kind in (tuple, list) and len(set(map(len, value))) == 1 and value[0]:
                 columns = [list(column) for column in zip(*value, strict=True)]
@@ -310,7 +305,7 @@ class List(Form):
         codes = np.array([places.setdefault(name, len(places)) for name in names])
         first = dict(zip(reversed(names), reversed(value), strict=True))
         distinct = [writer.write(first[name], where) for name in places]
-        _claim_codes(codes)
+        claim_memory(CODE * len(codes))
         return {"values": distinct, "codes": writer.array(narrowed(codes), where)}
 
     def read(self, node: Any, reader: Any) -> list[Any]:
@@ -320,7 +315,7 @@ class List(Form):
             arrays = reader.read(node["arrays"])
             if not isinstance(arrays, np.ndarray):
                 raise ValueError("a list of arrays is none")
-            _claim_views(len(arrays))
+            claim_memory(VIEW * len(arrays))
             return list(arrays)
         if "numbers" in node:
             numbers = _one_dimensional(reader.array(node["numbers"]), "iuf")
@@ -333,7 +328,7 @@ class List(Form):
             codes = _one_dimensional(reader.array(node["codes"]), "i")
             if len(codes) and not 0 <= codes.min() <= codes.max() < len(values):
                 raise ValueError("a list has a code for which there is no value")
-            _claim_codes(codes)
+            claim_memory(CODE * len(codes))
             return list(map(values.__getitem__, memoryview(codes)))
         ((name, nodes),) = node.items()
         kind = {"tuple": tuple, "list": list}[name]
@@ -349,16 +344,11 @@ def _one_dimensional(array: Any, kinds: str) -> Any:
 
 
 # The memory of the elements of a list, beside the arrays that they are read from.
-def _claim_views(number: int) -> None:
-    claim_memory(160 * number)
+VIEW, CODE = 160, 9
 
 
 def _claim_numbers(numbers: Any) -> None:
-    claim_memory((9 if numbers.dtype == np.int8 else 40) * len(numbers))
-
-
-def _claim_codes(codes: Any) -> None:
-    claim_memory(9 * len(codes))
+    claim_memory((CODE if numbers.dtype == np.int8 else 40) * len(numbers))
 
 
 def _claim_rows(columns: list[Any]) -> None:
