@@ -5,7 +5,7 @@ hidden Markov model from one labelled history, which is what `definetti.Conforma
 come near. `UnionOverSequences` is exact from one history with ``conditional=True``, which compares
 state by state, an option of ours. `UnionMultiStep` is exact where it is given several sequences
 that are exchangeable with the new one. Each says what it guarantees, and when; its ``exact`` says
-whether the guarantee holds.
+whether the guarantee holds. Parameters that a class does not describe are those of `Baseline`.
 """
 
 from definetti.experiments.adapting import AdaptiveInference as AdaptiveInference

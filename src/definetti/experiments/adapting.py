@@ -80,7 +80,7 @@ class AdaptiveInference(Adapting, name="adaptivelevel"):
     Parameters
     ----------
     gamma : float, default 0.005
-        The size of a step of the level. The other parameters are those of `Baseline`.
+        The size of a step of the level.
 
     Attributes
     ----------
@@ -113,8 +113,7 @@ class TunedLevel(Adapting, name="dtaci"):
     Guaranteed, for any data whatever: each of its sizes of a step by itself keeps what
     `AdaptiveInference` promises. Of their average, which sets are made by, nothing is guaranteed.
 
-    The parameters are those of `Baseline`, attributes and rounds those of `AdaptiveInference`; the
-    rule is `definetti.levels.DtACI`.
+    Attributes and rounds are those of `AdaptiveInference`, the rule `definetti.levels.DtACI`.
     """
 
     title = "dynamically tuned adaptive conformal inference"
@@ -129,8 +128,7 @@ class ControlledLevel(Adapting, name="quantile_pid"):
     Guaranteed, for any data whatever: after ``T`` rounds the share of misses differs from one
     minus the level by at most ``(3 √(T + 100) + 1) / T``. Nothing is guaranteed of a single set.
 
-    The parameters are those of `Baseline`, attributes and rounds those of `AdaptiveInference`; the
-    rule is `definetti.levels.QuantilePID`.
+    Attributes and rounds are those of `AdaptiveInference`, the rule `definetti.levels.QuantilePID`.
     """
 
     title = "conformal PID control"

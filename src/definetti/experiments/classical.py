@@ -39,7 +39,6 @@ class Classical(Baseline, name="classical"):
     ----------
     stride : int, default 1
         How many steps lie between the ends of two windows that calibrate; 1 takes all.
-        The other parameters are those of `Baseline`.
 
     Examples
     --------

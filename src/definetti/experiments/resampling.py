@@ -39,7 +39,6 @@ class ClassConditional(Baseline, name="classconditional"):
     ----------
     classes : {"sequence", "last"}, default "sequence"
         What the class of a window is: all its states, or its last state.
-        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -101,7 +100,6 @@ class ShiftPermutations(Baseline, name="shiftpermutations"):
     block : int, default 1
         By how many steps to shift at a time: 1 for all shifts, ``h`` for blocks that do not
         overlap. The oldest steps are left out where it does not divide the length.
-        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -170,7 +168,6 @@ class Thinned(Baseline, name="thinned"):
         that follow one another. "auto" goes by the model's transition matrix: as many steps as
         it takes the second largest eigenvalue to fall below one over the number of steps that
         calibrate, but leaving 20 windows; a plain version of the authors' estimate from the data.
-        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -241,7 +238,7 @@ class EnsembleSliding(Baseline, name="ensemblesliding"):
         How many models there are, each fitted on a bootstrap sample of pieces of the segment.
     piece : int, optional
         The length of the pieces that are drawn, with replacement; about the square root of the
-        segment if left out. The other parameters are those of `Baseline`.
+        segment if left out.
 
     Examples
     --------

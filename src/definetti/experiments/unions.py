@@ -148,7 +148,7 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
     ----------
     conformity_score : {"smoother", "filter"}, default "smoother"
         The nonconformity of a state at its step: one minus its probability given all observations
-        of the window, or those so far. The other parameters are those of `Baseline`.
+        of the window, or those so far.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class UnionOverSequences(UnionBaseline, name="unionoversequences"):
     ----------
     conditional : bool, default False
         Compare a state's observation with the observations of that state alone.
-        The other parameters are those of `Baseline`, without a score.
+        There is no `conformity_score`.
 
     Examples
     --------

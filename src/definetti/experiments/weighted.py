@@ -47,11 +47,8 @@ class LikelihoodRatio(Weighted, name="likelihoodratio"):
     """Weighted conformal prediction under covariate shift (Tibshirani et al. 2019).
 
     Guaranteed: coverage of at least the level, if windows are independent, those of the past have
-    one law, the new one another law of the observations, but the same law of the states given
-    these, and `weight` is the true ratio up to a factor. For the windows of a Markov chain
-    nothing is guaranteed.
-
-    The p-values are quotients of floats; what is on the boundary but for rounding is left out.
+    one law, the new one another law of the observations with the same law of the states given
+    these, and `weight` is the true ratio up to a factor. Nothing for the windows of a Markov chain.
 
     Parameters
     ----------
@@ -61,7 +58,6 @@ class LikelihoodRatio(Weighted, name="likelihoodratio"):
         it returns ``(B,)`` numbers of at least zero. "recent" estimates it, without guarantee, from
         the symbols in the older and in the newer half of the calibration segment: it adds 1/2 to
         each count, and multiplies the ratios of frequencies over the steps of a window.
-        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -146,14 +142,11 @@ class NonExchangeable(Weighted, name="nonexchangeable"):
     ``i`` and the new one swapped. It vanishes if windows are exchangeable; for the windows of a
     Markov chain it need not, and is not known.
 
-    The p-values are quotients of floats; what is on the boundary but for rounding is left out.
-
     Parameters
     ----------
     decay : float, default 0.99
         The weight of the latest window of the past, of which the one before has ``decay ** 2``,
         and so on; the new one has weight one. 1 weighs all alike, as `Classical` does.
-        The other parameters are those of `Baseline`.
 
     Examples
     --------
@@ -198,7 +191,7 @@ class Robust(Baseline, name="robust"):
         How far the law of the new window may be from that of the past; 0 gives `Classical`.
     divergence : {"kl", "chi2", "tv"}, default "kl"
         ``Σ q log(q/p)``, ``Σ (q − p)²/p``, or ``½ Σ |q − p|``, of the new law ``q`` from the old
-        law ``p``. The other parameters are those of `Baseline`.
+        law ``p``.
 
     Examples
     --------
