@@ -58,18 +58,17 @@ def compare(
     the fit included; in recorded ones from the labels that came in to the set. Of a method that
     learns from its misses it is the last round and the prediction.
 
-    "guaranteed" means for every hidden Markov model in finite samples. In recorded worlds nobody
-    knows whether they are one. Where the law changes the guarantee is lost; but half-way is where
-    methods that split begin to calibrate, and they see one law only. Baselines have guarantees of
-    other kinds, told by each: those of adaptivelevel and quantile_pid, in the long run, hold for
-    any data.
+    "guaranteed" means for every hidden Markov model in finite samples; it is not known whether
+    recorded worlds are one. Where the law changes the guarantee is lost, but methods that split
+    begin to calibrate half-way, and see one law only. The docstring of each baseline has its own
+    guarantee: those of adaptivelevel and quantile_pid, in the long run, hold for any data.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> asked = {"worlds": ["sticky"], "methods": ["full+path", "classical"], "horizons": [1]}
+    >>> some = {"worlds": ["sticky"], "methods": ["full+path", "classical"], "horizons": [1]}
     >>> with TemporaryDirectory() as name:
-    ...     found = compare(name, repetitions=5, **asked)
+    ...     found = compare(name, repetitions=5, **some)
     >>> [(row["method"], row["guaranteed"]) for row in found.rows]
     [('full+path', 'yes'), ('classical', 'no')]
     """

@@ -49,7 +49,9 @@ class UnionBaseline(Baseline, ABC):
 
     def _resolve_score(self) -> Score:
         if self.conformity_score not in ("smoother", "filter"):
-            raise ValueError(f"score must be 'smoother' or 'filter', got {self.conformity_score!r}")
+            raise ValueError(
+                f"conformity_score must be 'smoother' or 'filter', got {self.conformity_score!r}"
+            )
         return super()._resolve_score()
 
     def _take_in(
@@ -175,13 +177,13 @@ class UnionMultiStep(UnionBaseline, name="unionmultistep"):
     def _steps(self, task: PredictionTask) -> list[list[Rank]]:
         estimate = task.estimate(task.complete_with(0))
         smooth = isinstance(self.conformity_score_, Smoother)
-        asked = estimate.smoothing if smooth else estimate.filtering
-        new = round_scores(1.0 - asked(task.hide_unseen(task.complete_with(0).window))[0])
+        infer = estimate.smoothing if smooth else estimate.filtering
+        new = round_scores(1.0 - infer(task.hide_unseen(task.complete_with(0).window))[0])
         ends = self._ends(task)
         past = np.zeros((0, len(new)))
         if len(ends):
             windows = task.hide_unseen(task.windows_ending(ends))
-            past = round_scores(1.0 - at_states(asked(windows), windows.states))
+            past = round_scores(1.0 - at_states(infer(windows), windows.states))
         ones = np.ones(len(past), dtype=np.int64)
         return [ranks(past[:, k], ones, new[k], joins=True) for k in range(len(new))]
 

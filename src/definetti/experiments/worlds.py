@@ -122,7 +122,7 @@ class ContestWorld:
     horizon: int  # how many steps a window has
     labels: tuple[Hashable, ...]  # the state space
     kind: str  # what is observed: "nothing", "symbols", "vectors" or "words"
-    markov: bool | None  # whether it is an HMM with one law throughout; None if nobody knows
+    markov: bool | None  # whether it is an HMM with one law throughout; None if unknown
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Drawn(ContestWorld):
 
     @cached_property
     def oracle(self) -> float:
-        """The smallest sets of one who knows the law that holds in the window."""
+        """The size of the smallest valid sets if the law in the window is known."""
         transition, emission = np.array(self.laws[-1][1]), np.array(self.laws[-1][2])
         start = stationary(transition)
         return oracle_size(start, transition, emission, self.horizon, PROMISED)
@@ -207,10 +207,14 @@ def selected(
             continue
         lacking = [file for file in NEEDS[name] if _file(data, file) is None]
         if lacking:
-            where = "no data folder is named" if data is None else f"data folder {str(data)!r} has"
-            told = "; ".join(f"no {file}; get it from {ORIGINS[file]}" for file in lacking)
-            joint = ", so there is" if data is None else ""
-            left_out.append(f"{name} is left out: {where}{joint} {told}")
+            named = data is not None
+            where = (
+                f"data folder {str(data)!r} has"
+                if named
+                else "no data folder is named, so there is"
+            )
+            files = "; ".join(f"no {file}; get it from {ORIGINS[file]}" for file in lacking)
+            left_out.append(f"{name} is left out: {where} {files}")
         else:
             found += _recorded(name, data, horizons, repetitions)
     if not found:

@@ -246,10 +246,9 @@ def check_sound(model: Any) -> None:
         elif isinstance(one, dict):
             stack.extend(one.values())
         elif type(one).__module__.startswith("sklearn."):
-            own = vars(one)
-            name = type(one).__name__
-            for check in CHECKS.get(name, ()):
-                check(own, name)
+            own, name = vars(one), type(one).__name__
+            if name in CHECKS:
+                CHECKS[name](own, name)
             stack.extend(own.values())
 
 
@@ -320,18 +319,18 @@ def _check_scale(own: dict[str, Any], name: str) -> None:
             raise ValueError("its scaler has another number of columns than it was fitted with")
 
 
-CHECKS: dict[str, list[Callable[[dict[str, Any], str], None]]] = {
-    "CountVectorizer": [_check_vectorizer],
-    "TfidfVectorizer": [_check_vectorizer],
-    "Pipeline": [_check_jobs],
-    "FeatureUnion": [_check_jobs],
-    "ColumnTransformer": [_check_jobs],
-    "DummyClassifier": [_check_classes],
-    "OneHotEncoder": [_check_one_hot],
-    "PolynomialFeatures": [_check_polynomial],
-    "FunctionTransformer": [_check_function],  # what columns are that pass through
-    "StandardScaler": [_check_scale],
-    "RobustScaler": [_check_scale],
+CHECKS: dict[str, Callable[[dict[str, Any], str], None]] = {
+    "CountVectorizer": _check_vectorizer,
+    "TfidfVectorizer": _check_vectorizer,
+    "Pipeline": _check_jobs,
+    "FeatureUnion": _check_jobs,
+    "ColumnTransformer": _check_jobs,
+    "DummyClassifier": _check_classes,
+    "OneHotEncoder": _check_one_hot,
+    "PolynomialFeatures": _check_polynomial,
+    "FunctionTransformer": _check_function,  # what columns are that pass through
+    "StandardScaler": _check_scale,
+    "RobustScaler": _check_scale,
 }
 
 

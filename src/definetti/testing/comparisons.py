@@ -114,7 +114,17 @@ def _check(symmetry: Symmetry) -> None:
     if not symmetry.exact:
         return
     if symmetry.given == "last state":  # others hold by visits, not at a time of the clock
-        _check_valid(symmetry)
+        compared = [
+            check_uniform(
+                make_predictor(HMM(), "filter", symmetry), length, horizon, "the symmetry",
+                n_symbols=symbols,
+            )
+            for length, horizon, symbols in ((4, 1, 2), (3, 2, 2), (8, 1, 1))
+        ]  # fmt: skip
+        assert any(compared), (
+            f"{symmetry!r} never compares a candidate with anything in sequences of up to eight "
+            "labelled steps, so that nothing is checked; use smaller parameters"
+        )
         if not symmetry.reads_observations:  # unobserved future steps differ from gaps
             plain = make_predictor(HMM(emission=Categorical()), "filter", symmetry)
             what = "reads_observations is False, and the symmetry"
@@ -123,21 +133,6 @@ def _check(symmetry: Symmetry) -> None:
     check_rolling(fixed)
     for predictor in (fixed, ConformalHMM(HMM(), "path", symmetry, random_state=0)):
         check_at_once(predictor, "the symmetry")
-
-
-def _check_valid(symmetry: Symmetry) -> None:
-    """Check its p-values: those of pairs, and of longer sequences of states alone."""
-    compared = [
-        check_uniform(
-            make_predictor(HMM(), "filter", symmetry), length, horizon, "the symmetry",
-            n_symbols=symbols,
-        )
-        for length, horizon, symbols in ((4, 1, 2), (3, 2, 2), (8, 1, 1))
-    ]  # fmt: skip
-    assert any(compared), (
-        f"{symmetry!r} never compares a candidate with anything in sequences of up to eight "
-        "labelled steps, so that nothing is checked; use smaller parameters"
-    )
 
 
 def _check_orbits(symmetry: Symmetry, horizon: int) -> None:
@@ -184,7 +179,7 @@ def check_memory(memory: Memory) -> None:
         assert same(tokens[:, 0], states), "a token must begin with the code of its state"
         assert same(memory.follow(tokens[:-1], states[1:], seen[1:]), tokens[1:]), (
             "a token depends on more than the one before it and what is new: the same come out "
-            "otherwise when they are asked for together; keep nothing between calls"
+            "otherwise when they are computed together; keep nothing between calls"
         )
         assert same(memory.trace(states, seen), tokens), "`trace` is not `begin` and then `follow`"
         for cut in (1, len(states) // 2):

@@ -84,10 +84,10 @@ def check_emission(emission: Emission, observations: Sequence[Any]) -> None:
         check_at_once(own, "the emission", observations)
 
 
-def _judge(emission: Emission, values: Any, states: Any, asked: Any) -> FloatArray:
+def _judge(emission: Emission, values: Any, states: Any, judged: Any) -> FloatArray:
     table, codes = emission.encode(values, None, "observations")
     statistics = emission.statistics(table, codes, states, 2)
-    table, wanted = emission.encode(asked, table, "observations")
+    table, wanted = emission.encode(judged, table, "observations")
     shape = emission.statistics(table, codes[:0], states[:0], 2).shape
     return emission.log_likelihood(table, padded(statistics, *shape), wanted)
 
