@@ -29,9 +29,8 @@ def sample(
 
     Parameters
     ----------
-    initial : (n,) the law of the first state
-    transition : (n, n) probabilities of the next state, in rows that sum to one
-    emission : (n, m) probabilities of the symbols of each state, in rows that sum to one
+    initial, transition, emission : (n,), (n, n) and (n, m) probabilities of the first state, the
+        next state and the symbols, in rows that sum to one
     length : how many steps to draw
     rng : where random numbers come from
 

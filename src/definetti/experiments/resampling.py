@@ -218,13 +218,11 @@ def mixing_steps(transition: FloatArray, length: int, most: int) -> int:
 class EnsembleSliding(Baseline, name="ensemblesliding"):
     """Bootstrap ensemble with a sliding window of residuals (EnbPI, Xu & Xie 2021).
 
-    In the form for classification (ERAPS, Xu & Xie 2022): residuals are scores of windows.
-
-    The score of the ensemble is the mean of its models' scores. A window of the segment is judged
-    by those models alone that no step of it was drawn for; one that is in all samples is left
-    out. A new window is judged by all; the authors put the left-out ensembles together, which comes
-    to nearly the same. With `partial_fit` new residuals come in, as many old ones go, and no model
-    is fitted again. A model that is fixed already is its own ensemble.
+    In the form for classification (ERAPS, Xu & Xie 2022): residuals are scores of windows, by the
+    mean over the models; for a window of the segment, over those that no step of it was drawn for,
+    if there are any. A new window is judged by all; the authors put the left-out ensembles
+    together, which comes to nearly the same. With `partial_fit` new residuals replace as many old
+    ones, and no model is fitted again. A model that is fixed already is its own ensemble.
 
     Guaranteed: coverage that tends to the level as the history grows, if the errors of the true
     model are stationary and strongly mixing and the ensemble tends to it. For no finite length is

@@ -30,15 +30,10 @@ from definetti.symmetry.blocks import strided_ends
 
 
 class UnionBaseline(Baseline, ABC):
-    """A baseline whose set is a product: a state is in if its rank at its step is good enough.
+    """A baseline whose set is a product of sets at level ``1 − α/h``, one for each step.
 
-    With `lengths` the last sequence is the beginning of the one to be predicted. Of those before
-    it the first ones, a share or a number `train_size` of them, train the model, and the others
-    calibrate.
-
-    At each step the level is ``1 − α/h``, so that all ``h`` steps are right together with
-    probability ``1 − α`` if each p-value is valid. The p-value of a sequence is ``h`` times the
-    smallest of its steps.
+    The p-value of a sequence is ``h`` times the smallest of its steps. With `lengths` the last
+    sequence is the beginning of the one to be predicted; `train_size` counts those before it.
     """
 
     _begins: list[int]

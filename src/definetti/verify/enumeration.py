@@ -97,9 +97,8 @@ class Enumeration(NamedTuple):
     smoothing : whether ties are broken at random
     given : the place of the state that coverage is conditional on: −1 for the last, ``−1 − h``
         for the present one. Where levels are a mapping, the level of that state counts.
-    predictions : for each prediction the places of its candidates among the sequences, the most
-        plausible first, where a set that would be empty gets its most plausible sequence; none
-        where sets may be empty
+    predictions : where a set that would be empty gets its most plausible sequence, for each
+        prediction the places of its candidates among the sequences, the most plausible first
     """
 
     states: IntArray
@@ -227,14 +226,11 @@ def exact_coverage(
     Parameters
     ----------
     predictor : ConformalHMM
-    initial : (n,) probabilities of the first state, in the model that generates the sequences
-    transition : (n, n) its transition probabilities
-    emission : (n, m) its probabilities of the symbols in each state
+    initial, transition, emission : (n,), (n, n) and (n, m) probabilities of the first state, the
+        next state and the symbols, in the model that generates the sequences
     length, horizon : how many labelled steps there are, and how many new ones
-    confidence_level : float or dict, optional
-        Another level than the predictor's, or one for each state.
-    observed : int, optional
-        How many of the new steps are observed, the first ones; all if left out.
+    confidence_level : another level than the predictor's, or a dict with one for each state
+    observed : how many of the new steps are observed, the first ones; all if left out
 
     Examples
     --------
@@ -269,9 +265,8 @@ def oracle_size(
 
     Parameters
     ----------
-    start : (n,) probabilities of the state before the window
-    transition : (n, n) transition probabilities
-    emission : (n, m) probabilities of the symbols in each state
+    start, transition, emission : (n,), (n, n) and (n, m) probabilities of the state before the
+        window, the next state and the symbols
     horizon : the number of steps predicted
     confidence_level : the probability that the set contains the truth
 
