@@ -156,3 +156,16 @@ def test_all_that_is_ours_and_has_a_name_is_in_the_table():
                 assert made in BY_TYPE, name
     assert issubclass(Symmetry, Named)
     assert isinstance(HMM(), Model)
+
+
+def test_parts_of_another_type_are_refused_when_a_file_is_read():
+    from definetti.saving.allowed_classes import KINDS
+
+    checked = [(kind, name) for kind in KINDS for name in kind.parts]
+    assert len(checked) > 50
+    for kind, name in checked:
+        assert name in kind.names, kind.name
+        for wrong in (object(), -1.5j, np.zeros(2, dtype=np.int8)):
+            kept = {**dict.fromkeys(kind.names), name: wrong}
+            with pytest.raises(ValueError, match=f" of a {kind.name} does not fit the rest"):
+                kind.make(kept)
