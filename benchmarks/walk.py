@@ -39,8 +39,7 @@ from definetti.simulate import weather
 
 ROOT = str(Path(definetti.__file__).parent)
 ENTRIES = (
-    "models/forward.py",
-    "models/backward.py",
+    "models/forward_backward.py",
     "_system/compiled.py",
     "_system/interrupts.py",
 )

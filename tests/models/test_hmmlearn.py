@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-
-from definetti.models.backward import log_posterior, smoothing
-from definetti.models.forward import filtering
+from tests.models.chains import filtering, log_posterior, smoothing
 
 hmm = pytest.importorskip("hmmlearn.hmm")
 

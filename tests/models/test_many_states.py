@@ -9,7 +9,7 @@ import pytest
 from definetti import ConformalHMM
 from definetti.data.history import Completion, History, padded
 from definetti.engine import task
-from definetti.models import forward, hmm
+from definetti.models import forward_backward, hmm
 from definetti.models.hmm import probabilities, refitted
 from definetti.scores import Band, Filter, Joint, Path, Smoother
 
@@ -96,7 +96,7 @@ def test_the_first_step_of_a_window_takes_a_row():
 
     def work(n):
         number = 0
-        kernel = forward._scaled_forward.py_func
+        kernel = forward_backward._scaled_forward.py_func
 
         def line(frame, event, _):
             nonlocal number

@@ -21,9 +21,8 @@ from definetti.data.labels import MISSING, check_indices, check_shape
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.emissions.sharing import judge_each, judge_rows, shares_laws
-from definetti.models.backward import Chain
 from definetti.models.base import Estimate
-from definetti.models.forward import Coded, Transitions
+from definetti.models.forward_backward import Chain, ChainWindows
 
 LONGEST = 40  # steps, the choice of some of which is written as one number
 
@@ -200,7 +199,7 @@ class _ChainByWindow(Chain):
     def labels(self) -> tuple[Hashable, ...]:
         return self.models.labels
 
-    def seen(self, windows: Windows) -> tuple[Transitions, Coded, IntArray]:
+    def seen(self, windows: Windows) -> ChainWindows:
         made, which, observations = self.models, self.which, windows.observations
         places = _find_places(made, which, observations)
         first, last = (which.min(), which.max()) if len(which) else (0, 0)
@@ -211,7 +210,7 @@ class _ChainByWindow(Chain):
         else:
             logs = made.laws[made.picks[which.repeat(steps)], places.ravel()[:, None]]
             places = np.arange(observations.size).reshape(observations.shape)
-        return Transitions(made.transitions, which), Coded(logs, places), windows.start
+        return ChainWindows(made.transitions, which, logs, places, windows.start)
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         return self.models.emission.decode(self.models.table, codes)

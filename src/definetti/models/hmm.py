@@ -18,10 +18,9 @@ from definetti.emissions import Categorical, Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.emissions.choice import Kinds, kinds_of_rows
 from definetti.emissions.sharing import shares_laws
-from definetti.models import forward
-from definetti.models.backward import Chain
 from definetti.models.base import Model
 from definetti.models.estimates import LONGEST, ChainEstimates, refit, spread
+from definetti.models.forward_backward import Chain, ChainWindows
 
 # Observations from which on it is quicker to judge all symbols than to find the distinct ones.
 MANY = 2**12
@@ -51,7 +50,7 @@ class Parameters(Chain):
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
         return self.emission.decode(self.table, codes)
 
-    def seen(self, windows: Windows) -> tuple[FloatArray, forward.Coded, IntArray]:
+    def seen(self, windows: Windows) -> ChainWindows:
         # Each distinct observation is judged once.
         size = windows.observations.size
         if size > MANY and self.emission.symbols and len(self.table) < size:
@@ -60,8 +59,9 @@ class Parameters(Chain):
         else:
             distinct, places = np.unique(windows.observations, return_inverse=True)
         logs = self.log_likelihood(distinct)
-        coded = forward.Coded(logs, places.reshape(windows.observations.shape))
-        return self.transition, coded, windows.start
+        places = places.reshape(windows.observations.shape)
+        models = np.zeros(len(windows.start), dtype=np.int64)
+        return ChainWindows(self.transition[None], models, logs, places, windows.start)
 
 
 class HMM(Parametrized, Model):

@@ -17,8 +17,8 @@ from definetti.data.history import Completion, History, Windows, unseen
 from definetti.data.labels import Alphabet, plain
 from definetti.emissions import Emission
 from definetti.emissions.categorical import FixedCategorical
-from definetti.models.backward import smoothing
 from definetti.models.base import Model, at_states
+from definetti.models.forward_backward import ChainWindows, smooth
 from definetti.models.hmm import HMM, NONE, Parameters, TrainedHMM, probabilities
 from definetti.models.hmmlearn import HmmlearnEmission
 
@@ -343,9 +343,13 @@ class SequenceSmoother:
         # A virtual state comes before the first step, and nothing returns to it.
         steps = np.zeros((n + 1, n + 1))
         steps[:n, :n], steps[n, :n] = estimate.transition, self.initial
-        logs = np.full((1, len(codes), n + 1), -np.inf)
-        logs[0, :, :n] = estimate.log_likelihood(codes)
-        return smoothing(steps, logs, np.array([n]))[0, :, :n]
+        logs = np.full((len(codes), n + 1), -np.inf)
+        logs[:, :n] = estimate.log_likelihood(codes)
+        steps_seen = np.arange(len(codes))[None]
+        seen = ChainWindows(
+            steps[None], np.zeros(1, dtype=np.int64), logs, steps_seen, np.array([n])
+        )
+        return smooth(seen)[0, :, :n]
 
 
 @dataclass(frozen=True, eq=False)
