@@ -21,8 +21,7 @@ from definetti.emissions.categorical import Counted, count_symbols
 from definetti.emissions.sharing import adds_up
 from definetti.exceptions import HoleWarning
 from definetti.models.base import Model
-from definetti.models.estimates import spread
-from definetti.models.hmm import HMM, TrainedHMM
+from definetti.models.hmm import HMM, TrainedHMM, spread
 
 if TYPE_CHECKING:
     from definetti.conformal.series_table import SeriesTable

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.mixins import Named, Parametrized
 from definetti.data.history import padded
-from definetti.data.labels import MISSING
+from definetti.data.labels import MISSING, NONE
 
 
 class Emission(Named, Parametrized, ABC):
@@ -95,9 +95,6 @@ class Emission(Named, Parametrized, ABC):
         """Say, for people who do not read Python, what law the columns have."""
         law = self.law or type(self).__name__
         return [f"{law} for {', '.join(columns)}"] if columns else []
-
-
-NONE: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class JudgedAlone(Emission):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, as_float
-from definetti.data.labels import MISSING, is_missing, listed
+from definetti.data.labels import MISSING, NONE, is_missing, listed
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import Categorical
 from definetti.emissions.classifier import Classifier
@@ -187,9 +187,6 @@ def _value(row: Any, key: Any) -> Any:
     if is_missing(row):
         return None
     return row.get(key) if isinstance(row, Mapping) else row[key]
-
-
-NONE: IntArray = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ from definetti.data.labels import ANY, MISSING
 from definetti.engine.promise import Promise, assumption_of, promise_of, way_to_limits
 from definetti.engine.pvalues import Ranked
 from definetti.models.base import Estimate, Model
-from definetti.models.estimates import EstimateList, Estimates
-from definetti.models.hmm import estimate_candidates
+from definetti.models.estimates import EstimateList, Estimates, estimate_candidates
 from definetti.scores.nonconformity import Score, blamed, round_scores
 from definetti.symmetry.base import Reference, Symmetry
 

@@ -7,8 +7,8 @@ comes to: few different ones, which are worked out once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
-from definetti.data.history import Windows
-from definetti.data.labels import MISSING, check_indices, check_shape
+from definetti.data.history import Completion, History, Windows, padded
+from definetti.data.labels import MISSING, NONE, check_indices, check_shape
 from definetti.emissions.base import Emission
 from definetti.emissions.categorical import log_frequencies
 from definetti.emissions.sharing import judge_each, judge_rows, shares_laws
-from definetti.models.base import Estimate
+from definetti.models.base import Estimate, Model
 from definetti.models.forward_backward import Chain, ChainWindows
+from definetti.models.hmm import HMM, pooled_matrix, probabilities, spread
 
 LONGEST = 40  # steps, the choice of some of which is written as one number
 
@@ -33,22 +34,12 @@ class Estimates(Protocol):
     def __len__(self) -> int: ...
 
     def at(self, models: IntArray) -> Estimate:
-        """Return an estimate whose window ``b`` is judged under the model ``models[b]``.
-
-        Parameters
-        ----------
-        models : (B,) the model of each window that it will be asked about
-        """
+        """Return an estimate whose window ``b`` is judged under the model ``models[b]``."""
         ...
 
 
 class EstimateList:
-    """Estimates of any kind, each made by itself.
-
-    Parameters
-    ----------
-    estimates : one for each model, at least one
-    """
+    """Estimates of any kind, at least one, each made by itself."""
 
     def __init__(self, estimates: Sequence[Estimate]) -> None:
         self.estimates = estimates
@@ -63,44 +54,12 @@ class EstimateList:
         return _ByWindow(self.estimates, models)
 
 
-@dataclass(frozen=True, eq=False)
-class _ByWindow:
-    """Windows judged by different estimates: each answer is put together from theirs."""
+def _joined(method: str) -> Callable[..., Any]:
+    """Return a method that puts an answer together from those of several estimates."""
 
-    estimates: Sequence[Estimate]
-    models: IntArray
-
-    @property
-    def labels(self) -> tuple[Hashable, ...]:
-        return self.estimates[0].labels
-
-    def filtering(self, windows: Windows) -> FloatArray:
-        return self._join("filtering", windows)[0]
-
-    def smoothing(self, windows: Windows) -> FloatArray:
-        return self._join("smoothing", windows)[0]
-
-    def joint(self, windows: Windows, order: int) -> FloatArray:
-        return self._join("joint", windows, order)[0]
-
-    def log_posterior(self, windows: Windows) -> FloatArray:
-        return self._join("log_posterior", windows)[0]
-
-    def log_emission(self, windows: Windows) -> FloatArray:
-        return self._join("log_emission", windows)[0]
-
-    def pairwise(self, windows: Windows) -> FloatArray:
-        return self._join("pairwise", windows)[0]
-
-    def log_kernels(self, windows: Windows) -> tuple[FloatArray, FloatArray]:
-        ends, kernels = self._join("log_kernels", windows)
-        return ends, kernels
-
-    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
-        return self.estimates[0].decode(codes)
-
-    def _join(self, method: str, windows: Windows, *arguments: Any) -> list[FloatArray]:
+    def join(self: _ByWindow, windows: Windows, *arguments: Any) -> Any:
         joined: list[FloatArray] = []
+        found: Any = None
         for model in np.unique(self.models).tolist():
             rows = np.flatnonzero(self.models == model)
             own = Windows(*(part[rows] for part in windows))
@@ -110,11 +69,36 @@ class _ByWindow:
                 joined = [np.empty((len(self.models), *part.shape[1:])) for part in parts]
             for whole, part in zip(joined, parts, strict=True):
                 whole[rows] = part
-        return joined
+        return tuple(joined) if isinstance(found, tuple) else joined[0]
+
+    return join
 
 
 @dataclass(frozen=True, eq=False)
-class ChainEstimates:
+class _ByWindow:
+    """Windows judged by different estimates."""
+
+    estimates: Sequence[Estimate]
+    models: IntArray
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return self.estimates[0].labels
+
+    def decode(self, codes: IntArray) -> npt.NDArray[Any]:
+        return self.estimates[0].decode(codes)
+
+    filtering = _joined("filtering")
+    smoothing = _joined("smoothing")
+    joint = _joined("joint")
+    log_posterior = _joined("log_posterior")
+    log_emission = _joined("log_emission")
+    pairwise = _joined("pairwise")
+    log_kernels = _joined("log_kernels")
+
+
+@dataclass(frozen=True, eq=False)
+class ChainEstimates(Chain):
     """Hidden Markov models of ``G`` candidates, for a known choice of observations.
 
     Attributes
@@ -125,140 +109,108 @@ class ChainEstimates:
     picks : (G, n) the law of each state under each model
     codes : (m + 1,) the codes of all observations in the table, in rising order, then `MISSING`
     columns, sets : (K, m + 1) the column of each observation in a set of them, −1 where it is not
-        in the set, and (G,) the set that the laws of each model are about
+        in the set, and (G,) the set that the laws of each model are about; one of all if left out
+    which : (B,) the model of each window that it is asked about
     """
 
     transitions: FloatArray
     laws: FloatArray
     picks: IntArray
     codes: IntArray
-    columns: IntArray
-    sets: IntArray
     emission: Emission
     table: Any
     labels: tuple[Hashable, ...]
+    columns: IntArray | None = None
+    sets: IntArray | None = None
+    which: IntArray = field(default_factory=lambda: NONE)
 
     def __len__(self) -> int:
         return len(self.picks)
 
     def at(self, models: IntArray) -> Estimate:
         check_indices(models, 0, len(self), "models")
-        return _ChainByWindow(self, models)
-
-
-def _find_places(made: ChainEstimates, which: IntArray, observations: IntArray) -> IntArray:
-    """Return the column of each observation, (B, h), in the laws of its window's model."""
-    known = made.codes[:-1]
-    first, span = (int(known[0]), int(known[-1] - known[0]) + 1) if len(known) else (0, 0)
-    places = np.full(0, -1)
-    if span <= 4 * observations.size:  # codes of neighbouring rows: a table will do
-        places = np.full(span, -1)
-        places[known - first] = np.arange(len(known))
-    found = _columns_of(known, first, places, made.columns, made.sets[which], observations)
-    if found.size and found.min() < 0:
-        raise ValueError("windows have observations that the estimates were not made for")
-    return found
-
-
-@kernel
-def _columns_of(
-    known: IntArray,
-    first: int,
-    places: IntArray,
-    columns: IntArray,
-    sets: IntArray,
-    observations: IntArray,
-) -> IntArray:
-    """Find observations among known codes, by their places from the first on if there are any."""
-    windows, steps = observations.shape
-    found = np.full((windows, steps), -1)
-    for b in range(windows):
-        for k in range(steps):
-            code = observations[b, k]
-            place = len(known)  # that of missing ones
-            if code != MISSING:
-                if len(places):
-                    place = places[code - first] if 0 <= code - first < len(places) else -1
-                else:
-                    place = np.searchsorted(known, code)
-                    if place == len(known) or known[place] != code:
-                        place = -1
-            if place >= 0:
-                found[b, k] = columns[sets[b], place]
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class _ChainByWindow(Chain):
-    """Windows judged by different hidden Markov models."""
-
-    models: ChainEstimates
-    which: IntArray
-
-    @property
-    def labels(self) -> tuple[Hashable, ...]:
-        return self.models.labels
-
-    def seen(self, windows: Windows) -> ChainWindows:
-        made, which, observations = self.models, self.which, windows.observations
-        places = _find_places(made, which, observations)
-        first, last = (which.min(), which.max()) if len(which) else (0, 0)
-        width, steps = made.laws.shape[1], observations.shape[1]
-        if (last - first + 1) * width <= 2 * observations.size:  # each once under every model
-            logs = _gather(made.laws, made.picks[first : last + 1])
-            places = (which - first)[:, None] * width + places
-        else:
-            logs = made.laws[made.picks[which.repeat(steps)], places.ravel()[:, None]]
-            places = np.arange(observations.size).reshape(observations.shape)
-        return ChainWindows(made.transitions, which, logs, places, windows.start)
+        return replace(self, which=models)
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
-        return self.models.emission.decode(self.models.table, codes)
+        return self.emission.decode(self.table, codes)
+
+    def seen(self, windows: Windows) -> ChainWindows:
+        which, observations = self.which, windows.observations
+        places = self._find_columns(observations)
+        first, last = (which.min(), which.max()) if len(which) else (0, 0)
+        width, steps = self.laws.shape[1], observations.shape[1]
+        if (last - first + 1) * width <= 2 * observations.size:  # each once under every model
+            logs = _gather(self.laws, self.picks[first : last + 1])
+            places = (which - first)[:, None] * width + places
+        else:
+            logs = self.laws[self.picks[which.repeat(steps)], places.ravel()[:, None]]
+            places = np.arange(observations.size).reshape(observations.shape)
+        return ChainWindows(self.transitions, which, logs, places, windows.start)
+
+    def _find_columns(self, observations: IntArray) -> IntArray:
+        """Return the column of each observation, (B, h), in the laws of its window's model."""
+        known = self.codes[:-1]
+        first, span = (known[0], known[-1] - known[0] + 1) if len(known) else (0, 0)
+        place_of = np.full(span + 2, -1)  # the last two: a code out of range, and a missing one
+        place_of[known - first] = np.arange(len(known))
+        place_of[-1] = len(known)
+        offsets = observations - first
+        offsets[(offsets < 0) | (offsets >= span)] = span
+        offsets[observations == MISSING] = span + 1
+        places = place_of[offsets]
+        if self.columns is not None and self.sets is not None:
+            unknown = places < 0
+            places = self.columns[self.sets[self.which][:, None], places]
+            places[unknown] = -1
+        if places.size and places.min() < 0:
+            raise ValueError("windows have observations that the estimates were not made for")
+        return places
 
 
-def refit(
-    counts: IntArray,
-    present: int,
+def estimate_candidates(
+    model: Model,
+    subset: History | None,
+    completion: Completion,
     candidates: IntArray,
-    observations: IntArray,
-    prior: float,
-    emission: Emission,
     table: Any,
     statistics: FloatArray,
-    labels: tuple[Hashable, ...],
+    labels: Any,
     asked: Sequence[IntArray],
     sets: IntArray,
-    met: npt.NDArray[np.bool_] | None = None,
-) -> ChainEstimates:
-    """Return the models of candidates that go on from a history.
+) -> ChainEstimates | None:
+    """Return what `HMM.estimate` has for each candidate, if that can be made of what they share.
 
     Parameters
     ----------
-    counts : (n, n) transition counts of what all of them learn from
-    present : the state that they go on from
-    candidates, observations : (G, h) their states, (h,) the codes of what is observed
-    prior : added to every count of a transition
-    statistics : (n, …) those of the observations that all of them learn from
+    subset : what of the history all of them learn from; None for all of it
+    completion : the history completed with one of them
+    candidates : (G, h) their states
     asked, sets : the codes of observations that will be asked about, in some sets, and (G,) the set
         of each candidate, to which its own observations are added
-    met : (n,) the states that all of them know beside their own; None where that is all there are
     """
-    (size, steps), n, known = candidates.shape, len(counts), counts.astype(np.float64)
-    left = np.concatenate([np.full((size, 1), present), candidates[:, :-1]], axis=1)
-    rows = _rows_left(known, left, candidates)
-    if met is None or met.all():
-        transitions = np.repeat(np.exp(log_frequencies(known, prior))[None], size, axis=0)
-        changed = np.exp(log_frequencies(rows.reshape(-1, n), prior)).reshape(rows.shape)
-        transitions[np.arange(size)[:, None], left] = changed
-    else:
-        transitions = np.repeat(known[None], size, axis=0)
-        transitions[np.arange(size)[:, None], left] = rows
-        for own, candidate in zip(transitions, candidates, strict=True):
-            reached = met.copy()
-            reached[candidate] = True
-            own[:] = np.exp(log_frequencies(spread(own, prior, reached), 0.0))
-    codes = _distinct(np.concatenate([observations, *map(np.ravel, asked)]))
-    single = emission.statistics(table, observations, np.arange(steps), max(steps, n))[:steps]
+    if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
+        return None
+    if candidates.shape[1] > LONGEST:
+        return None
+    (size, steps), n, new = candidates.shape, completion.n_states, completion.observations
+    history, emission = completion.history, model.emission_
+    counts, met = history.pool.transitions, None
+    if subset is not None:
+        whole = np.concatenate([subset.observations, new])
+        states = np.concatenate([subset.states, completion.states])
+        emission = emission.fix(table, whole, states, labels)
+        statistics = emission.statistics(table, subset.observations, subset.states, n)
+        counts = subset.transitions
+        met = None if subset.known is None or subset.met.all() else subset.met
+        if not shares_laws(emission, table):
+            return None  # what was settled may be another for another candidate
+    statistics = padded(statistics, *emission.statistics(table, NONE, NONE, n).shape)
+    known, prior = padded(counts, n, n).astype(np.float64), float(model.prior)
+    shared = pooled_matrix(history.pool, n, prior) if subset is None else None
+    transitions = _transitions(known, shared, history.last, candidates, prior, met)
+    codes = _distinct(np.concatenate([new, *map(np.ravel, asked)]))
+    single = emission.statistics(table, new, np.arange(steps), max(steps, n))[:steps]
+    about: dict[str, IntArray] = {}
     if shares_laws(emission, table):
         laws, picks = _shared_laws(emission, table, statistics, single, candidates, codes)
     elif not single.size:  # a law that learns nothing
@@ -269,31 +221,11 @@ def refit(
         every = np.repeat(statistics[None], size, axis=0)
         for step in range(steps):
             every[np.arange(size), candidates[:, step]] += single[step]
-        chosen, columns = _each_set(codes, [np.append(observations, one) for one in asked])
+        chosen, columns = _each_set(codes, [np.append(new, one) for one in asked])
         laws = judge_each(emission, table, every, chosen, sets)
         picks = np.arange(size * n).reshape(size, n)
-        return ChainEstimates(
-            transitions, laws, picks, codes, columns, sets, emission, table, labels
-        )
-    return _about_all(transitions, laws, picks, codes, emission, table, labels)
-
-
-def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> FloatArray:
-    """Add a prior to the counts of transitions to some states; no other is possible.
-
-    Parameters
-    ----------
-    met : (n,) the states
-
-    Examples
-    --------
-    >>> spread(np.array([[2.0, 0.0], [0.0, 0.0]]), 0.0, np.array([True, False]))
-    array([[2., 0.],
-           [1., 0.]])
-    """
-    found = np.where(met, counts + prior, 0.0)
-    found[~found.any(axis=1)] = met  # a row of nothing is uniform
-    return found
+        about = {"columns": columns, "sets": sets}
+    return ChainEstimates(transitions, laws, picks, codes, emission, table, labels, **about)
 
 
 def estimates_of_counts(
@@ -313,22 +245,47 @@ def estimates_of_counts(
     priors : what is added to each of both
     """
     size, n, width = pairs.shape
-    transitions = np.exp(log_frequencies(moves.reshape(-1, n).astype(np.float64), priors[0]))
+    transitions = probabilities(moves.reshape(-1, n).astype(np.float64), priors[0])
     laws = np.zeros((size * n, width))
     seen = pairs[:, :, 1:].reshape(size * n, -1).astype(np.float64)
     laws[:, :-1] = log_frequencies(seen, priors[1])
     picks = np.arange(size * n).reshape(size, n)
     codes = np.append(np.arange(width - 1), MISSING)
     transitions = transitions.reshape(moves.shape)
-    return _about_all(transitions, laws, picks, codes, emission, table, labels)
+    return ChainEstimates(transitions, laws, picks, codes, emission, table, labels)
 
 
-def _about_all(
-    transitions: FloatArray, laws: FloatArray, picks: IntArray, codes: IntArray, *others: Any
-) -> ChainEstimates:
-    """Return models whose laws are about all observations."""
-    columns, sets = np.arange(len(codes))[None], np.zeros(len(picks), dtype=np.int64)
-    return ChainEstimates(transitions, laws, picks, codes, columns, sets, *others)
+def _transitions(
+    counts: FloatArray,
+    shared: FloatArray | None,
+    present: int,
+    candidates: IntArray,
+    prior: float,
+    met: npt.NDArray[np.bool_] | None,
+) -> FloatArray:
+    """Return the transition matrix of each candidate, (G, n, n).
+
+    Parameters
+    ----------
+    shared : (n, n) the matrix of the counts alone, if it is known
+    met : (n,) the states that all candidates know beside their own; None for all there are
+    """
+    size, n = len(candidates), len(counts)
+    left = np.concatenate([np.full((size, 1), present), candidates[:, :-1]], axis=1)
+    rows = _rows_left(counts, left, candidates)
+    if met is None:
+        shared = probabilities(counts, prior) if shared is None else shared
+        matrices = np.repeat(shared[None], size, axis=0)
+        changed = probabilities(rows.reshape(-1, n), prior).reshape(rows.shape)
+        matrices[np.arange(size)[:, None], left] = changed
+        return matrices
+    matrices = np.repeat(counts[None], size, axis=0)
+    matrices[np.arange(size)[:, None], left] = rows
+    for own, candidate in zip(matrices, candidates, strict=True):
+        reached = met.copy()
+        reached[candidate] = True
+        own[:] = probabilities(spread(own, prior, reached), 0.0)
+    return matrices
 
 
 def _distinct(codes: IntArray) -> IntArray:
@@ -356,12 +313,7 @@ def _shared_laws(
     candidates: IntArray,
     codes: IntArray,
 ) -> tuple[FloatArray, IntArray]:
-    """Return the log-likelihoods of distinct laws, (P, m), and which law is whose, (G, n).
-
-    Parameters
-    ----------
-    single : (h, …) the statistics of each new observation
-    """
+    """Return the log-likelihoods of distinct laws, (P, m), and which law is whose, (G, n)."""
     (size, steps), n = candidates.shape, len(statistics)
     # Which of the new observations each state gets, as one number.
     gets = ((candidates[:, :, None] == np.arange(n)) << np.arange(steps)[:, None]).sum(axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,13 +13,11 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_choice, checked_prior
 from definetti._system.mixins import Parametrized
 from definetti.data.history import Completion, History, Windows, padded
-from definetti.data.labels import MISSING
-from definetti.emissions import Categorical, Emission
-from definetti.emissions.categorical import log_frequencies
+from definetti.data.labels import MISSING, NONE
+from definetti.emissions.base import Emission
+from definetti.emissions.categorical import Categorical, log_frequencies
 from definetti.emissions.choice import Kinds, kinds_of_rows
-from definetti.emissions.sharing import shares_laws
 from definetti.models.base import Model
-from definetti.models.estimates import LONGEST, ChainEstimates, refit, spread
 from definetti.models.forward_backward import Chain, ChainWindows
 
 # Observations from which on it is quicker to judge all symbols than to find the distinct ones.
@@ -139,55 +137,6 @@ class HMM(Parametrized, Model):
         return Parameters(transition, emission, table, statistics + added, labels)
 
 
-def estimate_candidates(
-    model: Model,
-    subset: History | None,
-    completion: Completion,
-    candidates: IntArray,
-    table: Any,
-    statistics: FloatArray,
-    labels: Any,
-    asked: Sequence[IntArray],
-    sets: IntArray,
-) -> ChainEstimates | None:
-    """Estimate the models of many candidates at once, if they are those of `HMM.estimate`.
-
-    Parameters
-    ----------
-    subset : what of the history all of them learn from; None for all of it
-    completion : the history completed with one of them
-    candidates : (G, h) their states
-    asked, sets : sets of observations, by their codes, that will be asked about, and (G,) the one
-        of each candidate
-
-    Returns
-    -------
-    what `HMM.estimate` has for each; None where each must be estimated by itself
-    """
-    if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
-        return None
-    if candidates.shape[1] > LONGEST:
-        return None
-    n, emission, pool = completion.n_states, model.emission_, completion.history.pool
-    new = completion.observations
-    counts, met = pool.transitions, None
-    if subset is not None:
-        whole = np.concatenate([subset.observations, new])
-        states = np.concatenate([subset.states, completion.states])
-        emission = emission.fix(table, whole, states, labels)
-        statistics = emission.statistics(table, subset.observations, subset.states, n)
-        counts = subset.transitions
-        met = None if subset.known is None else subset.met
-    shape = emission.statistics(table, NONE, NONE, n).shape
-    statistics = padded(statistics, *shape)
-    if subset is not None and not shares_laws(emission, table):
-        return None  # what was settled may be another for another candidate
-    return refit(
-        padded(counts, n, n), completion.history.last, candidates, new, float(model.prior),
-        emission, table, statistics, labels, asked, sets, met,
-    )  # fmt: skip
-
-
 def _named_emission(name: str) -> Emission:
     try:
         found: Emission = checked_choice(name, Emission, "emission")
@@ -248,25 +197,35 @@ class TrainedHMM(Model):
         return Parameters(transition, self.emission, table, statistics, labels)
 
 
-NONE: IntArray = np.zeros(0, dtype=np.int64)
-
-
 def refitted(completion: Completion, prior: float) -> FloatArray:
-    """Return the transition matrix of a completed sequence.
-
-    All candidates share the rows of the states that they do not leave.
-    """
-    pool, n = completion.history.pool, completion.n_states
+    """Return the transition matrix of a completed sequence."""
     states, left = completion.left
+    transition = pooled_matrix(completion.history.pool, completion.n_states, prior).copy()
+    transition[states] = probabilities(left, prior)
+    return transition
+
+
+def pooled_matrix(pool: History, n: int, prior: float) -> FloatArray:
+    """Return the matrix of a history, whose rows candidates share that do not leave the states."""
     known = pool.estimate  # read once: another thread may put another in its place
     if known is None or known[:2] != (n, prior):
         counts = padded(pool.transitions, n, n).astype(np.float64)
         known = pool.estimate = n, prior, probabilities(counts, prior)
-    transition = known[2].copy()
-    transition[states] = np.exp(log_frequencies(left, prior))
-    return transition
+    return known[2]
 
 
 def probabilities(counts: FloatArray, prior: float) -> FloatArray:
     """Normalise rows of counts; a row of nothing is uniform."""
     return np.exp(log_frequencies(counts, prior))
+
+
+def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> FloatArray:
+    """Add a prior to the counts of transitions to states that were met; no other is possible.
+
+    >>> spread(np.array([[2.0, 0.0], [0.0, 0.0]]), 0.0, np.array([True, False]))
+    array([[2., 0.],
+           [1., 0.]])
+    """
+    found = np.where(met, counts + prior, 0.0)
+    found[~found.any(axis=1)] = met  # a row of nothing is uniform
+    return found

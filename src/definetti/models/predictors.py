@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History, Windows, unseen
-from definetti.data.labels import Alphabet, plain
+from definetti.data.labels import NONE, Alphabet, plain
 from definetti.emissions import Emission
 from definetti.emissions.categorical import FixedCategorical
 from definetti.models.base import Model, at_states
 from definetti.models.forward_backward import ChainWindows, smooth
-from definetti.models.hmm import HMM, NONE, Parameters, TrainedHMM, probabilities
+from definetti.models.hmm import HMM, Parameters, TrainedHMM, probabilities
 from definetti.models.hmmlearn import HmmlearnEmission
 
 

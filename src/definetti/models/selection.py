@@ -11,10 +11,10 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History, Windows, windows_at
-from definetti.data.labels import MISSING
+from definetti.data.labels import MISSING, NONE
 from definetti.emissions.base import Emission
 from definetti.emissions.tempered import Boosted, Linear, Tempered, TrainedClasses, is_tabular
-from definetti.models.hmm import HMM, NONE, Parameters, TrainedHMM
+from definetti.models.hmm import HMM, Parameters, TrainedHMM
 
 CHAIN, FITTED, LOGISTIC, BOOSTING = "chain", "HMM", "logistic regression", "gradient boosting"
 ROWS = 500  # training rows from which on there is a choice; fewer keep the HMM
