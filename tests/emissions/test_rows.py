@@ -13,6 +13,11 @@ from definetti.data.labels import MISSING
 from definetti.emissions.tables import Chunks, Rows
 
 
+def encoded(rows, observations, name, infinite=False):
+    """A table that also holds new observations, and their codes."""
+    return rows.added(rows.read(observations, name, infinite))
+
+
 @given(st.lists(st.integers(0, 9), max_size=40))
 def test_chunks_are_a_list_that_grows(sizes):
     chunks, plain, versions = Chunks(), [], []
@@ -41,7 +46,7 @@ def test_a_row_is_copied_a_logarithm_of_times():
 def test_codes_of_any_shape():
     rows = Rows()
     for k in range(7):
-        rows, _ = rows.encoded([[k, 10 * k]], "observations")
+        rows, _ = encoded(rows, [[k, 10 * k]], "observations")
     taken = rows.take(np.array([[0, 6], [MISSING, 3]]))
     np.testing.assert_array_equal(taken, [[[0, 0], [6, 60]], [[np.nan] * 2, [3, 30]]])
 
@@ -60,7 +65,7 @@ AS_ROWS = {
 
 @pytest.mark.parametrize("kind", AS_ROWS)
 def test_rows_however_they_come(kind):
-    rows, codes = Rows().encoded(AS_ROWS[kind], "observations")
+    rows, codes = encoded(Rows(), AS_ROWS[kind], "observations")
     assert codes.tolist() == [0, 1, MISSING]
     assert len(rows) == 2  # nothing is kept of a missing one
     np.testing.assert_array_equal(rows.take(codes[:2]), [[1, 2], [3, np.nan]])
@@ -78,7 +83,7 @@ AS_NUMBERS = {
 
 @pytest.mark.parametrize("kind", AS_NUMBERS)
 def test_numbers_are_rows_of_one(kind):
-    rows, codes = Rows().encoded(AS_NUMBERS[kind], "observations")
+    rows, codes = encoded(Rows(), AS_NUMBERS[kind], "observations")
     assert (rows.width, codes.tolist()) == (1, [0, 1, MISSING])
     decoded = rows.decoded(codes)
     assert decoded.shape == ((3, 1) if kind == "column" else (3,))
@@ -87,7 +92,7 @@ def test_numbers_are_rows_of_one(kind):
 
 def test_what_comes_in_is_copied():
     values = np.ones((2, 2))
-    rows, codes = Rows().encoded(values, "observations")
+    rows, codes = encoded(Rows(), values, "observations")
     values[:] = 7.0
     assert (rows.take(codes) == 1.0).all()
 
@@ -116,41 +121,41 @@ def test_what_comes_in_is_copied():
 )
 def test_bad_input_is_named(observations, error, message):
     with pytest.raises(error, match=message):
-        Rows().encoded(observations, "observations")
+        encoded(Rows(), observations, "observations")
 
 
 def test_infinite_numbers_where_they_are_welcome():
-    rows, codes = Rows().encoded([[0.0, -np.inf]], "observations", infinite=True)
+    rows, codes = encoded(Rows(), [[0.0, -np.inf]], "observations", infinite=True)
     assert rows.take(codes).tolist() == [[0.0, -np.inf]]
 
 
 def test_another_width_than_at_fit():
-    rows, _ = Rows().encoded([[1.0, 2.0]], "observations")
+    rows, _ = encoded(Rows(), [[1.0, 2.0]], "observations")
     with pytest.raises(ValueError, match="new has 3 columns, but the fitted ones have 2; give 2"):
-        rows.encoded([[1, 2, 3]], "new")
+        encoded(rows, [[1, 2, 3]], "new")
     with pytest.raises(ValueError, match=r"1 column, but .* \[\[…\]\] for a single step of 2"):
-        rows.encoded([1.0, 2.0], "new")
-    assert rows.encoded([None, None], "new")[1].tolist() == [MISSING, MISSING]
+        encoded(rows, [1.0, 2.0], "new")
+    assert encoded(rows, [None, None], "new")[1].tolist() == [MISSING, MISSING]
 
 
 def test_other_columns_than_at_fit():
-    rows, _ = Rows().encoded(pd.DataFrame({"a": [1.0], "b": [2.0]}), "observations")
+    rows, _ = encoded(Rows(), pd.DataFrame({"a": [1.0], "b": [2.0]}), "observations")
     with pytest.raises(ValueError, match=r"new has columns 'a', 'c', .* 'a', 'b'; add 'b'"):
-        rows.encoded(pl.DataFrame({"a": [1.0], "c": [2.0]}), "new")
+        encoded(rows, pl.DataFrame({"a": [1.0], "c": [2.0]}), "new")
     with pytest.raises(ValueError, match="leave out 'c'"):
-        rows.encoded(pl.DataFrame({"a": [1.0], "b": [1.0], "c": [2.0]}), "new")
-    swapped, codes = rows.encoded(pl.DataFrame({"b": [4.0], "a": [3.0]}), "new")
+        encoded(rows, pl.DataFrame({"a": [1.0], "b": [1.0], "c": [2.0]}), "new")
+    swapped, codes = encoded(rows, pl.DataFrame({"b": [4.0], "a": [3.0]}), "new")
     assert swapped.take(codes).tolist() == [[3.0, 4.0]]
-    assert rows.encoded([[5.0, 6.0]], "new")[1].tolist() == [1]  # without names it is the order
+    assert encoded(rows, [[5.0, 6.0]], "new")[1].tolist() == [1]  # without names it is the order
 
 
 def test_width_is_open_until_something_is_seen():
-    rows, codes = Rows().encoded([None, None], "observations")
+    rows, codes = encoded(Rows(), [None, None], "observations")
     assert (rows.width, codes.tolist(), rows.take(codes).shape) == (None, [-1, -1], (2, 0))
-    rows, codes = rows.encoded([[1.0, 2.0, 3.0]], "observations")
+    rows, codes = encoded(rows, [[1.0, 2.0, 3.0]], "observations")
     assert (rows.width, codes.tolist()) == (3, [0])
 
 
 def test_nothing_at_all():
     for empty in ([], np.zeros((0, 2)), pd.DataFrame({"a": []})):
-        assert len(Rows().encoded(empty, "observations")[1]) == 0
+        assert len(encoded(Rows(), empty, "observations")[1]) == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import is_dataclass
 from typing import Any, ClassVar
 
@@ -97,17 +97,24 @@ class Emission(Named, Parametrized, ABC):
         return [f"{law} for {', '.join(columns)}"] if columns else []
 
 
-class JudgedAlone(Emission):
-    """Each observation judged as if it had come alone after the segment that the law was fixed on.
+class ByState(Emission):
+    """An emission whose law in a state depends on that state's statistics and on their sum."""
 
-    Parameters
-    ----------
-    emission : the law that was fixed
-    table : the observations of the segment
-    """
+    @abstractmethod
+    def judge_rows(
+        self, table: Any, rows: FloatArray, total: FloatArray, codes: IntArray
+    ) -> FloatArray:
+        """Judge observations by statistics of single states and their sum over all states."""
 
-    def __init__(self, emission: Emission, table: Any) -> None:
-        self.emission, self.table = emission, table
+    def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        return self.judge_rows(table, statistics, statistics.sum(axis=0), codes)
+
+
+class Wrapped(Emission):
+    """A fixed law of observations that another emission reads."""
+
+    def __init__(self, emission: Emission) -> None:
+        self.emission = emission
         self.symbols, self.ordered = emission.symbols, emission.ordered
 
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
@@ -122,23 +129,7 @@ class JudgedAlone(Emission):
     def statistics(
         self, table: Any, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        return self.emission.statistics(self.table, codes, states, n_states)
-
-    def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        distinct, places = np.unique(codes, return_inverse=True)
-        logs = np.zeros((len(distinct), len(statistics)))
-        for row, code in enumerate(distinct.tolist()):
-            if code != MISSING:
-                logs[row] = self._judge(table, statistics, code)
-        return logs[places].reshape(*codes.shape, len(statistics))
-
-    def _judge(self, table: Any, statistics: FloatArray, code: int) -> FloatArray:
-        """Judge one observation by the segment and itself, and nothing else."""
-        came = self.emission.decode(table, np.array([code]))
-        own, codes = self.emission.encode(came, self.table, "observations")
-        shape = self.emission.statistics(own, NONE, NONE, len(statistics)).shape
-        found = self.emission.log_likelihood(own, padded(statistics, *shape), codes)
-        return np.asarray(found[0])
+        return self.emission.statistics(table, codes, states, n_states)
 
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
@@ -148,5 +139,51 @@ class JudgedAlone(Emission):
     def describe(self, columns: Sequence[str]) -> list[str]:
         return self.emission.describe(columns)
 
+
+class JudgedAlone(Wrapped):
+    """Each observation judged as if it had come alone after the segment that the law was fixed on.
+
+    Attributes
+    ----------
+    table : the observations of the segment
+    """
+
+    def __init__(self, emission: Emission, table: Any) -> None:
+        super().__init__(emission)
+        self.table = table
+
+    def statistics(
+        self, table: Any, codes: IntArray, states: IntArray, n_states: int
+    ) -> FloatArray:
+        return super().statistics(self.table, codes, states, n_states)
+
+    def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
+        def judge(distinct: IntArray) -> FloatArray:
+            found = [self._judge(table, statistics, code) for code in distinct]
+            return np.stack(found)
+
+        return judge_distinct(codes, len(statistics), judge)
+
+    def _judge(self, table: Any, statistics: FloatArray, code: int) -> FloatArray:
+        """Judge one observation by the segment and itself, and nothing else."""
+        came = self.emission.decode(table, np.array([code]))
+        own, codes = self.emission.encode(came, self.table, "observations")
+        shape = self.emission.statistics(own, NONE, NONE, len(statistics)).shape
+        found = self.emission.log_likelihood(own, padded(statistics, *shape), codes)
+        return np.asarray(found[0])
+
     def __repr__(self) -> str:
         return repr(self.emission)
+
+
+def judge_distinct(
+    codes: IntArray, n_states: int, judge: Callable[[IntArray], FloatArray]
+) -> FloatArray:
+    """Judge each distinct observation once; missing ones have the likelihood one."""
+    flat = codes.ravel()
+    seen = flat != MISSING
+    logs = np.zeros((codes.size, n_states))
+    if seen.any():
+        distinct, places = np.unique(flat[seen], return_inverse=True)
+        logs[seen] = judge(distinct)[places]
+    return logs.reshape(*codes.shape, n_states)

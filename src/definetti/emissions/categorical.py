@@ -15,10 +15,10 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING, Alphabet, each_once, hashable, listed
-from definetti.emissions.base import Emission
+from definetti.emissions.base import ByState, Emission
 
 
-class Counted(Emission):
+class Counted(ByState):
     """A law of symbols that is known by how often each of them occurs in each state.
 
     Counts add up over series and over machines, and can be taken away again: a law is fixed on
@@ -110,16 +110,9 @@ class Categorical(Counted, name="categorical"):
     def decode(self, table: Alphabet, codes: IntArray) -> npt.NDArray[Any]:
         return decode_symbols(table, codes)
 
-    def log_likelihood(
-        self, table: Alphabet, statistics: FloatArray, codes: IntArray
-    ) -> FloatArray:
-        _, symbols = self.cells(table, codes)
-        return judge_symbols(statistics, float(self.prior), symbols)
-
     def judge_rows(
         self, table: Alphabet, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
-        """Judge symbols by how often each occurs in single states."""
         _, symbols = self.cells(table, codes)
         return judge_symbols(rows, float(self.prior), symbols)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti.data.labels import MISSING
-from definetti.emissions.base import Emission
+from definetti.emissions.base import judge_distinct
 from definetti.emissions.reading import Vectors, place
 from definetti.emissions.tables import CodedRows, Raw, Rows, is_raw
 from definetti.exceptions import UntrainedStateError
@@ -24,17 +24,16 @@ GAPS = (
 )
 
 
-class KeptOrRead(Emission):
+class KeptOrRead(CodedRows):
     """The coding of classifiers: rows of numbers are read, frames and text kept as they came."""
 
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
         if isinstance(table, Raw) or (table is None and is_raw(observations)):
             return (Raw() if table is None else table).encoded(observations, name)
-        return (Rows() if table is None else table).encoded(observations, name)
+        return super().encode(observations, table, name)
 
-    def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
-        found: npt.NDArray[Any] = table.decoded(codes)
-        return found
+    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
+        return None  # a frame reaches the classifier as it came
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ class Classifier(KeptOrRead, name="classifier"):
         later = np.arange(codes.max() + 1, len(table))
         name = "observations after the training segment, those missing not counted"
         if isinstance(table, Raw):
-            trained._judged(table, later, name)
+            trained.check_raw(table, later, name)
         else:
             trained.check(Vectors(table.take(later), name, table.columns, table.flat))
         return trained
@@ -137,24 +136,16 @@ class TrainedClassifier(KeptOrRead):
     floor: float
 
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
+        table, codes = super().encode(observations, table, name)
         if isinstance(table, Raw):
-            return self._judged(*super().encode(observations, table, name), name)
-        rows: Rows = table
-        vectors = rows.read(observations, name)
-        self.check(vectors)
-        return rows.added(vectors)
+            self.check_raw(table, codes, name)
+        return table, codes
 
-    def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Emission:
-        return self  # it is trained already
-
-    def _judged(self, table: Raw, codes: IntArray, name: str) -> tuple[Raw, IntArray]:
+    def check_raw(self, table: Raw, codes: IntArray, name: str) -> None:
         """Refuse what the classifier refuses, before it is part of anything."""
         if (codes != MISSING).any():
             with raw_gaps_named(table, codes, name):
                 self.estimator.predict_proba(table.take(codes[codes != MISSING]))
-        return table, codes
 
     def check(self, vectors: Vectors) -> None:
         """Refuse rows with gaps if the classifier does, before they are part of anything."""
@@ -170,17 +161,15 @@ class TrainedClassifier(KeptOrRead):
         return np.zeros((n_states, 0))
 
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        logs = np.zeros((codes.size, len(statistics)))
-        flat = codes.ravel()
-        distinct, place = np.unique(flat[flat != MISSING], return_inverse=True)
-        if len(distinct):
+        def judge(distinct: IntArray) -> FloatArray:
             found = np.maximum(self.estimator.predict_proba(table.take(distinct)), self.floor)
             # Of a state that it was not trained on the chain alone decides.
             likelihood = np.zeros((len(distinct), len(statistics)))
             known = np.log(found / self.frequencies[self.estimator.classes_])
             likelihood[:, self.estimator.classes_] = known
-            logs[flat != MISSING] = likelihood[place]
-        return logs.reshape(*codes.shape, len(statistics))
+            return likelihood
+
+        return judge_distinct(codes, len(statistics), judge)
 
 
 @contextmanager
@@ -227,9 +216,9 @@ class LogLikelihood(CodedRows, name="loglikelihood"):
     example = ((-0.1, -2.0), (-3.0, -0.2), None)
     ordered = True  # its columns are states by their order alone
 
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        table = Rows() if table is None else table
-        vectors = table.read(observations, name, infinite=True)
+    infinite = True
+
+    def check(self, vectors: Vectors) -> None:
         values, gaps = vectors.values, np.isnan(vectors.values)
         vectors.refuse(values == np.inf, "use a finite number, or -inf to rule a state out")
         vectors.refuse(
@@ -240,7 +229,6 @@ class LogLikelihood(CodedRows, name="loglikelihood"):
             np.isneginf(values) & np.isneginf(values).all(axis=1, keepdims=True),
             "and so is the whole row; leave a state possible, or give None for the whole row",
         )
-        return table.added(vectors)
 
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int

@@ -13,9 +13,8 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import cut_pieces, kernel
-from definetti.emissions.base import Emission
 from definetti.emissions.reading import Vectors
-from definetti.emissions.tables import Rows, entry_sums, summed
+from definetti.emissions.tables import CodedRows, Rows, entry_sums, summed
 
 # No variance is below this part of the column's variance over all states: a state in which a
 # column does not vary would otherwise have an infinite density there.
@@ -69,7 +68,7 @@ COVARIANCES = ("full", "diagonal", "tied")
 
 
 @dataclass(frozen=True)
-class Gaussian(Emission, name="gaussian"):
+class Gaussian(CodedRows, name="gaussian"):
     """Normal laws, with means and covariances of their own or a common covariance.
 
     With ``N`` points of mean ``y`` and scatter matrix ``W`` in a state, the estimate is
@@ -155,11 +154,6 @@ class Gaussian(Emission, name="gaussian"):
             own = values[used & (states == state)]
             sums[state] = np.concatenate([[len(own)], own.sum(axis=0), (own.T @ own).ravel()])
         return sums
-
-    def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Emission:
-        return self  # sums do not depend on what else is in the table
 
     def log_likelihood(self, table: Centred, statistics: FloatArray, codes: IntArray) -> FloatArray:
         once = np.zeros(1, dtype=np.int64)

@@ -18,7 +18,7 @@ from definetti.emissions.categorical import Categorical
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.gaussian import Gaussian
 from definetti.emissions.rates import Bernoulli, Poisson
-from definetti.emissions.tables import Chunks
+from definetti.emissions.tables import Chunks, new_codes
 
 DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
 NUMBERS = ("flags", "counts", "integers", "numbers")  # each holds the one before
@@ -128,10 +128,8 @@ class Columns:
             parts.append(part)
         rows = np.stack(parts, axis=1) if parts else np.zeros((given.length, 0), dtype=np.int64)
         present = np.asarray((rows != MISSING).any(axis=1))
-        codes = np.full(given.length, MISSING, dtype=np.int64)
-        codes[present] = len(self) + np.arange(np.count_nonzero(present))
         chunks = self.chunks.extended(rows[present])
-        return Columns(tuple(columns), chunks, self.named), codes
+        return Columns(tuple(columns), chunks, self.named), new_codes(present, len(self))
 
 
 class Given(NamedTuple):

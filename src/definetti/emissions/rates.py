@@ -16,24 +16,16 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import call_by_rows, kernel
+from definetti.emissions.base import ByState
 from definetti.emissions.reading import Vectors
 from definetti.emissions.tables import CodedRows, Rows, entry_sums
 
 
-def shrunk(
-    counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray | None = None
-) -> FloatArray:
+def shrunk(counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray) -> FloatArray:
     """Means of states, ``(n, width)``, with ``prior`` pseudo-observations of the pooled mean.
 
-    A state without data has the pooled mean; a column without data has the mean 0. The pooled mean
-    is that of the states given, or of more where it comes with them.
-
-    >>> shrunk(np.array([[4.0], [0.0]]), np.array([[8.0], [0.0]]), prior=0.5)
-    array([[2.],
-           [2.]])
+    A state without data has the pooled mean; a column without data has the mean 0.
     """
-    if pooled is None:
-        pooled = ratio(sums.sum(axis=-2), counts.sum(axis=-2))[..., None, :]
     own = np.where(counts > 0, ratio(sums, counts), pooled)
     return np.asarray(own + share(counts, prior) * (pooled - own))
 
@@ -57,17 +49,13 @@ class Total(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entrywise(CodedRows):
+class Entrywise(CodedRows, ByState):
     """A law that is known by how many entries there are in each column, and by their sums."""
 
     prior: float = 0.5
 
     def __post_init__(self) -> None:
         checked_prior(self.prior)
-
-    @abstractmethod
-    def check(self, vectors: Vectors) -> None:
-        """Refuse entries that the law does not allow."""
 
     @abstractmethod
     def logs(
@@ -81,25 +69,15 @@ class Entrywise(CodedRows):
         total : the same of all states there are
         """
 
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        table = Rows() if table is None else table
-        vectors = table.read(observations, name)
-        self.check(vectors)
-        return table.added(vectors)
-
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
         """Return how many entries there are in each column, and their sums, ``(n_states, 2 d)``."""
         return entry_sums(table.take(codes), states, n_states)
 
-    def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        return self.judge_rows(table, statistics, statistics.sum(axis=0), codes)
-
     def judge_rows(
         self, table: Rows, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
-        """Judge observations by statistics of single states and their sum over all states."""
         counts, sums = np.split(rows, 2, axis=1)
         together = Total(*np.split(total, 2))
         logs = self.logs(table.take(codes.ravel()), counts, sums, together)

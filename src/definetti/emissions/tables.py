@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -88,7 +88,8 @@ class Rows:
 
     Examples
     --------
-    >>> rows, codes = Rows().encoded([[1.5, 2.0], [None, None], [2.5, None]], "observations")
+    >>> vectors = Rows().read([[1.5, 2.0], [None, None], [2.5, None]], "observations")
+    >>> rows, codes = Rows().added(vectors)
     >>> codes
     array([ 0, -1,  1])
     >>> rows.take(codes)
@@ -105,19 +106,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self.chunks)
 
-    def extended(self, new: FloatArray) -> Rows:
-        """Return a table with new rows, ``(k, width)``, at its end; a row costs ``O(log T)``."""
-        return replace(self, chunks=self.chunks.extended(new), width=new.shape[1])
-
     def take(self, codes: IntArray) -> FloatArray:
         """Return rows by their codes, ``codes.shape + (width,)``, NaN where missing."""
         return self.chunks.take(codes, self.width or 0, np.nan)
-
-    def encoded(
-        self, observations: Any, name: str, infinite: bool = False
-    ) -> tuple[Rows, IntArray]:
-        """Return a table that also holds new observations, and their codes."""
-        return self.added(self.read(observations, name, infinite))
 
     def decoded(self, codes: IntArray) -> FloatArray:
         """Return rows by their codes; numbers where the observations came as numbers."""
@@ -143,40 +134,60 @@ class Rows:
     def added(self, vectors: Vectors) -> tuple[Rows, IntArray]:
         """Return a table that also holds what was read, and its codes."""
         present = np.asarray(~np.isnan(vectors.values).all(axis=1))
-        codes = np.full(len(vectors.values), MISSING, dtype=np.int64)
-        codes[present] = len(self) + np.arange(np.count_nonzero(present))
+        codes = new_codes(present, len(self))
         if not present.any():
             return self, codes
-        first = self if self.width is not None else replace(self, flat=vectors.flat)
-        named = replace(first, columns=self.columns or vectors.columns)
-        return named.extended(vectors.values[present]), codes
+        chunks = self.chunks.extended(vectors.values[present])
+        columns = self.columns or vectors.columns
+        flat = vectors.flat if self.width is None else self.flat
+        return Rows(chunks, vectors.width, columns, flat), codes
 
     def _ordered(self, new: Vectors) -> Vectors:
         if self.columns is None or new.columns in (None, self.columns):
             return new
-        lacking = [column for column in self.columns if column not in new.columns]
-        excess = [column for column in new.columns if column not in self.columns]
-        if lacking or excess:
-            raise ValueError(
-                f"{new.name} has columns {', '.join(map(repr, new.columns))}, but the fitted ones "
-                f"have {', '.join(map(repr, self.columns))}; "
-                + (f"add {lacking[0]!r}" if lacking else f"leave out {excess[0]!r}")
-            )
+        check_columns(new.columns, self.columns, new.name)
         order = [new.columns.index(column) for column in self.columns]
         return replace(new, values=new.values[:, order], columns=self.columns)
+
+
+def new_codes(present: npt.NDArray[np.bool_], known: int) -> IntArray:
+    """Return the codes of new rows, those that are there numbered on from those known."""
+    return np.where(present, known + present.cumsum() - 1, MISSING)
+
+
+def check_columns(found: Sequence[Hashable], known: Sequence[Hashable], name: str) -> None:
+    """Refuse other columns than those known."""
+    lacking = [column for column in known if column not in found]
+    excess = [column for column in found if column not in known]
+    if lacking or excess or not known:
+        raise ValueError(
+            f"{name} has columns {', '.join(map(repr, found)) or 'none'}, but the fitted ones have "
+            f"{', '.join(map(repr, known)) or 'no names'}; "
+            + (f"add {lacking[0]!r}" if lacking else f"leave out {excess[0]!r}")
+        )
 
 
 class CodedRows(Emission):
     """The coding that emissions of vectors share: each row is a thing of its own."""
 
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        return (Rows() if table is None else table).encoded(observations, name)
+    infinite: ClassVar[bool] = False  # whether infinite numbers are allowed
 
-    def decode(self, table: Rows, codes: IntArray) -> npt.NDArray[Any]:
-        return table.decoded(codes)
+    def check(self, vectors: Vectors) -> None:
+        """Refuse rows that the law does not allow."""
 
-    def columns_of(self, table: Rows) -> tuple[Hashable, ...] | None:
-        return table.columns
+    def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
+        rows = Rows() if table is None else table
+        vectors = rows.read(observations, name, self.infinite)
+        self.check(vectors)
+        return rows.added(vectors)
+
+    def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = table.decoded(codes)
+        return found
+
+    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
+        found: tuple[Hashable, ...] | None = table.columns
+        return found
 
     def fix(
         self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
@@ -240,8 +251,7 @@ class Raw(Saved):
         kept = np.empty((sum(present), len(rows[0]) if rows else 0), dtype=object)
         for k, row in enumerate(row for row, there in zip(rows, present, strict=True) if there):
             kept[k] = row
-        codes = np.full(len(rows), MISSING, dtype=np.int64)
-        codes[present] = len(self) + np.arange(len(kept))
+        codes = new_codes(np.array(present, dtype=np.bool_), len(self))
         return replace(table, chunks=table.chunks.extended(kept)), codes
 
     def take(self, codes: IntArray) -> Any:
@@ -274,14 +284,7 @@ class Raw(Saved):
 
     def _ordered(self, frame: nw.DataFrame[Any], name: str) -> nw.DataFrame[Any]:
         known = list(self.schema or {})
-        lacking = [column for column in known if column not in frame.columns]
-        excess = [column for column in frame.columns if column not in known]
-        if lacking or excess or not known:
-            raise ValueError(
-                f"{name} has columns {', '.join(map(repr, frame.columns)) or 'none'}, but the "
-                f"fitted ones have {', '.join(map(repr, known)) or 'no names'}; "
-                + (f"add {lacking[0]!r}" if lacking else f"leave out {excess[0]!r}")
-            )
+        check_columns(frame.columns, known, name)
         return frame.select(known)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING
-from definetti.emissions.base import Emission
+from definetti.emissions.base import Emission, Wrapped, judge_distinct
 from definetti.emissions.gaussian import Gaussian
 from definetti.emissions.mixed import Columns, Mixed
 from definetti.emissions.rates import Bernoulli, Poisson
@@ -191,20 +190,18 @@ class TrainedClasses:
         self, coding: Emission, table: Any, n_states: int, codes: IntArray
     ) -> FloatArray:
         """Judge observations: ``codes.shape + (n_states,)``."""
-        logs = np.zeros((codes.size, n_states))
-        flat = codes.ravel()
-        seen = flat != MISSING
-        if seen.any():
-            distinct, place = np.unique(flat[seen], return_inverse=True)
+
+        def judge(distinct: IntArray) -> FloatArray:
             features = features_of(coding, table, distinct, self.categories)
             likelihood = np.zeros((len(distinct), n_states))
             shares = _log_shares(self.classes.logits(features), FLOOR)
             likelihood[:, self.states] = shares - self.log_frequencies
-            logs[seen] = likelihood[place]
-        return logs.reshape(*codes.shape, n_states)
+            return likelihood
+
+        return judge_distinct(codes, n_states, judge)
 
 
-class Tempered(Emission):
+class Tempered(Wrapped):
     """A fixed emission whose likelihood, or that of a classifier, is raised to a power.
 
     Observations that depend on each other given the states say less than their likelihoods claim: a
@@ -220,8 +217,8 @@ class Tempered(Emission):
     def __init__(
         self, coding: Emission, power: float = 1.0, classifier: TrainedClasses | None = None
     ) -> None:
+        super().__init__(coding)
         self.coding, self.power, self.classifier = coding, power, classifier
-        self.symbols, self.ordered = coding.symbols, coding.ordered
 
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         n_states = len(statistics)
@@ -232,25 +229,6 @@ class Tempered(Emission):
         else:
             found = self.coding.log_likelihood(table, statistics, codes)
         return self.power * found
-
-    def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
-        return self.coding.encode(observations, table, name)
-
-    def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
-        return self.coding.decode(table, codes)
-
-    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
-        return self.coding.columns_of(table)
-
-    def statistics(
-        self, table: Any, codes: IntArray, states: IntArray, n_states: int
-    ) -> FloatArray:
-        return self.coding.statistics(table, codes, states, n_states)
-
-    def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Emission:
-        return self
 
     def __repr__(self) -> str:
         judge = self.coding if self.classifier is None else type(self.classifier.classes).__name__

@@ -182,13 +182,9 @@ class Words(Counted, name="words"):
     def fix_counts(self, table: Lexicon, counts: FloatArray) -> Counted:
         return self  # only words that occurred count, and no later one is added
 
-    def log_likelihood(self, table: Lexicon, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        return self.judge_rows(table, statistics, statistics.sum(axis=0), codes)
-
     def judge_rows(
         self, table: Lexicon, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
-        """Judge words by statistics of single states and their sum over all states."""
         shapes = _distinct(rows, table.shape_of, len(table.shapes))
         materials = _distinct(shapes, table.material_of, len(MATERIALS))
         shown = total > 0
@@ -256,16 +252,14 @@ class Text(Words, name="text"):
 
     def is_words(self, statistics: FloatArray) -> bool:
         """Tell whether counts, ``(n_states, number of words)``, are those of words."""
-        return self._are_words(statistics.sum(axis=0))
-
-    def _are_words(self, counts: FloatArray) -> bool:
+        counts = statistics.sum(axis=0)
         once = np.count_nonzero(counts == 1)
         return bool(np.count_nonzero(counts) > self.few and once > self.rare * counts.sum())
 
     def judge_rows(
         self, table: Lexicon, rows: FloatArray, total: FloatArray, codes: IntArray
     ) -> FloatArray:
-        if self._are_words(total):
+        if self.is_words(total[None]):
             return super().judge_rows(table, rows, total, codes)
         return judge_symbols(rows, float(self.prior), codes)
 

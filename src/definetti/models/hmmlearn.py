@@ -12,6 +12,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
+from definetti.emissions.base import judge_distinct
 from definetti.emissions.reading import Vectors
 from definetti.emissions.tables import CodedRows, Rows
 from definetti.models.base import Model
@@ -110,13 +111,6 @@ class HmmlearnEmission(CodedRows):
     model: Any
     order: IntArray
 
-    def encode(self, observations: Any, table: Rows | None, name: str) -> tuple[Rows, IntArray]:
-        table = Rows() if table is None else table
-        vectors = table.read(observations, name)
-        if not np.isnan(vectors.values).all():  # a plain chain has no columns
-            self._check(vectors)
-        return table.added(vectors)
-
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
@@ -127,8 +121,10 @@ class HmmlearnEmission(CodedRows):
         rows = table.take(codes)
         return rows.astype(np.int64) if law_of_whole_numbers(self.model) else rows
 
-    def _check(self, vectors: Vectors) -> None:
+    def check(self, vectors: Vectors) -> None:
         """Refuse what hmmlearn would refuse, or worse, take for something else."""
+        if np.isnan(vectors.values).all():  # a plain chain has no columns
+            return
         kind, law = type(self.model).__name__, law_of_whole_numbers(self.model)
         features = n_features(self.model)
         width = 1 if law == "Categorical" else features
@@ -156,17 +152,15 @@ class HmmlearnEmission(CodedRows):
             )
 
     def log_likelihood(self, table: Rows, statistics: FloatArray, codes: IntArray) -> FloatArray:
-        logs = np.zeros((codes.size, len(statistics)))
-        flat = codes.ravel()
-        seen = flat != MISSING
-        if seen.any():
+        def judge(distinct: IntArray) -> FloatArray:
             with np.errstate(divide="ignore"):
-                found = self.model._compute_log_likelihood(self.rows(table, flat[seen]))
+                found = self.model._compute_log_likelihood(self.rows(table, distinct))
             # A state that the model does not have is as unlikely as its unlikeliest.
             likelihood = np.repeat(found.min(axis=1, keepdims=True), len(statistics), axis=1)
             likelihood[:, : len(self.order)] = found[:, self.order]
-            logs[seen] = likelihood
-        return logs.reshape(*codes.shape, len(statistics))
+            return likelihood
+
+        return judge_distinct(codes, len(statistics), judge)
 
 
 def law_of_whole_numbers(model: Any) -> str:
