@@ -141,12 +141,7 @@ class Wrapped(Emission):
 
 
 class JudgedAlone(Wrapped):
-    """Each observation judged as if it had come alone after the segment that the law was fixed on.
-
-    Attributes
-    ----------
-    table : the observations of the segment
-    """
+    """Each observation judged as if it had come alone after the segment that fixed the law."""
 
     def __init__(self, emission: Emission, table: Any) -> None:
         super().__init__(emission)

@@ -125,16 +125,10 @@ class Categorical(Counted, name="categorical"):
 class FixedCategorical(Categorical):
     """Frequencies in a fixed alphabet: the symbols known, and one cell for all others.
 
-    What symbols there are beside those trained on must not matter. A symbol at a step that is not
-    observed yet is not in the table, but would be if the step came earlier: a law that spreads
-    over all symbols met so far depends on the order of the blocks.
-
-    Parameters
-    ----------
-    known : the codes of the symbols that it was trained on
+    A law that spreads over all symbols met so far would depend on the order of the blocks.
     """
 
-    known: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()  # the codes of the symbols that it was trained on
 
     def cells(self, table: Alphabet, codes: IntArray) -> tuple[int, IntArray]:
         number = len(self.known)
@@ -168,12 +162,7 @@ def judge_symbols(counts: FloatArray, prior: float, codes: IntArray) -> FloatArr
 
 @kernel
 def log_frequencies(counts: FloatArray, prior: float) -> FloatArray:
-    """Normalise rows of counts, with a prior on each cell; a row of nothing is uniform.
-
-    >>> np.exp(log_frequencies(np.array([[3.0, 1.0], [0.0, 0.0]]), 0.0))
-    array([[0.75, 0.25],
-           [0.5 , 0.5 ]])
-    """
+    """Normalise rows of counts, with a prior on each cell; a row of nothing is uniform."""
     rows, columns = counts.shape
     logs = np.empty((rows, columns))
     for i in range(rows):

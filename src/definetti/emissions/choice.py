@@ -18,17 +18,10 @@ from definetti.emissions.words import Text
 
 
 class Kinds(NamedTuple):
-    """What observations hold: all that the choice of an emission goes by.
+    """What observations hold: all that the choice of an emission goes by."""
 
-    Attributes
-    ----------
-    shape : "single" values, "tuples", "rows" of numbers or of several kinds, "columns" with names,
-        or "mappings" from names; "nothing" where all are missing
-    kinds : the kind of each column, by its name or its place
-    """
-
-    shape: str
-    kinds: Mapping[Hashable, str]
+    shape: str  # "single", "tuples", "rows", "columns", "mappings", "nothing" if all are missing
+    kinds: Mapping[Hashable, str]  # of each column, by its name or its place
 
     def join(self, other: Kinds) -> Kinds:
         """Return what two segments hold, one put after the other."""
@@ -74,11 +67,7 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(observations: Any) -> Kinds:
-    """Look at what observations hold.
-
-    >>> kinds_of([[0.5, 1], [0.7, 2]])
-    Kinds(shape='rows', kinds={0: 'numbers', 1: 'counts'})
-    """
+    """Look at what observations hold."""
     # What cannot be looked into, or only once, is left to `Categorical` to read or refuse.
     if not isinstance(observations, Iterable) or isinstance(observations, (str, Mapping, Iterator)):
         return Kinds("single", {0: "symbols"})
@@ -121,11 +110,7 @@ def kinds_of(observations: Any) -> Kinds:
 
 
 def kinds_of_rows(observations: Any) -> Kinds | None:
-    """Look at what rows, columns and mappings hold; return None for symbols, tuples included.
-
-    >>> kinds_of_rows([[0.5, 1], [0.7, 2]]), kinds_of_rows([0.5, 0.7])
-    (Kinds(shape='rows', kinds={0: 'numbers', 1: 'counts'}), None)
-    """
+    """Look at what rows, columns and mappings hold; return None for symbols, tuples included."""
     if isinstance(observations, np.ndarray):
         rows = observations.ndim > 1
     elif isinstance(observations, (list, tuple)):
@@ -138,36 +123,12 @@ def kinds_of_rows(observations: Any) -> Kinds | None:
 
 
 def choose(observations: Any) -> Emission:
-    """Choose an emission by the kind of values that observations hold.
-
-    Single values: `Gaussian` for numbers of which some have a fraction, `Text` for text,
-    `Categorical` for all others. Rows: `Gaussian` for numbers, `Poisson` for whole numbers from 0
-    on, `Bernoulli` for True and False, and for 0 and 1 if there is no other number, `Mixed` for
-    columns of several kinds. A tuple is a symbol, unless a number at its place has a fraction.
-
-    Examples
-    --------
-    >>> choose([3, 1, 3])
-    Categorical(prior=0.5)
-    >>> choose([[0.5, 1.0], [0.7, 1.2]])
-    Gaussian(covariance='full', prior=0.1, shrinkage=None)
-    >>> choose([[0, 1], [1, 1]]), choose([[0, 5], [2, 1]])
-    (Bernoulli(prior=0.5), Poisson(prior=0.5))
-    """
+    """Choose an emission by the kind of values that observations hold."""
     return kinds_of(observations).emission()
 
 
 def join_kinds(*kinds: str) -> str:
-    """Tell what two columns hold, one put after the other.
-
-    >>> (
-    ...     join_kinds("counts", "numbers"),
-    ...     join_kinds("nothing", "text"),
-    ...     join_kinds("switches", "counts"),
-    ...     join_kinds("flags", "counts"),
-    ... )
-    ('numbers', 'text', 'symbols', 'counts')
-    """
+    """Tell what two columns hold, one put after the other."""
 
     def both(one: str, other: str) -> str:
         if "nothing" in (one, other) or one == other:

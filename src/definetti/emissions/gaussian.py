@@ -31,14 +31,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Centred:
-    """Rows, and the point that they are measured from.
+    """Rows, and the point that they are measured from: the median of the first data.
 
-    In exact arithmetic the estimate is the same wherever data are measured from: means follow, and
-    scatter is taken about means. So the point is no part of the estimate, and no matter to
-    validity; it only keeps the squares of data that lie far from zero from drowning in rounding.
-    It has to stay the same, for sums to add up. The median of the first data is the same in
-    whatever order they came, no single wild value moves it, and a column that does not vary is
-    zero as seen from there.
+    In exact arithmetic no estimate depends on it; squares of data far from zero would drown in
+    rounding without it. It stays the same, for sums to add up.
     """
 
     rows: Rows = field(default_factory=Rows)
@@ -202,30 +198,18 @@ class Gaussian(CodedRows, name="gaussian"):
 
 
 class Laws(NamedTuple):
-    """Normal laws of ``n`` states under ``G`` estimates, in units that fit each column.
+    """Normal laws of ``n`` states under ``G`` estimates, in units that fit each column."""
 
-    Attributes
-    ----------
-    alive : (G, d) which columns vary at all; constant columns are left out
-    units : (G, d) the spread over all states
-    means : (G, n, d)
-    covariances : (G, n, d, d), or their diagonals (G, n, d) where columns are independent
-    """
-
-    alive: BoolArray
-    units: FloatArray
-    means: FloatArray
-    covariances: FloatArray
+    alive: BoolArray  # (G, d) which columns vary at all; constant columns are left out
+    units: FloatArray  # (G, d) the spread over all states
+    means: FloatArray  # (G, n, d)
+    covariances: FloatArray  # (G, n, d, d), or (G, n, d) where columns are independent
 
     def log_densities(self, values: FloatArray, sets: IntArray) -> FloatArray:
         """Log-density of rows under each law, ``(G, n, R)``; NaN is left out.
 
         Leaving out an entry of a normal vector leaves the matching block of its covariance, so
         rows are taken together by what they lack.
-
-        Parameters
-        ----------
-        values, sets : (K, R, d) sets of rows, and (G,) the one that each estimate judges
         """
         number, n, _ = self.means.shape
         logs = np.zeros((number, n, values.shape[1]))
@@ -276,11 +260,8 @@ def _moments(
 ) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Estimate what each column has by itself from sums, ``(G, n, d)``.
 
-    Returns
-    -------
-    which columns vary, (G, d); their spread over all states, (G, d); and in units of that spread,
-    so that one floor fits all columns: means, (G, n, d); the variances that those of states are
-    drawn to, (G, n, d); the variance within states, (G, d); scatter, (G, n, d)
+    Return which columns vary, their spread over all states, and in units of that spread: means,
+    the variances that those of states are drawn to, the variance within states, scatter.
     """
     number, n, width = sums.shape
     alive = np.zeros((number, width), dtype=np.bool_)
@@ -439,15 +420,7 @@ def _full_densities(
     last: int,
     logs: FloatArray,
 ) -> None:
-    """Write the log-densities of rows that have the same columns.
-
-    Parameters
-    ----------
-    values : (K, d, R) sets of rows
-    columns, chosen, members : which columns, rows, (K, R), and estimates are meant
-    sets : (G,) the set of rows that each estimate judges
-    first, last : from which row on, and up to which
-    """
+    """Write the log-densities of rows, ``(K, d, R)``, that have the same columns."""
     n, width = laws.means.shape[1], len(columns)
     covariance, whitening = np.empty((width, width)), np.zeros((n, width, width))
     constants = np.empty(n)

@@ -29,11 +29,6 @@ def kind(values: Any) -> str:
 
     Values tell, not their type: 2.0 is a whole number, since a gap among whole numbers makes many
     a library write them so. "flags" are whole numbers, too, of which there are 0 and 1 alone.
-
-    >>> kind([3, 0.0, None, 2]), kind([3, -1]), kind([0.5, 2]), kind([True, None]), kind(["wet"])
-    ('counts', 'integers', 'numbers', 'switches', 'text')
-    >>> kind([0, 1, None, 1.0])
-    'flags'
     """
     series = values
     if not isinstance(values, (nw.Series, list, tuple, np.ndarray)):
@@ -98,17 +93,10 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Rows of codes, one for each column; adding rows makes a new table.
-
-    Attributes
-    ----------
-    columns : the columns
-    chunks : (rows, number of columns) the code of each value in its column's own table
-    named : whether rows came with names, as those of a data frame or dictionaries do
-    """
+    """Rows of codes, one for each column; adding rows makes a new table."""
 
     columns: tuple[Column, ...] = ()
-    chunks: Chunks = field(default_factory=Chunks)
+    chunks: Chunks = field(default_factory=Chunks)  # the code of each value in its column's table
     named: bool = True
 
     def __len__(self) -> int:
@@ -133,28 +121,16 @@ class Columns:
 
 
 class Given(NamedTuple):
-    """Observations on their way into a table, column by column.
+    """Observations on their way into a table, column by column."""
 
-    Attributes
-    ----------
-    values : the values of each column, ``length`` of them
-    length : how many rows there are
-    named : whether they have names, or only places
-    sparse : whether a row may leave columns out
-    """
-
-    values: Mapping[Hashable, Any]
+    values: Mapping[Hashable, Any]  # of each column, ``length`` of them
     length: int
-    named: bool
-    sparse: bool
+    named: bool  # whether columns have names, or only places
+    sparse: bool  # whether a row may leave columns out
 
 
 def read_columns(observations: Any, name: str) -> Given:
-    """Read a data frame, or a list of dictionaries or tuples, column by column.
-
-    >>> read_columns([{"city": "Rome", "visits": 3}, {"city": "Oslo"}, None], "observations").values
-    {'city': ['Rome', 'Oslo', None], 'visits': [3, None, None]}
-    """
+    """Read a data frame, or a list of dictionaries or tuples, column by column."""
     frame = nw.from_native(observations, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         values: dict[Hashable, Any] = {s.name: s.to_native() for s in frame.iter_columns()}
@@ -347,12 +323,7 @@ class Mixed(Emission, name="mixed"):
 
 @dataclass(frozen=True)
 class FixedMixed(Mixed):
-    """Columns whose laws no longer change; a column never met in training has none.
-
-    Parameters
-    ----------
-    fixed : the law of each column, in the order of the table's
-    """
+    """Columns whose laws no longer change; a column never met in training has none."""
 
     fixed: tuple[Emission, ...] = ()
 

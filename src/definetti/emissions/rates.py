@@ -61,13 +61,7 @@ class Entrywise(CodedRows, ByState):
     def logs(
         self, values: FloatArray, counts: FloatArray, sums: FloatArray, total: Total
     ) -> FloatArray:
-        """Judge rows, ``(R, d)``, in each state, given what was summed up of it: ``(R, n)``.
-
-        Parameters
-        ----------
-        counts, sums : (n, d) how many entries a state has, and their sums
-        total : the same of all states there are
-        """
+        """Judge rows, ``(R, d)``, in each state, given what was summed up of it: ``(R, n)``."""
 
     def statistics(
         self, table: Rows, codes: IntArray, states: IntArray, n_states: int

@@ -18,20 +18,12 @@ from definetti.data.labels import is_missing
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Observations that are vectors, on their way into a table.
+    """Observations that are vectors, on their way into a table."""
 
-    Attributes
-    ----------
-    values : (k, width) numbers, NaN where one is missing; no column if all are
-    name : what the user calls them, for messages
-    columns : the names of the columns, if they have any
-    flat : whether each came as a number, not as a row
-    """
-
-    values: FloatArray
-    name: str
+    values: FloatArray  # (k, width), NaN where one is missing; no column if all are
+    name: str  # what the user calls them, for messages
     columns: tuple[Hashable, ...] | None = None
-    flat: bool = False
+    flat: bool = False  # whether each came as a number, not as a row
 
     @property
     def width(self) -> int:
@@ -47,22 +39,12 @@ class Vectors:
 
 
 def place(name: str, row: int, column: Hashable) -> str:
-    """Name a cell; rows count from 1, as on the command line.
-
-    >>> place("observations", 3, "height")
-    "observations: row 4, column 'height'"
-    """
+    """Name a cell; rows count from 1, as on the command line."""
     return f"{name}: row {row + 1}" + ("" if column is None else f", column {column!r}")
 
 
 def read(observations: Any, name: str) -> Vectors:
-    """Read an array, a list of rows or of numbers, a series or a data frame.
-
-    >>> read([[1, 2], None, [3, None]], "observations").values
-    array([[ 1.,  2.],
-           [nan, nan],
-           [ 3., nan]])
-    """
+    """Read an array, a list of rows or of numbers, a series or a data frame."""
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         values = [_column(series, name, series.name) for series in native.iter_columns()]

@@ -43,13 +43,7 @@ def shares_laws(emission: Emission, table: Any) -> bool:
 def judge_rows(
     emission: Any, table: Any, rows: FloatArray, total: FloatArray, codes: IntArray
 ) -> FloatArray:
-    """Judge observations, ``(m,)``, by the statistics of single states, if `shares_laws`: (P, m).
-
-    Parameters
-    ----------
-    rows : (P, …) statistics of a state under one of several estimates
-    total : (…) their sum over all states, the same under all estimates
-    """
+    """Judge observations, ``(m,)``, by statistics of ``P`` single states: ``(P, m)``."""
     if type(emission) not in (Mixed, FixedMixed):
         return np.ascontiguousarray(emission.judge_rows(table, rows, total, codes).T)
     logs = np.zeros((len(rows), len(codes)))
@@ -61,13 +55,7 @@ def judge_rows(
 def judge_each(
     emission: Any, table: Any, statistics: FloatArray, codes: IntArray, sets: IntArray
 ) -> FloatArray:
-    """Judge sets of observations under several estimates: ``(G · n, m)``.
-
-    Parameters
-    ----------
-    statistics : (G, n, …) those of each estimate, which have the same sum over states
-    codes, sets : (K, m) sets of observations, and (G,) the one that each estimate judges
-    """
+    """Judge sets of observations, ``(K, m)``, under estimates with equal sums: ``(G · n, m)``."""
     number, n = statistics.shape[:2]
     if type(emission) is Gaussian:
         return emission.log_likelihoods(table, statistics, codes, sets)

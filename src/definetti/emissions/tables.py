@@ -19,31 +19,12 @@ from definetti.emissions.reading import Vectors, read
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """Rows of equal width, kept in few arrays.
+    """Rows of equal width in ``O(log T)`` arrays; a row is copied ``O(log T)`` times in all.
 
-    One thread may read it while another appends: appending makes a new object, which shares
-    all but the last few arrays with the old. An array is joined with those before it while they
-    are at most twice as long, so there are ``O(log T)`` arrays, and a row is copied
-    ``O(log T)`` times in all.
-
-    Parameters
-    ----------
-    arrays : arrays of shape (·, width), each more than twice as long as the next
-
-    Examples
-    --------
-    >>> chunks = Chunks()
-    >>> for row in range(6):
-    ...     chunks = chunks.extended(np.array([[row, 10 * row]]))
-    >>> [len(array) for array in chunks.arrays]
-    [5, 1]
-    >>> chunks.take(np.array([5, 0, -1]), width=2, missing=-1)
-    array([[ 5, 50],
-           [ 0,  0],
-           [-1, -1]])
+    Appending makes a new object, so that one thread may read while another appends.
     """
 
-    arrays: tuple[npt.NDArray[Any], ...] = ()
+    arrays: tuple[npt.NDArray[Any], ...] = ()  # each more than twice as long as the next
 
     def __len__(self) -> int:
         return sum(map(len, self.arrays))
@@ -78,30 +59,12 @@ class Rows:
 
     A row with no number in it is a missing observation and is not kept. Single gaps in a row are
     NaN.
-
-    Parameters
-    ----------
-    chunks : the rows
-    width : how many columns there are, None until there is a row
-    columns : the names of the columns, None until they come with names
-    flat : whether the first observations came as plain numbers
-
-    Examples
-    --------
-    >>> vectors = Rows().read([[1.5, 2.0], [None, None], [2.5, None]], "observations")
-    >>> rows, codes = Rows().added(vectors)
-    >>> codes
-    array([ 0, -1,  1])
-    >>> rows.take(codes)
-    array([[1.5, 2. ],
-           [nan, nan],
-           [2.5, nan]])
     """
 
     chunks: Chunks = field(default_factory=Chunks)
-    width: int | None = None
+    width: int | None = None  # None until there is a row
     columns: tuple[Hashable, ...] | None = None
-    flat: bool = False
+    flat: bool = False  # whether the first observations came as plain numbers
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -197,24 +160,11 @@ class CodedRows(Emission):
 
 @dataclass(frozen=True, eq=False)
 class Raw(Saved):
-    """Observations with their place as their code, given back as they came.
-
-    Attributes
-    ----------
-    chunks : (rows, columns) the values; one column where each came by itself
-    schema : the names and types of the columns of a frame; none where there was no frame
-    backend : the library of the frame
-
-    Examples
-    --------
-    >>> table, codes = Raw().encoded(["a rainy day", None, "sun"], "observations")
-    >>> codes, table.take(codes[[0, 2]]).tolist()
-    (array([ 0, -1,  1]), ['a rainy day', 'sun'])
-    """
+    """Observations with their place as their code, given back as they came."""
 
     chunks: Chunks = field(default_factory=Chunks)
-    schema: dict[str, Any] | None = None
-    backend: Any = None
+    schema: dict[str, Any] | None = None  # of a frame; None where there was none
+    backend: Any = None  # the library of the frame
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -289,11 +239,7 @@ class Raw(Saved):
 
 
 def is_raw(observations: Any) -> bool:
-    """Tell frames and text, to be kept as they came, from rows of numbers.
-
-    >>> is_raw(["a rainy day", None]), is_raw([[1.0, 2.0]])
-    (True, False)
-    """
+    """Tell frames and text, to be kept as they came, from rows of numbers."""
     native = nw.from_native(observations, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return True
@@ -304,13 +250,7 @@ def is_raw(observations: Any) -> bool:
 
 
 def summed(values: FloatArray, states: IntArray, n_states: int) -> FloatArray:
-    """Sum rows, ``(k, width)``, state by state: ``(n_states, width)``.
-
-    >>> summed(np.array([[1.0], [2.0], [4.0]]), np.array([2, 0, 2]), n_states=3)
-    array([[2.],
-           [0.],
-           [5.]])
-    """
+    """Sum rows, ``(k, width)``, state by state: ``(n_states, width)``."""
     sums = np.zeros((n_states, values.shape[1]))
     for state in np.unique(states):
         sums[state] = values[states == state].sum(axis=0)

@@ -37,17 +37,11 @@ class Classes(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Linear(Classes):
-    """Multinomial logistic regression; a missing entry counts as the mean of its column.
+    """Multinomial logistic regression; a missing entry counts as the mean of its column."""
 
-    Attributes
-    ----------
-    weights, intercepts : (d, k) and (k,)
-    means : (d,) what stands in for a missing entry
-    """
-
-    weights: FloatArray
-    intercepts: FloatArray
-    means: FloatArray
+    weights: FloatArray  # (d, k)
+    intercepts: FloatArray  # (k,)
+    means: FloatArray  # (d,)
 
     @property
     def number(self) -> int:
@@ -77,28 +71,17 @@ class Linear(Classes):
 
 @dataclass(frozen=True, eq=False)
 class Boosted(Classes):
-    """Gradient-boosted trees.
-
-    Attributes
-    ----------
-    width : how many features there are
-    start : (k,) what the trees are added to
-    roots, columns : (trees,) the first node of each tree, and the class that it adds to
-    children : (nodes, 2) where the left and the right branch lead; -1 at a leaf
-    features : (nodes,) the feature that decides
-    thresholds, values : (nodes,) the largest value that goes left; what a leaf adds
-    missing_left : (nodes,) whether a missing entry goes left
-    """
+    """Gradient-boosted trees."""
 
     width: int
-    start: FloatArray
-    roots: IntArray
-    columns: IntArray
-    children: IntArray
-    features: IntArray
-    thresholds: FloatArray
-    values: FloatArray
-    missing_left: npt.NDArray[np.bool_]
+    start: FloatArray  # (k,) what the trees are added to
+    roots: IntArray  # (trees,) the first node of each tree
+    columns: IntArray  # (trees,) the class that each adds to
+    children: IntArray  # (nodes, 2) where the left and the right branch lead; -1 at a leaf
+    features: IntArray  # (nodes,) the feature that decides
+    thresholds: FloatArray  # (nodes,) the largest value that goes left
+    values: FloatArray  # (nodes,) what a leaf adds
+    missing_left: npt.NDArray[np.bool_]  # (nodes,)
 
     @property
     def number(self) -> int:
@@ -144,25 +127,15 @@ class Boosted(Classes):
 
 @dataclass(frozen=True, eq=False)
 class TrainedClasses:
-    """A classifier trained on some states, as likelihoods.
+    """A classifier trained on some states: ``likelihood(y | i) ∝ Pr(i | y) / Pr(i)``.
 
-        likelihood(y | i)  ∝  Pr(i | y) / Pr(i)
-
-    with the classifier's probability and the state's frequency in its training. A state that it was
-    not trained on has the likelihood one, so that the chain alone decides on it.
-
-    Attributes
-    ----------
-    classes : the classifier
-    states : (k,) the states that it was trained on
-    log_frequencies : (k,) how often they came there
-    categories : how many features each column of symbols became; 0 for numbers
+    A state that it was not trained on has the likelihood one: the chain alone decides on it.
     """
 
     classes: Classes
-    states: IntArray
-    log_frequencies: FloatArray
-    categories: tuple[int, ...]
+    states: IntArray  # (k,) those that it was trained on
+    log_frequencies: FloatArray  # (k,) how often they came there
+    categories: tuple[int, ...]  # features of each column of symbols; 0 for numbers
 
     @classmethod
     def trained(
@@ -206,12 +179,6 @@ class Tempered(Wrapped):
 
     Observations that depend on each other given the states say less than their likelihoods claim: a
     power below one says so. The power zero leaves the observations out.
-
-    Parameters
-    ----------
-    coding : the emission, which reads observations
-    power : the power, from 0 to 1
-    classifier : judges observations in place of the emission, if there is one
     """
 
     def __init__(

@@ -30,26 +30,11 @@ LETTERS = 3  # of a word's end
 
 @dataclass(frozen=True, eq=False)
 class Lexicon(Saved):
-    """The distinct words of a text and their shapes; adding words makes a new lexicon.
-
-    Attributes
-    ----------
-    words, shapes : the words, and the shapes that they have
-    labels : the words, in the order of their codes
-    shape_of : (number of words,) the code of each word's shape
-    material_of : (number of shapes,) what each shape is made of, as a place in `MATERIALS`
-
-    Examples
-    --------
-    >>> lexicon, codes = Lexicon().encoded(["Walking", "and", "running", "and"], "observations")
-    >>> codes
-    array([0, 1, 2, 1])
-    >>> lexicon.shapes.labels
-    (('capital', 'ing'), ('lower', 'and'), ('lower', 'ing'))
-    """
+    """The distinct words of a text and their shapes; adding words makes a new lexicon."""
 
     words: Alphabet = field(default_factory=Alphabet)
     shapes: Alphabet = field(default_factory=Alphabet)
+    # (words,) the code of each word's shape, and (shapes,) its place in `MATERIALS`
     shape_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     material_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
@@ -98,21 +83,13 @@ EMPTY = Lexicon()
 
 
 def shape(word: str) -> tuple[str, str]:
-    """Return what a word is made of and, where that is letters, its end.
-
-    >>> shape("Running"), shape("1984")
-    (('capital', 'ing'), ('number', ''))
-    """
+    """Return what a word is made of and, where that is letters, its end."""
     material = made_of(word)
     return material, "" if material in ("number", "sign") else word[-LETTERS:].lower()
 
 
 def made_of(word: str) -> str:
-    """Tell what a word is made of.
-
-    >>> [made_of(word) for word in ("cat", "Rome", "UN", "1,000", "…")]
-    ['lower', 'capital', 'upper', 'number', 'sign']
-    """
+    """Tell what a word is made of."""
     if any(letter.isdigit() for letter in word):
         return "number"
     if not any(letter.isalpha() for letter in word):
@@ -201,13 +178,7 @@ class Words(Counted, name="words"):
     def _backed_off(
         self, counts: FloatArray, shown: BoolArray, law: FloatArray, parent: IntArray
     ) -> FloatArray:
-        """Take one from each count and give it out again by the law of the parents.
-
-        Parameters
-        ----------
-        counts : (n, size), shown : (size,) whether any state has it
-        law : (n, number of parents), parent : (size,)
-        """
+        """Take one from each count and give it out again by the law of the parents."""
         # Counted where they occur, not where they are listed, so that nothing but counts matters.
         known = np.bincount(parent[shown], minlength=law.shape[1])
         each = (law / np.maximum(known, 1))[:, parent]

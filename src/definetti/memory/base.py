@@ -74,18 +74,11 @@ MOST = 2048  # tokens; how often each followed each is a square of them
 
 
 class Coded(NamedTuple):
-    """A completed sequence in tokens.
+    """A completed sequence in tokens."""
 
-    Attributes
-    ----------
-    completion : the sequence, with codes of tokens in the place of codes of states
-    rows : the tokens, in the order of their codes
-    new : those of them that the history does not have, one after the other: a name for them
-    """
-
-    completion: Completion
-    rows: IntArray
-    new: tuple[int, ...]
+    completion: Completion  # with codes of tokens in the place of codes of states
+    rows: IntArray  # the tokens, in the order of their codes
+    new: tuple[int, ...]  # those that the history does not have, one after the other
 
 
 def trace_tokens(

@@ -85,11 +85,7 @@ class Age(Memory, name="age"):
 
 
 def find_old_age(states: IntArray, lengths: IntArray, share: float = 0.9) -> int:
-    """Return the age by which so many of the runs of states are over, in segments of such lengths.
-
-    >>> find_old_age(np.array([0, 0, 1, 1, 1, 0]), np.array([6]), share=0.5)
-    3
-    """
+    """Return the age by which so many of the runs of states are over, segment by segment."""
     ends = np.diff(states, append=-1) != 0
     ends[np.cumsum(lengths) - 1] = True
     runs = np.diff(np.flatnonzero(ends), prepend=-1)

@@ -65,25 +65,13 @@ def choose_coding(observations: Any) -> Emission:
     """Choose how a function's observations are read: rows of numbers as numbers, even 0 and 1.
 
     No law is fitted to them, so that 0 and 1 in labelled rows do not rule out 0.5 in new ones.
-
-    >>> choose_coding([[0, 1], [1, 0]]) == choose_coding([[0.5, 0.5]])
-    True
     """
     found = choose(observations)
     return Gaussian() if isinstance(found, (Bernoulli, Poisson)) else found
 
 
 def resolve_model(model: Any, observations: Any) -> Model:
-    """Find the model that a user means.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> resolve_model(HMM(prior=0), [True, False])
-    HMM(prior=0)
-    >>> resolve_model(GaussianNB(), [[0.5, 1.0]])
-    HMM(emission=Classifier(estimator=GaussianNB(), floor=1e-06))
-    """
+    """Find the model that a user means."""
     if isinstance(model, type):
         raise TypeError(
             f"model is the class {model.__name__}; pass an instance: model={model.__name__}()"

@@ -217,23 +217,7 @@ class GivesModel(ABC):
 
 
 def described(model: Any, columns: Sequence[str] = (), fixed_on: int = 0) -> str:
-    """Say what a model takes each column for, and what it was fixed on.
-
-    Parameters
-    ----------
-    model : the ``model_`` of an estimator
-    columns : the observed columns; none where there is nothing to observe
-    fixed_on : the number of rows that the model was fixed on, the first ones
-
-    Examples
-    --------
-    >>> from definetti import HMM
-    >>> from definetti.emissions import Gaussian, Mixed, Poisson
-    >>> described(HMM(emission=Mixed({"heat": Gaussian(), "alarms": Poisson()})))
-    'Gaussian for heat; Poisson for alarms; fitted anew with each candidate'
-    >>> described(HMM(), ["carried"])
-    'frequencies for carried; fitted anew with each candidate'
-    """
+    """Say what a model takes each column for, and what it was fixed on."""
     parts = model.describe(columns) or ["a Markov chain, nothing observed"]
     if fixed_on:
         parts.append(f"fixed on the first {fixed_on:,} rows")

@@ -180,13 +180,8 @@ def estimate_candidates(
 ) -> ChainEstimates | None:
     """Return what `HMM.estimate` has for each candidate, if that can be made of what they share.
 
-    Parameters
-    ----------
-    subset : what of the history all of them learn from; None for all of it
-    completion : the history completed with one of them
-    candidates : (G, h) their states
-    asked, sets : the codes of observations that will be asked about, in some sets, and (G,) the set
-        of each candidate, to which its own observations are added
+    Candidates, (G, h), learn from a subset of the history, or from all of it, and are asked about
+    one of several sets of observations each, beside their own.
     """
     if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
         return None
@@ -236,14 +231,7 @@ def estimates_of_counts(
     table: Any,
     labels: tuple[Hashable, ...],
 ) -> ChainEstimates:
-    """Return the models that are known by their counts alone, about all symbols of the table.
-
-    Parameters
-    ----------
-    moves, pairs : (G, n, n) and (G, n, m + 1) counts of transitions, and of states and symbols,
-        missing ones first
-    priors : what is added to each of both
-    """
+    """Return the models that are known by their counts alone, about all symbols of the table."""
     size, n, width = pairs.shape
     transitions = probabilities(moves.reshape(-1, n).astype(np.float64), priors[0])
     laws = np.zeros((size * n, width))
@@ -261,15 +249,9 @@ def _transitions(
     present: int,
     candidates: IntArray,
     prior: float,
-    met: npt.NDArray[np.bool_] | None,
+    met: npt.NDArray[np.bool_] | None,  # states that all know beside their own, if not all
 ) -> FloatArray:
-    """Return the transition matrix of each candidate, (G, n, n).
-
-    Parameters
-    ----------
-    shared : (n, n) the matrix of the counts alone, if it is known
-    met : (n,) the states that all candidates know beside their own; None for all there are
-    """
+    """Return the transition matrix of each candidate, (G, n, n)."""
     size, n = len(candidates), len(counts)
     left = np.concatenate([np.full((size, 1), present), candidates[:, :-1]], axis=1)
     rows = _rows_left(counts, left, candidates)

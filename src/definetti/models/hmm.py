@@ -26,16 +26,9 @@ MANY = 2**12
 
 @dataclass(frozen=True, eq=False)
 class Parameters(Chain):
-    """A hidden Markov model.
+    """A hidden Markov model: the estimate of its matrix and of the law of the observations."""
 
-    Attributes
-    ----------
-    transition : (n, n) row-stochastic matrix
-    emission, table, statistics : the estimate of the law of the observations
-    labels : the labels of the states
-    """
-
-    transition: FloatArray
+    transition: FloatArray  # (n, n), row-stochastic
     emission: Emission
     table: Any
     statistics: FloatArray
@@ -220,12 +213,7 @@ def probabilities(counts: FloatArray, prior: float) -> FloatArray:
 
 
 def spread(counts: FloatArray, prior: float, met: npt.NDArray[np.bool_]) -> FloatArray:
-    """Add a prior to the counts of transitions to states that were met; no other is possible.
-
-    >>> spread(np.array([[2.0, 0.0], [0.0, 0.0]]), 0.0, np.array([True, False]))
-    array([[2., 0.],
-           [1., 0.]])
-    """
+    """Add a prior to the counts of transitions to states that were met; no other is possible."""
     found = np.where(met, counts + prior, 0.0)
     found[~found.any(axis=1)] = met  # a row of nothing is uniform
     return found

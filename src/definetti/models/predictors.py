@@ -287,14 +287,7 @@ def from_torch(module: Any, start: Any, observations: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class SequenceSmoother:
-    """A fixed hidden Markov model with a law of the first state.
-
-    Attributes
-    ----------
-    model : the model, which no data changes
-    labels : the states that it knows
-    initial : (n,) the law of the first state
-    """
+    """A fixed hidden Markov model with a law of the first state."""
 
     model: Model
     labels: tuple[Hashable, ...]
@@ -354,18 +347,11 @@ class SequenceSmoother:
 
 @dataclass(frozen=True, eq=False)
 class SequencePredictor:
-    """Probabilities of each state at each step of a sequence, from elsewhere.
-
-    Attributes
-    ----------
-    model : how observations are read; `definetti.models.predictors.Predictor`
-    labels : the states, in the order of the columns
-    given : whether the observations are the probabilities themselves
-    """
+    """Probabilities of each state at each step of a sequence, from elsewhere."""
 
     model: Predictor
     labels: tuple[Hashable, ...]
-    given: bool = False
+    given: bool = False  # whether the observations are the probabilities themselves
 
     def marginals(self, observations: Any, name: str) -> FloatArray:
         """Return the probability of each state at each step: (h, n)."""
@@ -393,13 +379,7 @@ def estimated(model: Model, table: Any, labels: tuple[Hashable, ...]) -> Paramet
 
 
 def stationary(transition: FloatArray) -> FloatArray:
-    """Return the law that a chain keeps; the uniform one if it may keep several.
-
-    >>> stationary(np.array([[0.9, 0.1], [0.2, 0.8]])).round(3)
-    array([0.667, 0.333])
-    >>> stationary(np.eye(2))
-    array([0.5, 0.5])
-    """
+    """Return the law that a chain keeps; the uniform one if it may keep several."""
     n = len(transition)
     change = transition.T - np.eye(n)
     if np.linalg.matrix_rank(change) < n - 1:

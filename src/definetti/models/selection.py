@@ -28,25 +28,14 @@ WORST = -10.0  # the least log-probability of a step that counts: one surprise d
 
 @dataclass(frozen=True, eq=False)
 class ModelSelection:
-    """What candidates scored on the validation windows, and which of them was chosen.
+    """What candidates scored on the validation windows, and which of them was chosen."""
 
-    Attributes
-    ----------
-    candidates : the models tried, the simplest first
-    rows : how many rows they were trained on
-    horizons : for which a choice was made; another one goes by the largest that is not longer
-    log_probabilities : (horizons, candidates) mean log-probability of the states of a window given
-        its observations and the state before it, a step
-    powers : (horizons, candidates) the power of the likelihood that has it
-    errors : (horizons,) standard error of what the first one falls short of the best
-    """
-
-    candidates: tuple[str, ...]
-    rows: int
-    horizons: tuple[int, ...]
-    log_probabilities: FloatArray
-    powers: FloatArray
-    errors: FloatArray
+    candidates: tuple[str, ...]  # the models tried, the simplest first
+    rows: int  # that they were trained on
+    horizons: tuple[int, ...]  # another one goes by the largest that is not longer
+    log_probabilities: FloatArray  # (horizons, candidates) mean of the states of a step
+    powers: FloatArray  # (horizons, candidates) the power of the likelihood that has it
+    errors: FloatArray  # (horizons,) standard error of the first one's distance to the best
 
     def choice(self, horizon: int) -> tuple[int, float]:
         """Return the place of the candidate for a horizon, and the power of its likelihood.
@@ -62,12 +51,7 @@ class ModelSelection:
         return max(int(np.searchsorted(self.horizons, horizon, side="right")) - 1, 0)
 
     def describe(self, horizon: int) -> str:
-        """Say what was chosen for a horizon, and what the others scored.
-
-        >>> scores, powers = np.array([[-0.5, -0.3]]), np.array([[0.0, 0.5]])
-        >>> ModelSelection(("chain", "HMM"), 800, (1,), scores, powers, [0.1]).describe(3)
-        'HMM with likelihoods to the power 0.5 (log-probability a step -0.300; chain -0.500)'
-        """
+        """Say what was chosen for a horizon, and what the others scored."""
         scores = self.log_probabilities[self._row(horizon)]
         place, power = self.choice(horizon)
         others = [f"{name} {scores[k]:.3f}" for k, name in enumerate(self.candidates) if k != place]
@@ -88,15 +72,9 @@ class ModelSelection:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelectedHMM(TrainedHMM):
-    """A fixed chain whose observations are judged by the law that a horizon chose.
+    """A fixed chain whose observations are judged by the law that a horizon chose."""
 
-    Attributes
-    ----------
-    laws : the law of each candidate that some horizon chose; else None
-    selection : what all of them scored
-    """
-
-    laws: tuple[Tempered | None, ...] = field(kw_only=True)
+    laws: tuple[Tempered | None, ...] = field(kw_only=True)  # None if no horizon chose it
     selection: ModelSelection = field(kw_only=True)
 
     def __repr__(self) -> str:
@@ -137,23 +115,10 @@ def select(
     labels: tuple[Hashable, ...],
     lengths: Sequence[int] = (),
 ) -> TrainedHMM:
-    """Fix the chain, its HMM or a classifier with the chain on top on labelled rows.
+    """Fix the chain, its HMM or a classifier with the chain on top on rows that do not calibrate.
 
-    The rows must not calibrate: the choice is a function of them alone. Each candidate is trained
-    on the first two thirds and scored by the log-probability of the states in windows of the last
-    third, for several horizons, with likelihoods to several powers. The best for a horizon is
-    trained on all rows; the chain, where it is within one standard error of the best: observations
-    have to earn their use. Of three series or more whole ones are left out.
-
-    Parameters
-    ----------
-    model : the HMM of the observations
-    history : the training rows
-    lengths : the lengths of the segments that a window must not cross; one segment if left out
-
-    Returns
-    -------
-    a `SelectedHMM`; the HMM where there are fewer than 500 rows, or no observations
+    Each is trained on the first two thirds and scored on windows of the last third. The best for a
+    horizon is trained on all rows; the chain, where it is within one standard error of the best.
     """
     fitted = model.trained(history, table, labels)
     if len(history) < ROWS or (history.observations == MISSING).all():

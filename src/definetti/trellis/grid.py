@@ -66,11 +66,9 @@ def count_on_grid(
 
 
 def _find_best_rate(grid: _Grid) -> float:
-    """Rate at which the weight of all paths is least, and the typical one just fits its budget.
+    """Find, by golden section, the rate at which the typical path just fits its budget.
 
-    Its logarithm is convex in the rate, at most h log n at rate zero, and never below the rate
-    times the largest budget, because the best path uses up no bins. Found by golden section; any
-    rate gives bounds that hold.
+    The logarithm of the weight of all paths is convex in the rate; any rate gives valid bounds.
     """
     h, n = grid.tops.shape
     low, high = 0.0, h * math.log(n) / max(1, int(grid.tops[-1].max()))
