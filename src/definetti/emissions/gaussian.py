@@ -14,7 +14,15 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import cut_pieces, kernel
 from definetti.emissions.reading import Vectors
-from definetti.emissions.tables import CodedRows, Rows, entry_sums, summed
+from definetti.emissions.tables import (
+    CodedRows,
+    Rows,
+    entry_sums,
+    ratio,
+    share,
+    shrunk,
+    summed,
+)
 
 # No variance is below this part of the column's variance over all states: a state in which a
 # column does not vary would otherwise have an infinite density there.
@@ -159,36 +167,54 @@ class Gaussian(CodedRows, name="gaussian"):
     def log_likelihoods(
         self, table: Centred, statistics: FloatArray, codes: IntArray, sets: IntArray
     ) -> FloatArray:
-        """Judge sets of observations under several estimates: ``(G · n, m)``.
-
-        Parameters
-        ----------
-        statistics : (G, n, …) those of each estimate
-        codes, sets : (K, m) sets of observations, and (G,) the one that each estimate judges
-        """
+        """Judge sets of observations, ``(K, m)``, under several estimates: ``(G · n, m)``."""
         number, n = statistics.shape[:2]
-        width = len(table.point)
+        laws = self._estimate(statistics, len(table.point))
+        return laws.log_densities(table.take(codes), sets).reshape(number * n, -1)
+
+    def _estimate(self, statistics: FloatArray, width: int) -> Laws:
+        """Estimate laws from statistics, ``(G, n, …)``, each column in units of its spread."""
+        number, n = statistics.shape[:2]
         full = self.covariance != "diagonal"
         if full:
-            sums = np.ascontiguousarray(statistics[..., 1 : 1 + width])
-            counts = np.repeat(statistics[..., :1], width, axis=2)
+            sums, count = statistics[..., 1 : 1 + width], statistics[..., :1]
+            counts = np.repeat(count, width, axis=2)
             products = statistics[..., 1 + width :].reshape(number, n, width, width)
-            squares = np.einsum("gikk->gik", products).copy()
+            squares = np.einsum("gikk->gik", products)
         else:
-            parts = statistics.reshape(number, n, 3, width)
-            counts, sums, squares = (parts[:, :, k].copy() for k in range(3))
-        alive, units, means, targets, inside, within = _moments(counts, sums, squares, self.prior)
-        weights = np.full(number, 2.0) if not full else alive.sum(axis=1) + 1.0
+            counts, sums, squares = np.moveaxis(statistics.reshape(number, n, 3, width), 2, 0)
+        every = _over_states(counts)
+        pooled, own = ratio(_over_states(sums), every), ratio(sums, counts)
+        within = np.maximum(squares - sums * own, 0.0)
+        between = _over_states(counts * (own - pooled) ** 2)
+        variance = ratio(_over_states(within) + between, every)
+        alive = variance > ROUNDING * ratio(_over_states(squares), every)
+        within = within / np.where(alive, variance, 1.0)
+        units = np.sqrt(np.where(alive, variance, 1.0))
+        freedom = np.maximum(counts - 1.0, 0.0)
+        free = _over_states(freedom)
+        inside = np.where(alive & (free > 0), ratio(_over_states(within), free), 1.0)
+        # In so far as the mean is that of all data, so is the variance: all, where a state has
+        # none.
+        leaning = share(counts, self.prior)
+        means = shrunk(counts, sums, self.prior, pooled) / units
+        targets = inside + leaning * (1.0 - inside)
+        weight = 2.0 if not full else alive.sum(axis=2, keepdims=True) + 1.0
         if self.shrinkage is not None:
-            weights[:] = self.shrinkage
+            weight = self.shrinkage
         if not full:
-            spread = _variances(counts, within, targets, weights)
-        elif self.covariance == "tied":
-            spread = _tied_covariance(counts, sums, products, units, inside, weights)
-        else:
-            spread = _covariances(counts, sums, products, units, targets, weights)
-        laws = Laws(alive, units, means, spread)
-        return laws.log_densities(table.take(codes), sets).reshape(number * n, -1)
+            spread = _drawn(within, freedom, targets, weight) + FLOOR
+            return Laws(alive[:, 0], units[:, 0], means, spread)
+        scaled, unit = own / units, units[..., None] * units[..., None, :]
+        scatter = products / unit - count[..., None] * (scaled[..., None] * scaled[..., None, :])
+        free = np.maximum(count - 1.0, 0.0)
+        if self.covariance == "tied":
+            scatter, free, targets = _over_states(scatter), _over_states(free), inside
+        diagonal = np.eye(width)
+        target = targets[..., None] * diagonal
+        spread = _drawn(scatter, free[..., None], target, np.asarray(weight)[..., None])
+        spread = np.ascontiguousarray(np.broadcast_to(spread + FLOOR * diagonal, products.shape))
+        return Laws(alive[:, 0], units[:, 0], means, spread)
 
     def _used(self, values: FloatArray) -> BoolArray:
         """Tell which rows the estimate uses."""
@@ -235,148 +261,15 @@ def _distinct(marks: BoolArray) -> BoolArray:
     return marks[first]
 
 
-@kernel
-def _ratio(numerator: float, denominator: float) -> float:
-    """Divide, with 0 where there is nothing to divide by."""
-    return numerator / denominator if denominator > 0.0 else 0.0
+def _over_states(values: FloatArray) -> FloatArray:
+    """Sum over the second axis, one state after the other, and keep it."""
+    return values.cumsum(axis=1)[:, -1:]
 
 
-@kernel
-def _share(count: float, prior: float) -> float:
-    """Weight of the pseudo-observations in an estimate from so many observations."""
-    return prior / (count + prior) if count + prior > 0.0 else 1.0
-
-
-@kernel
-def _drawn(scatter: float, freedom: float, target: float, weight: float) -> float:
+def _drawn(scatter: FloatArray, freedom: FloatArray, target: FloatArray, weight: Any) -> FloatArray:
     """Draw scatter to a target of some weight; the target alone where there is no scatter."""
-    own = _ratio(scatter, freedom)
-    return own + _share(freedom, weight) * (target - own)
-
-
-@kernel
-def _moments(
-    counts: FloatArray, sums: FloatArray, squares: FloatArray, prior: float
-) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Estimate what each column has by itself from sums, ``(G, n, d)``.
-
-    Return which columns vary, their spread over all states, and in units of that spread: means,
-    the variances that those of states are drawn to, the variance within states, scatter.
-    """
-    number, n, width = sums.shape
-    alive = np.zeros((number, width), dtype=np.bool_)
-    units, inside = np.ones((number, width)), np.ones((number, width))
-    means, targets, within = np.zeros(sums.shape), np.ones(sums.shape), np.zeros(sums.shape)
-    for g in range(number):
-        for k in range(width):
-            count, total, square = 0.0, 0.0, 0.0
-            for i in range(n):
-                count += counts[g, i, k]
-                total += sums[g, i, k]
-                square += squares[g, i, k]
-            pooled = _ratio(total, count)
-            inner, between, free = 0.0, 0.0, 0.0
-            for i in range(n):
-                own = _ratio(sums[g, i, k], counts[g, i, k])
-                within[g, i, k] = max(squares[g, i, k] - sums[g, i, k] * own, 0.0)
-                inner += within[g, i, k]
-                between += counts[g, i, k] * (own - pooled) ** 2
-                free += max(counts[g, i, k] - 1.0, 0.0)
-            variance = _ratio(inner + between, count)
-            if not variance > ROUNDING * _ratio(square, count):
-                continue
-            alive[g, k] = True
-            units[g, k] = math.sqrt(variance)
-            inner = 0.0
-            for i in range(n):
-                within[g, i, k] /= variance
-                inner += within[g, i, k]
-            if free > 0.0:
-                inside[g, k] = inner / free
-            for i in range(n):
-                # In so far as the mean is that of all data, so is the variance: all, where a
-                # state has none.
-                leaning = _share(counts[g, i, k], prior)
-                own = sums[g, i, k] / counts[g, i, k] if counts[g, i, k] > 0.0 else pooled
-                means[g, i, k] = (own + leaning * (pooled - own)) / units[g, k]
-                targets[g, i, k] = inside[g, k] + leaning * (1.0 - inside[g, k])
-    return alive, units, means, targets, inside, within
-
-
-@kernel
-def _variances(
-    counts: FloatArray, within: FloatArray, targets: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Estimate the variances of states whose columns are independent: ``(G, n, d)``."""
-    number, n, width = counts.shape
-    found = np.empty(counts.shape)
-    for g in range(number):
-        for i in range(n):
-            for k in range(width):
-                freedom = max(counts[g, i, k] - 1.0, 0.0)
-                drawn = _drawn(within[g, i, k], freedom, targets[g, i, k], weights[g])
-                found[g, i, k] = drawn + FLOOR
-    return found
-
-
-@kernel
-def _scatter(
-    count: float, sums: FloatArray, products: FloatArray, units: FloatArray, a: int, b: int
-) -> float:
-    """Return an entry of the scatter matrix of one state, in units of the overall spread."""
-    own_a, own_b = _ratio(sums[a], count) / units[a], _ratio(sums[b], count) / units[b]
-    return float(products[a, b] / (units[a] * units[b]) - count * (own_a * own_b))
-
-
-@kernel
-def _covariances(
-    counts: FloatArray,
-    sums: FloatArray,
-    products: FloatArray,
-    units: FloatArray,
-    targets: FloatArray,
-    weights: FloatArray,
-) -> FloatArray:
-    """Estimate the covariance of each state: ``(G, n, d, d)``."""
-    number, n, width = sums.shape
-    found = np.empty((number, n, width, width))
-    for g in range(number):
-        for i in range(n):
-            count = counts[g, i, 0] if width else 0.0
-            freedom = max(count - 1.0, 0.0)
-            for a in range(width):
-                for b in range(width):
-                    own = _scatter(count, sums[g, i], products[g, i], units[g], a, b)
-                    target = targets[g, i, a] if a == b else 0.0
-                    drawn = _drawn(own, freedom, target, weights[g])
-                    found[g, i, a, b] = drawn + FLOOR if a == b else drawn
-    return found
-
-
-@kernel
-def _tied_covariance(
-    counts: FloatArray,
-    sums: FloatArray,
-    products: FloatArray,
-    units: FloatArray,
-    inside: FloatArray,
-    weights: FloatArray,
-) -> FloatArray:
-    """Estimate one covariance for all states: ``(G, n, d, d)``, the same for each of them."""
-    number, n, width = sums.shape
-    found = np.empty((number, n, width, width))
-    for g in range(number):
-        for a in range(width):
-            for b in range(width):
-                scatter, freedom = 0.0, 0.0
-                for i in range(n):
-                    count = counts[g, i, 0]
-                    scatter += _scatter(count, sums[g, i], products[g, i], units[g], a, b)
-                    freedom += max(count - 1.0, 0.0)
-                target = inside[g, a] if a == b else 0.0
-                drawn = _drawn(scatter, freedom, target, weights[g])
-                found[g, :, a, b] = drawn + FLOOR if a == b else drawn
-    return found
+    own = ratio(scatter, freedom)
+    return np.asarray(own + share(freedom, weight) * (target - own))
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import lgamma
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,27 +18,7 @@ from definetti._system.checks import checked_prior
 from definetti._system.compiled import call_by_rows, kernel
 from definetti.emissions.base import ByState
 from definetti.emissions.reading import Vectors
-from definetti.emissions.tables import CodedRows, Rows, entry_sums
-
-
-def shrunk(counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray) -> FloatArray:
-    """Means of states, ``(n, width)``, with ``prior`` pseudo-observations of the pooled mean.
-
-    A state without data has the pooled mean; a column without data has the mean 0.
-    """
-    own = np.where(counts > 0, ratio(sums, counts), pooled)
-    return np.asarray(own + share(counts, prior) * (pooled - own))
-
-
-def share(counts: FloatArray, prior: float) -> FloatArray:
-    """Weight of the pseudo-observations in an estimate from so many observations."""
-    return np.where(counts + prior > 0, ratio(np.float64(prior), counts + prior), 1.0)
-
-
-def ratio(numerator: Any, denominator: Any) -> FloatArray:
-    """Divide, with 0 where there is nothing to divide by."""
-    top, bottom = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
-    return np.asarray(np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0))
+from definetti.emissions.tables import CodedRows, Rows, entry_sums, ratio, shrunk
 
 
 class Total(NamedTuple):

@@ -262,3 +262,23 @@ def entry_sums(values: FloatArray, states: IntArray, n_states: int) -> FloatArra
     seen = ~np.isnan(values)
     both = np.concatenate([seen, np.where(seen, values, 0.0)], axis=1)
     return summed(both, states, n_states)
+
+
+def shrunk(counts: FloatArray, sums: FloatArray, prior: float, pooled: FloatArray) -> FloatArray:
+    """Means of states, ``(n, width)``, with ``prior`` pseudo-observations of the pooled mean.
+
+    A state without data has the pooled mean; a column without data has the mean 0.
+    """
+    own = np.where(counts > 0, ratio(sums, counts), pooled)
+    return np.asarray(own + share(counts, prior) * (pooled - own))
+
+
+def share(counts: FloatArray, prior: Any) -> FloatArray:
+    """Weight of the pseudo-observations in an estimate from so many observations."""
+    return np.where(counts + prior > 0, ratio(prior, counts + prior), 1.0)
+
+
+def ratio(numerator: Any, denominator: Any) -> FloatArray:
+    """Divide, with 0 where there is nothing to divide by."""
+    top, bottom = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
+    return np.asarray(np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0))
