@@ -280,5 +280,6 @@ def share(counts: FloatArray, prior: Any) -> FloatArray:
 
 def ratio(numerator: Any, denominator: Any) -> FloatArray:
     """Divide, with 0 where there is nothing to divide by."""
-    top, bottom = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
-    return np.asarray(np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0))
+    there = np.greater(denominator, 0)
+    found = np.zeros(np.broadcast_shapes(np.shape(numerator), there.shape))
+    return np.asarray(np.divide(numerator, denominator, out=found, where=there))

@@ -73,20 +73,10 @@ class Estimate(Protocol):
 
 def at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
     """Pick, at each step, the probability of the state that the window has there: ``(B, h)``."""
-    return _at_states(_checked(probabilities, states), states)
-
-
-def mean_at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
-    """Average over the steps what `at_states` picks: ``(B,)``."""
-    return _mean_at_states(_checked(probabilities, states), states)
-
-
-def _checked(probabilities: Any, states: IntArray) -> FloatArray:
-    """Return probabilities, which may be those of a model of the user's, if they fit the states."""
-    found = np.asarray(probabilities, dtype=np.float64)
+    found = np.asarray(probabilities, dtype=np.float64)  # it may be that of a user's own model
     check_shape(found, (*states.shape, *found.shape[2:3]), "the model's probabilities")
     check_indices(states, 0, found.shape[2] if found.ndim == 3 else 0, "states")
-    return found
+    return _at_states(found, states)
 
 
 @kernel
@@ -97,17 +87,6 @@ def _at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
         for k in range(steps):
             picked[b, k] = probabilities[b, k, states[b, k]]
     return picked
-
-
-@kernel
-def _mean_at_states(probabilities: FloatArray, states: IntArray) -> FloatArray:
-    size, steps = states.shape
-    mean = np.zeros(size)
-    for b in range(size):
-        for k in range(steps):
-            mean[b] += probabilities[b, k, states[b, k]]
-    mean /= steps
-    return mean
 
 
 class Model(ABC):

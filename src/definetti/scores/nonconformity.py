@@ -21,7 +21,7 @@ from definetti._system.arrays import FloatArray
 from definetti._system.compiled import kernel
 from definetti._system.mixins import Named
 from definetti.data.history import Windows, unseen
-from definetti.models.base import Estimate, at_states, mean_at_states
+from definetti.models.base import Estimate, at_states
 from definetti.trellis.trellis import Trellis
 
 
@@ -160,9 +160,7 @@ def by_steps(probabilities: FloatArray) -> Trellis:
 
 def mean_nonconformity(probabilities: FloatArray, windows: Windows, lag: int) -> FloatArray:
     """Return one minus the mean probability of the states after the first `lag`: ``(B,)``."""
-    if lag:
-        return np.asarray(1.0 - at_states(probabilities, windows.states)[:, lag:].mean(axis=1))
-    return 1.0 - mean_at_states(probabilities, windows.states)
+    return np.asarray(1.0 - at_states(probabilities, windows.states)[:, lag:].mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -317,16 +315,17 @@ def rounded(score: float) -> float:
 
 
 @kernel
-def _round_all(scores: FloatArray, found: FloatArray) -> None:
+def _round_all(scores: FloatArray) -> FloatArray:
+    found = np.empty(len(scores))
     for k in range(len(scores)):
         found[k] = rounded(scores[k])
+    return found
 
 
 def round_scores(scores: FloatArray) -> FloatArray:
     """Round scores of any shape, each by itself; infinities stay."""
-    found = np.empty(scores.size)
-    _round_all(np.ascontiguousarray(scores, dtype=np.float64).ravel(), found)
-    return found.reshape(scores.shape)
+    flat = np.ascontiguousarray(scores, dtype=np.float64).ravel()
+    return _round_all(flat).reshape(scores.shape)
 
 
 def upper_edge(score: float) -> float:

@@ -25,21 +25,15 @@ _MARGIN = 1e-11
 
 
 def count(trellis: Trellis, limits: FloatArray, bound: int) -> int | None:
-    """Count the paths of a set, unless they are more than a bound.
+    """Count the paths of a set; return None if they are more than a bound.
 
     The walk visits prefixes of paths of the set only. Where all paths with a prefix are in the
-    set it counts them at once, so that its time is at most that of writing down `bound` paths,
-    and often far less.
+    set it counts them at once, so that its time is at most that of writing down `bound` paths.
 
     Parameters
     ----------
-    limits : (n,) largest cost of a path of the set that ends in each state. With a limit of +inf
-        all paths that end there belong, impossible ones too; with -inf, none.
+    limits : as in `headroom`
     bound : the number above which to give up
-
-    Returns
-    -------
-    the number of paths, or None if it is above the bound
 
     Examples
     --------
@@ -69,19 +63,15 @@ def count(trellis: Trellis, limits: FloatArray, bound: int) -> int | None:
 
 
 def count_bounds(trellis: Trellis, limits: FloatArray, bins: int) -> tuple[int, int]:
-    """Bounds on the number of paths of a set, both certain.
+    """Return two numbers between which the number of paths of a set lies.
+
+    They are equal where the worst term of a path is its cost, whatever the bins.
 
     Parameters
     ----------
-    limits : as in `count`
-    bins : the number of bins of the largest budget. The time is proportional to it, and to the
-        number of edges of the trellis. The bounds are as far apart as if the limits had been
-        moved by the width of a bin for each step, so that bins are to be many more than steps.
-
-    Returns
-    -------
-    two numbers between which the number of paths lies. They are equal where the worst term of a
-    path is its cost: these are counted exactly, whatever the bins.
+    limits : as in `headroom`
+    bins : the number of bins of the largest budget, to which the time is proportional. The bounds
+        are as far apart as if the limits had been moved by the width of a bin for each step.
 
     Examples
     --------
@@ -120,17 +110,13 @@ def count_bounds(trellis: Trellis, limits: FloatArray, bins: int) -> tuple[int, 
 def size_bounds(
     trellis: Trellis, limits: FloatArray, ratio: float = 2.0, max_bins: int = 65536
 ) -> tuple[int, int]:
-    """Bounds on the number of paths of a set that are as close as asked for, if time allows.
+    """Return bounds on the number of paths of a set, as close as asked for if time allows.
 
     Parameters
     ----------
-    limits : as in `count`
+    limits : as in `headroom`
     ratio : the upper bound is to be at most this many times the lower
     max_bins : the number of bins, see `count_bounds`, not to be exceeded
-
-    Returns
-    -------
-    two numbers between which the number of paths lies
 
     Examples
     --------

@@ -29,13 +29,12 @@ def members(
     """Give all paths that end in a state, each once, from the best to the worst.
 
     Impossible paths, of infinite cost, come at the end. Ties come in any order, and costs that
-    differ by rounding only count as ties. Each path takes time proportional to the size of the
-    trellis without its moves, h times n, and memory proportional to h.
+    differ by rounding only count as ties. A path takes time proportional to h times n.
 
     Parameters
     ----------
     last : the state in which the paths end
-    finite : what `finite_terms` makes of the trellis, for those who ask about several last states
+    finite : what `finite_terms` makes of the trellis, if there are several last states
 
     Yields
     ------

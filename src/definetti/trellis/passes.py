@@ -16,14 +16,8 @@ from definetti.trellis.trellis import Trellis, add_term
 
 
 def arrivals(trellis: Trellis) -> FloatArray:
-    """Least cost of a path up to each node, its own term included.
+    """Return the least cost of a path up to each node, its own term included: ``(h, n)``.
 
-    Returns
-    -------
-    (h, n) array
-
-    Examples
-    --------
     >>> arrivals(Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]])))
     array([[0. , 1. ],
            [0. , 1.5]])
@@ -33,16 +27,11 @@ def arrivals(trellis: Trellis) -> FloatArray:
 
 
 def completions(trellis: Trellis, terminal: FloatArray) -> FloatArray:
-    """Least cost of going on from each node, its own term excluded, to the end.
+    """Return the least cost of going on from each node, its own term excluded: ``(h, n)``.
 
     Parameters
     ----------
-    terminal : (n,) cost, above -inf, of each last state. It is a term like the others: added to
-        them, or compared with them where the worst term counts.
-
-    Returns
-    -------
-    (h, n) array
+    terminal : (n,) cost, above -inf, of each last state: a term like the others
 
     Examples
     --------
@@ -52,23 +41,20 @@ def completions(trellis: Trellis, terminal: FloatArray) -> FloatArray:
            [inf, 0. ]])
     """
     trellis.check_last(terminal, "terminal")
-    return _completions(trellis.moves, trellis.worst, terminal)
+    n = trellis.n_states
+    moves = np.broadcast_to(trellis.moves, (len(trellis.moves), n, n))
+    backwards = np.ascontiguousarray(moves[::-1].swapaxes(1, 2))
+    return _arrivals(terminal, backwards, trellis.worst)[::-1]
 
 
 def headroom(trellis: Trellis, limits: FloatArray, every: bool = False) -> FloatArray:
-    """Largest cost with which a path may arrive at each node and still end within the limits.
-
-    It is a pass of `completions` with the sign turned, in which a limit of +inf swallows any
-    term: whatever comes before, the path is in the set.
+    """Return the largest cost of arriving at each node and still ending within limits: ``(h, n)``.
 
     Parameters
     ----------
-    limits : (n,) largest cost of a path of the set that ends in each state
+    limits : (n,) largest cost of a path of the set that ends in each state. With a limit of +inf
+        all paths that end there belong, impossible ones too; with -inf, none.
     every : whether it shall be in the set however it goes on, instead of in at least one way
-
-    Returns
-    -------
-    (h, n) array
 
     Examples
     --------
@@ -85,19 +71,8 @@ def headroom(trellis: Trellis, limits: FloatArray, every: bool = False) -> Float
 
 
 def nodes(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
-    """Nodes that lie on some path of the set.
+    """Tell which nodes lie on some path of the set with limits as in `headroom`: ``(h, n)``.
 
-    Parameters
-    ----------
-    limits : (n,) largest cost of a path of the set that ends in each state. With a limit of +inf
-        all paths that end there belong, impossible ones too; with -inf, none.
-
-    Returns
-    -------
-    (h, n) array of truth values
-
-    Examples
-    --------
     >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
     >>> nodes(trellis, np.array([-np.inf, 1.75]))
     array([[False,  True],
@@ -107,18 +82,8 @@ def nodes(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def edges(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
-    """Edges that lie on some path of the set.
+    """Tell which edges lie on some path of the set with limits as in `headroom`: (h - 1, n, n).
 
-    Parameters
-    ----------
-    limits : as in `nodes`
-
-    Returns
-    -------
-    (h - 1, n, n) array of truth values
-
-    Examples
-    --------
     >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
     >>> edges(trellis, np.array([1.0, 1.75]))
     array([[[ True, False],
@@ -140,20 +105,6 @@ def _arrivals(first: FloatArray, moves: FloatArray, worst: bool) -> FloatArray:
             row = moves[k, i if wide else 0]
             for j in range(n):
                 least[k + 1, j] = min(least[k + 1, j], add_term(least[k, i], row[j], worst))
-    return least
-
-
-@kernel
-def _completions(moves: FloatArray, worst: bool, terminal: FloatArray) -> FloatArray:
-    n = len(terminal)
-    wide = moves.shape[1] > 1
-    least = np.full((len(moves) + 1, n), np.inf)
-    least[-1] = terminal
-    for k in range(len(moves) - 1, -1, -1):
-        for i in range(n):
-            row = moves[k, i if wide else 0]
-            for j in range(n):
-                least[k, i] = min(least[k, i], add_term(least[k + 1, j], row[j], worst))
     return least
 
 
