@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
@@ -93,13 +92,8 @@ class Classifier(KeptOrRead, name="classifier"):
                 f"the classifier's training segment never has state {labels[never[0]]!r}; raise "
                 "train_size, or leave the state out"
             )
-        if isinstance(table, Raw):
-            with raw_gaps_named(table, codes, "observations"):
-                fitted = clone(self.estimator).fit(table.take(codes[seen]), states[seen])
-        else:
-            segment = Vectors(table.take(codes), "observations", table.columns, table.flat)
-            with gaps_named(segment, seen):
-                fitted = clone(self.estimator).fit(segment.values[seen], states[seen])
+        with gaps_named(table, codes, "observations"):
+            fitted = clone(self.estimator).fit(table.take(codes[seen]), states[seen])
         # Not before: a stack of classifiers has it, but knows only once it is fitted.
         if not hasattr(fitted, "predict_proba"):
             raise TypeError(
@@ -109,10 +103,7 @@ class Classifier(KeptOrRead, name="classifier"):
         trained = TrainedClassifier(fitted, counts / counts.sum(), self.floor)
         later = np.arange(codes.max() + 1, len(table))
         name = "observations after the training segment, those missing not counted"
-        if isinstance(table, Raw):
-            trained.check_raw(table, later, name)
-        else:
-            trained.check(Vectors(table.take(later), name, table.columns, table.flat))
+        trained.check_judged(table, later, name)
         return trained
 
     def statistics(
@@ -137,23 +128,17 @@ class TrainedClassifier(KeptOrRead):
 
     def encode(self, observations: Any, table: Any, name: str) -> tuple[Any, IntArray]:
         table, codes = super().encode(observations, table, name)
-        if isinstance(table, Raw):
-            self.check_raw(table, codes, name)
+        self.check_judged(table, codes, name)
         return table, codes
 
-    def check_raw(self, table: Raw, codes: IntArray, name: str) -> None:
+    def check_judged(self, table: Rows | Raw, codes: IntArray, name: str) -> None:
         """Refuse what the classifier refuses, before it is part of anything."""
-        if (codes != MISSING).any():
-            with raw_gaps_named(table, codes, name):
-                self.estimator.predict_proba(table.take(codes[codes != MISSING]))
-
-    def check(self, vectors: Vectors) -> None:
-        """Refuse rows with gaps if the classifier does, before they are part of anything."""
-        gaps = np.isnan(vectors.values)
-        gappy = np.asarray(gaps.any(axis=1) & ~gaps.all(axis=1))
-        if gappy.any():
-            with gaps_named(vectors, gappy):
-                self.estimator.predict_proba(vectors.values[gappy])
+        doubtful = codes != MISSING
+        if isinstance(table, Rows):  # numbers without a gap need no trial
+            doubtful &= np.isnan(table.take(codes)).any(axis=1)
+        if doubtful.any():
+            with gaps_named(table, codes, name):
+                self.estimator.predict_proba(table.take(codes[doubtful]))
 
     def statistics(
         self, table: Any, codes: IntArray, states: IntArray, n_states: int
@@ -173,25 +158,16 @@ class TrainedClassifier(KeptOrRead):
 
 
 @contextmanager
-def gaps_named(vectors: Vectors, rows: npt.NDArray[np.bool_]) -> Iterator[None]:
-    """Where a classifier complains of NaN in these rows, say which it is, and what to do."""
-    try:
-        yield
-    except ValueError as error:
-        if "nan" in str(error).lower():
-            vectors.refuse(np.isnan(vectors.values) & rows[:, None], GAPS)
-        raise
-
-
-@contextmanager
-def raw_gaps_named(table: Raw, codes: IntArray, name: str) -> Iterator[None]:
-    """Do the same for rows of a frame, and say whose words any other complaint is."""
+def gaps_named(table: Rows | Raw, codes: IntArray, name: str) -> Iterator[None]:
+    """Where a classifier complains of NaN, say which it is; mark other complaints as its own."""
     try:
         yield
     except (TypeError, ValueError) as error:
         gap = table.first_gap(codes)
         if "nan" in str(error).lower() and gap is not None:
             raise ValueError(f"{place(name, *gap)} is nan; {GAPS}") from error
+        if isinstance(table, Rows):
+            raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name} cannot be judged by the classifier: {error}") from error
 

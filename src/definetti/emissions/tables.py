@@ -78,6 +78,14 @@ class Rows:
         rows = self.take(codes)
         return rows[..., 0] if self.flat and self.width == 1 else rows
 
+    def first_gap(self, codes: IntArray) -> tuple[int, Hashable] | None:
+        """Return row and column of the first gap in rows that are there, if any has one."""
+        gaps = np.argwhere(np.isnan(self.take(codes)) & (codes != MISSING)[:, None])
+        if not len(gaps):
+            return None
+        row, column = gaps[0].tolist()
+        return row, None if self.flat else column if self.columns is None else self.columns[column]
+
     def read(self, observations: Any, name: str, infinite: bool = False) -> Vectors:
         """Read observations with the columns that this table has, in their order.
 
@@ -225,9 +233,10 @@ class Raw(Saved):
 
     def first_gap(self, codes: IntArray) -> tuple[int, str] | None:
         """Return row and column of the first gap in rows that are there, if any has one."""
+        schema = self.schema or {}
+        values = self.chunks.take(codes, len(schema) or 1, missing=None)
         for row in np.flatnonzero(codes != MISSING).tolist():
-            values = self.chunks.take(codes[row : row + 1], len(self.schema or "1"), missing=None)
-            for column, value in zip(self.schema or (), values[0], strict=False):
+            for column, value in zip(schema, values[row], strict=False):
                 if is_missing(value):
                     return row, column
         return None
