@@ -17,8 +17,8 @@ from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import check_length, checked_states, piece, readable, require
 from definetti.data.timing import Rows, check_aligned, read_rows
 from definetti.engine.task import PredictionTask
-from definetti.models.auto import resolve_model
 from definetti.models.base import GivesModel, Model
+from definetti.models.resolve import resolve_model
 from definetti.scores import OnWindows, Score
 
 Self = TypeVar("Self", bound="BaseConformal")

@@ -20,9 +20,9 @@ from definetti.data.series import at_rows
 from definetti.emissions.tempered import is_tabular
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory
-from definetti.models.auto import Auto
 from definetti.models.base import Model
 from definetti.models.hmm import TrainedHMM
+from definetti.models.resolve import Auto
 from definetti.models.selection import ROWS
 from definetti.symmetry import Departures, Remembering, Symmetry, TogetherDepartures, find_symmetry
 

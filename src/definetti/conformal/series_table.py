@@ -17,8 +17,8 @@ from definetti.conformal.series_sums import SeriesTotals
 from definetti.conformal.tasks import Origin
 from definetti.data.labels import Alphabet, piece, read_declared
 from definetti.data.series import SeriesRows
-from definetti.models.auto import resolve_model
 from definetti.models.base import Model
+from definetti.models.resolve import resolve_model
 from definetti.symmetry import find_symmetry
 from definetti.symmetry.base import PRESENT
 

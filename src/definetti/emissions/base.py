@@ -15,6 +15,8 @@ from definetti._system.mixins import Named, Parametrized
 from definetti.data.history import padded
 from definetti.data.labels import MISSING, NONE
 
+Labels = tuple[Hashable, ...]
+
 
 class Emission(Named, Parametrized, ABC):
     """The law of an observation given its state, estimated from labelled data.
@@ -69,9 +71,7 @@ class Emission(Named, Parametrized, ABC):
     def log_likelihood(self, table: Any, statistics: FloatArray, codes: IntArray) -> FloatArray:
         """Judge observations: shape ``codes.shape + (n_states,)``."""
 
-    def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Emission:
+    def fix(self, table: Any, codes: IntArray, states: IntArray, labels: Labels) -> Emission:
         """Return the law fixed on a labelled segment, which no later observation changes.
 
         What else a table holds must not matter to it: a symbol at a step that is not observed yet
@@ -81,13 +81,13 @@ class Emission(Named, Parametrized, ABC):
         """
         return JudgedAlone(self, table)
 
-    def symbols_of(self, table: Any) -> tuple[Hashable, ...]:
+    def symbols_of(self, table: Any) -> Labels:
         """Return the symbols of a table, in the order of their codes; none if there are none."""
         if not self.symbols:
             return ()
         return tuple(self.decode(table, np.arange(len(table))).tolist())
 
-    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
+    def columns_of(self, table: Any) -> Labels | None:
         """Return the names of the columns of what `decode` gives; None where these have none."""
         return None
 
@@ -123,7 +123,7 @@ class Wrapped(Emission):
     def decode(self, table: Any, codes: IntArray) -> npt.NDArray[Any]:
         return self.emission.decode(table, codes)
 
-    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
+    def columns_of(self, table: Any) -> Labels | None:
         return self.emission.columns_of(table)
 
     def statistics(
@@ -131,9 +131,7 @@ class Wrapped(Emission):
     ) -> FloatArray:
         return self.emission.statistics(table, codes, states, n_states)
 
-    def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Emission:
+    def fix(self, table: Any, codes: IntArray, states: IntArray, labels: Labels) -> Emission:
         return self
 
     def describe(self, columns: Sequence[str]) -> list[str]:

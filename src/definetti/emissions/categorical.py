@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import kernel
 from definetti.data.labels import MISSING, Alphabet, each_once, hashable, listed
-from definetti.emissions.base import ByState, Emission
+from definetti.emissions.base import ByState, Emission, Labels
 
 
 class Counted(ByState):
@@ -36,9 +35,7 @@ class Counted(ByState):
         """Whether `fix_counts` is written for this very class, not for one that it derives from."""
         return "fix_counts" in vars(type(self))
 
-    def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Emission:
+    def fix(self, table: Any, codes: IntArray, states: IntArray, labels: Labels) -> Emission:
         if not self.fixed_by_counts:  # what a derived class does is its own affair
             return super().fix(table, codes, states, labels)
         return self.fix_counts(table, count_symbols(codes, len(table), states, len(labels)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti.data.labels import MISSING
-from definetti.emissions.base import judge_distinct
+from definetti.emissions.base import Labels, judge_distinct
 from definetti.emissions.reading import Vectors, place
 from definetti.emissions.tables import CodedRows, Raw, Rows, is_raw
 from definetti.exceptions import UntrainedStateError
@@ -31,7 +31,7 @@ class KeptOrRead(CodedRows):
             return (Raw() if table is None else table).encoded(observations, name)
         return super().encode(observations, table, name)
 
-    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
+    def columns_of(self, table: Any) -> Labels | None:
         return None  # a frame reaches the classifier as it came
 
 
@@ -79,7 +79,7 @@ class Classifier(KeptOrRead, name="classifier"):
         checked_prior(self.floor, "floor")
 
     def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
+        self, table: Any, codes: IntArray, states: IntArray, labels: Labels
     ) -> TrainedClassifier:
         """Train the classifier on a labelled segment."""
         from sklearn.base import clone

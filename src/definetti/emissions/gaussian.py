@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import cut_pieces, kernel
+from definetti.emissions.base import Labels
 from definetti.emissions.reading import Vectors
 from definetti.emissions.tables import (
     CodedRows,
@@ -137,7 +137,7 @@ class Gaussian(CodedRows, name="gaussian"):
     def decode(self, table: Centred, codes: IntArray) -> FloatArray:
         return table.rows.decoded(codes)
 
-    def columns_of(self, table: Centred) -> tuple[Hashable, ...] | None:
+    def columns_of(self, table: Centred) -> Labels | None:
         return table.rows.columns
 
     def statistics(

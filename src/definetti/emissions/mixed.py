@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray, as_float
 from definetti.data.labels import MISSING, NONE, is_missing, listed
-from definetti.emissions.base import Emission
+from definetti.emissions.base import Emission, Labels
 from definetti.emissions.categorical import Categorical
 from definetti.emissions.classifier import Classifier
 from definetti.emissions.gaussian import Gaussian
@@ -277,9 +277,7 @@ class Mixed(Emission, name="mixed"):
         """Return the law of each column that has one."""
         return tuple(column.emission for column in table.columns)
 
-    def fix(
-        self, table: Columns, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> FixedMixed:
+    def fix(self, table: Columns, codes: IntArray, states: IntArray, labels: Labels) -> FixedMixed:
         """Fix the law of each column on a labelled segment."""
         laws = [
             emission.fix(own, part, states, labels)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti.data.labels import is_missing
+from definetti.emissions.base import Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,7 @@ class Vectors:
 
     values: FloatArray  # (k, width), NaN where one is missing; no column if all are
     name: str  # what the user calls them, for messages
-    columns: tuple[Hashable, ...] | None = None
+    columns: Labels | None = None
     flat: bool = False  # whether each came as a number, not as a row
 
     @property

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.mixins import Saved
 from definetti.data.labels import MISSING, is_missing, listed
-from definetti.emissions.base import Emission
+from definetti.emissions.base import Emission, Labels
 from definetti.emissions.reading import Vectors, read
 
 
@@ -63,7 +63,7 @@ class Rows:
 
     chunks: Chunks = field(default_factory=Chunks)
     width: int | None = None  # None until there is a row
-    columns: tuple[Hashable, ...] | None = None
+    columns: Labels | None = None
     flat: bool = False  # whether the first observations came as plain numbers
 
     def __len__(self) -> int:
@@ -156,13 +156,11 @@ class CodedRows(Emission):
         found: npt.NDArray[Any] = table.decoded(codes)
         return found
 
-    def columns_of(self, table: Any) -> tuple[Hashable, ...] | None:
-        found: tuple[Hashable, ...] | None = table.columns
+    def columns_of(self, table: Any) -> Labels | None:
+        found: Labels | None = table.columns
         return found
 
-    def fix(
-        self, table: Any, codes: IntArray, states: IntArray, labels: tuple[Hashable, ...]
-    ) -> Emission:
+    def fix(self, table: Any, codes: IntArray, states: IntArray, labels: Labels) -> Emission:
         return self  # sums do not depend on what else is in the table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -14,6 +13,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.mixins import Saved
 from definetti.data.labels import Alphabet, is_missing, listed
+from definetti.emissions.base import Labels
 from definetti.emissions.categorical import (
     Categorical,
     Counted,
@@ -38,7 +38,7 @@ class Lexicon(Saved):
     shape_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     material_of: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
-    labels: tuple[Hashable, ...] = ()
+    labels: Labels = ()
 
     def __len__(self) -> int:
         return len(self.shape_of)

@@ -1,6 +1,5 @@
 """What stands behind the score: one kind of model a file, one contract."""
 
-from definetti.models.auto import Auto as Auto
 from definetti.models.base import Estimate as Estimate
 from definetti.models.base import Model as Model
 from definetti.models.hmm import HMM as HMM
@@ -9,3 +8,4 @@ from definetti.models.hmmlearn import FromHmmlearn as FromHmmlearn
 from definetti.models.predictors import Marginals as Marginals
 from definetti.models.predictors import Predictor as Predictor
 from definetti.models.predictors import given_hmm as given_hmm
+from definetti.models.resolve import Auto as Auto

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History, Windows
 from definetti.data.labels import check_indices, check_shape
-from definetti.emissions.base import Emission
+from definetti.emissions.base import Emission, Labels
 
 if TYPE_CHECKING:
     from definetti.emissions.choice import Kinds
@@ -28,7 +28,7 @@ class Estimate(Protocol):
     """
 
     @property
-    def labels(self) -> tuple[Hashable, ...]: ...
+    def labels(self) -> Labels: ...
 
     def filtering(self, windows: Windows) -> FloatArray:
         """Probability of each state given the observations so far: ``(B, h, n)``."""
@@ -101,7 +101,7 @@ class Model(ABC):
         but what it is asked about: not on what else was observed
     """
 
-    states: tuple[Hashable, ...] | None = None
+    states: Labels | None = None
     table: Any = None
     fixed: bool = False
 
@@ -153,11 +153,11 @@ class Model(ABC):
         """Return the model for what is observed."""
         return self
 
-    def with_states(self, labels: tuple[Hashable, ...]) -> Model:
+    def with_states(self, labels: Labels) -> Model:
         """Return the model, one whose columns are ordered, that knows how many states there are."""
         return self
 
-    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> Model:
+    def trained(self, history: History, table: Any, labels: Labels) -> Model:
         """Return the model fixed on a labelled segment."""
         raise ValueError("train_size is given, but the model is trained already; leave it out")
 
@@ -166,7 +166,7 @@ class Model(ABC):
         chosen: Model,
         history: History,
         table: Any,
-        labels: tuple[Hashable, ...],
+        labels: Labels,
         lengths: Sequence[int] = (),
     ) -> Model:
         """Return the model fixed on rows that do not calibrate; a rule may choose among several.

@@ -7,7 +7,7 @@ comes to: few different ones, which are worked out once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History, Windows, padded
 from definetti.data.labels import MISSING, NONE, check_indices, check_shape
-from definetti.emissions.base import Emission
+from definetti.emissions.base import Emission, Labels
 from definetti.emissions.categorical import log_frequencies
 from definetti.emissions.sharing import judge_each, judge_rows, shares_laws
 from definetti.models.base import Estimate, Model
@@ -82,7 +82,7 @@ class _ByWindow:
     models: IntArray
 
     @property
-    def labels(self) -> tuple[Hashable, ...]:
+    def labels(self) -> Labels:
         return self.estimates[0].labels
 
     def decode(self, codes: IntArray) -> npt.NDArray[Any]:
@@ -119,7 +119,7 @@ class ChainEstimates(Chain):
     codes: IntArray
     emission: Emission
     table: Any
-    labels: tuple[Hashable, ...]
+    labels: Labels
     columns: IntArray | None = None
     sets: IntArray | None = None
     which: IntArray = field(default_factory=lambda: NONE)
@@ -229,7 +229,7 @@ def estimates_of_counts(
     priors: tuple[float, float],
     emission: Emission,
     table: Any,
-    labels: tuple[Hashable, ...],
+    labels: Labels,
 ) -> ChainEstimates:
     """Return the models that are known by their counts alone, about all symbols of the table."""
     size, n, width = pairs.shape

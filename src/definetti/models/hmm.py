@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from definetti._system.checks import checked_choice, checked_prior
 from definetti._system.mixins import Parametrized
 from definetti.data.history import Completion, History, Windows, padded
 from definetti.data.labels import MISSING, NONE
-from definetti.emissions.base import Emission
+from definetti.emissions.base import Emission, Labels
 from definetti.emissions.categorical import Categorical, log_frequencies
 from definetti.emissions.choice import Kinds, kinds_of_rows
 from definetti.models.base import Model
@@ -32,7 +31,7 @@ class Parameters(Chain):
     emission: Emission
     table: Any
     statistics: FloatArray
-    labels: tuple[Hashable, ...]
+    labels: Labels
 
     def log_likelihood(self, observations: IntArray) -> FloatArray:
         """Log-likelihood of coded observations in each state: ``observations.shape + (n,)``."""
@@ -109,7 +108,7 @@ class HMM(Parametrized, Model):
             return self
         return HMM(self.prior, kinds.emission())
 
-    def trained(self, history: History, table: Any, labels: tuple[Hashable, ...]) -> TrainedHMM:
+    def trained(self, history: History, table: Any, labels: Labels) -> TrainedHMM:
         emission = self.emission_.fix(table, history.observations, history.states, labels)
         statistics = emission.statistics(
             table, history.observations, history.states, history.n_states
@@ -160,7 +159,7 @@ class TrainedHMM(Model):
     statistics: FloatArray
     prior: float
     emission: Emission
-    states: tuple[Hashable, ...]
+    states: Labels
     table: Any
 
     fixed = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
-from definetti.emissions.base import judge_distinct
+from definetti.emissions.base import Labels, judge_distinct
 from definetti.emissions.reading import Vectors
 from definetti.emissions.tables import CodedRows, Rows
 from definetti.models.base import Model
@@ -38,7 +37,7 @@ class FromHmmlearn(Model):
     """
 
     model: Any
-    states: tuple[Hashable, ...] | None = None
+    states: Labels | None = None
     table: Any = None
 
     fixed = True
@@ -69,7 +68,7 @@ class FromHmmlearn(Model):
                 "to the labels on the first segment, or give FromHmmlearn(model, states=[…])"
             )
 
-    def trained(self, history: History, table: Rows, labels: tuple[Hashable, ...]) -> TrainedHMM:
+    def trained(self, history: History, table: Rows, labels: Labels) -> TrainedHMM:
         n = self.model.n_components
         if len(labels) != n:
             raise ValueError(
@@ -98,7 +97,7 @@ class FromHmmlearn(Model):
         ordered = self._ordered(np.arange(len(self.states)), self.states)
         return ordered.estimate(completion, table, statistics, labels)
 
-    def _ordered(self, order: IntArray, labels: tuple[Hashable, ...]) -> TrainedHMM:
+    def _ordered(self, order: IntArray, labels: Labels) -> TrainedHMM:
         steps = np.asarray(self.model.transmat_, dtype=np.float64)[np.ix_(order, order)]
         emission = HmmlearnEmission(self.model, order)
         return TrainedHMM(steps, np.zeros((len(order), 0)), 0.0, emission, labels, None)

@@ -16,6 +16,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History, Windows, unseen
 from definetti.data.labels import NONE, Alphabet, plain
 from definetti.emissions import Emission
+from definetti.emissions.base import Labels
 from definetti.emissions.categorical import FixedCategorical
 from definetti.models.base import Model, at_states
 from definetti.models.forward_backward import ChainWindows, smooth
@@ -124,7 +125,7 @@ class Marginals(NamedTuple):
 
     probabilities: Callable[[Windows], FloatArray]
     decoded: Callable[[IntArray], npt.NDArray[Any]]
-    labels: tuple[Hashable, ...]
+    labels: Labels
 
     def filtering(self, windows: Windows) -> FloatArray:
         return self.probabilities(windows)
@@ -196,7 +197,7 @@ class Predictor(Model):
     def ordered(self) -> bool:
         return True  # its columns are states by their order alone
 
-    def with_states(self, labels: tuple[Hashable, ...]) -> Predictor:
+    def with_states(self, labels: Labels) -> Predictor:
         return replace(self, columns=len(labels))
 
     def estimate(
@@ -217,7 +218,7 @@ class Predictor(Model):
         return np.pad(probabilities, [(0, 0), (0, 0), (0, len(labels) - known)])
 
 
-def _natural(labels: tuple[Hashable, ...]) -> Any:
+def _natural(labels: Labels) -> Any:
     """Labels as an array of their own type where they share one."""
     if len({type(label) for label in labels}) == 1 and isinstance(labels[0], (str, int, float)):
         return np.array(labels)
@@ -290,7 +291,7 @@ class SequenceSmoother:
     """A fixed hidden Markov model with a law of the first state."""
 
     model: Model
-    labels: tuple[Hashable, ...]
+    labels: Labels
     initial: FloatArray
 
     @classmethod
@@ -300,7 +301,7 @@ class SequenceSmoother:
         observations: Any,
         states: IntArray,
         begins: IntArray,
-        labels: tuple[Hashable, ...],
+        labels: Labels,
     ) -> SequenceSmoother:
         """Fix a model on labelled sequences, one after the other, that begin at given times."""
         table, observed = model.emission_.encode(observations, model.table, "observations")
@@ -316,7 +317,7 @@ class SequenceSmoother:
         return cls(fixed, labels, probabilities(first[None], float(model.prior))[0])
 
     @classmethod
-    def from_fixed(cls, model: Model, labels: tuple[Hashable, ...] = ()) -> SequenceSmoother:
+    def from_fixed(cls, model: Model, labels: Labels = ()) -> SequenceSmoother:
         """Take a model that is fixed; the first state has its own law there, or the stationary."""
         labels = tuple(model.states or labels)
         emission = model.emission_
@@ -350,7 +351,7 @@ class SequencePredictor:
     """Probabilities of each state at each step of a sequence, from elsewhere."""
 
     model: Predictor
-    labels: tuple[Hashable, ...]
+    labels: Labels
     given: bool = False  # whether the observations are the probabilities themselves
 
     def marginals(self, observations: Any, name: str) -> FloatArray:
@@ -365,7 +366,7 @@ class SequencePredictor:
         return np.asarray(checked_probabilities(values, shape)[0])
 
 
-def estimated(model: Model, table: Any, labels: tuple[Hashable, ...]) -> Parameters:
+def estimated(model: Model, table: Any, labels: Labels) -> Parameters:
     """Return the matrices of a fixed model; whatever has none is refused."""
     n = len(labels)
     nothing = Completion(History(n), NONE, NONE, n)

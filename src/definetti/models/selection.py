@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History, Windows, windows_at
 from definetti.data.labels import MISSING, NONE
-from definetti.emissions.base import Emission
+from definetti.emissions.base import Emission, Labels
 from definetti.emissions.tempered import Boosted, Linear, Tempered, TrainedClasses, is_tabular
 from definetti.models.hmm import HMM, Parameters, TrainedHMM
 
@@ -112,7 +112,7 @@ def select(
     model: HMM,
     history: History,
     table: Any,
-    labels: tuple[Hashable, ...],
+    labels: Labels,
     lengths: Sequence[int] = (),
 ) -> TrainedHMM:
     """Fix the chain, its HMM or a classifier with the chain on top on rows that do not calibrate.
@@ -174,7 +174,7 @@ def _validate(
     laws: dict[str, Tempered],
     history: History,
     table: Any,
-    labels: tuple[Hashable, ...],
+    labels: Labels,
     cut: int,
     begins: IntArray,
 ) -> ModelSelection | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from definetti._system.arrays import FloatArray
 from definetti.data.history import Completion, History
-from definetti.emissions.base import Emission
+from definetti.emissions.base import Emission, Labels
 from definetti.emissions.categorical import Categorical
 from definetti.emissions.choice import Kinds, choose, kinds_of
 from definetti.emissions.classifier import Classifier
@@ -54,7 +54,7 @@ class Auto(Model):
         chosen: Model,
         history: History,
         table: Any,
-        labels: tuple[Hashable, ...],
+        labels: Labels,
         lengths: Sequence[int] = (),
     ) -> Model:
         assert isinstance(chosen, HMM)
