@@ -9,7 +9,6 @@ import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti._system.checks import checked_number
-from definetti._system.compiled import kernel
 from definetti.data.history import History
 from definetti.data.labels import MISSING
 from definetti.memory.base import Memory
@@ -68,8 +67,14 @@ class Age(Memory, name="age"):
     ) -> IntArray:
         if not len(states):
             return np.zeros((0, 3), dtype=np.int64)
-        old = np.array([-1, 0, 0]) if before is None else before
-        return _aged(states, old, before is None, self.most or len(states) + int(old[1]) + 1)
+        state, age, begun = (states[0], 0, 1) if before is None else before
+        steps = np.arange(len(states))
+        changed = np.diff(states, prepend=state) != 0
+        since = np.maximum.accumulate(np.where(changed, steps, -1))  # -1 while the old state lasts
+        ages = steps + 1 + np.where(since < 0, age, -since)
+        if self.most is not None:
+            ages = np.minimum(ages, self.most)
+        return np.column_stack([states, ages, np.where(since < 0, begun, 0)])
 
     def check(self, history: History) -> None:
         if len(history) and (history.states == history.first).all():
@@ -90,21 +95,6 @@ def find_old_age(states: IntArray, lengths: IntArray, share: float = 0.9) -> int
     ends[np.cumsum(lengths) - 1] = True
     runs = np.diff(np.flatnonzero(ends), prepend=-1)
     return int(np.quantile(runs, share)) + 1
-
-
-@kernel
-def _aged(states: IntArray, before: IntArray, first: bool, most: int) -> IntArray:
-    rows = np.empty((len(states), 3), dtype=np.int64)
-    state, age, begun = before[0], before[1], before[2]
-    if first:
-        state, age, begun = states[0], 0, 1
-    for t in range(len(states)):
-        if states[t] == state:
-            age = min(age + 1, most)
-        else:
-            state, age, begun = states[t], 1, 0
-        rows[t, 0], rows[t, 1], rows[t, 2] = state, age, begun
-    return rows
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,7 @@ def forward(seen: ChainWindows) -> Forward:
     seen.check()
     matrices, models, logs, codes, start = seen
     unroll = unroll_size(matrices.shape[-1])
-    ratios = _log_likelihood_ratios(logs, unroll)
-    np.exp(ratios, out=ratios)
+    ratios = _likelihood_ratios(logs)
     filtered, logarithmic = _scaled_forward(matrices, models, start, ratios, codes, unroll)
     if logarithmic.any():
         matrices = _logarithms(matrices)
@@ -177,22 +176,12 @@ def _logarithms(matrices: FloatArray) -> FloatArray:
     return np.log(matrices)
 
 
-@kernel
-def _log_likelihood_ratios(logs: FloatArray, unroll: tuple[bool, ...]) -> FloatArray:
-    """Log-likelihoods less the largest of each row."""
-    rows, states = logs.shape
-    n = len(unroll) or states
-    ratios = np.empty((rows, states))
-    for y in range(rows):
-        top = logs[y, 0]
-        for j in range(1, n):
-            top = max(top, logs[y, j])
-        for j in range(n):
-            ratio = logs[y, j] - top
-            if -np.inf < ratio < SMALLEST_LOG_RATIO:
-                ratio = SMALLEST_LOG_RATIO
-            ratios[y, j] = ratio
-    return ratios
+def _likelihood_ratios(logs: FloatArray) -> FloatArray:
+    """Return likelihoods relative to the largest of each row; zero is for the impossible."""
+    with np.errstate(invalid="ignore"):  # a row without any possible state
+        ratios = logs - logs.max(axis=1, keepdims=True)
+    cut = np.maximum(ratios, SMALLEST_LOG_RATIO)
+    return np.asarray(np.exp(np.where(ratios == -np.inf, ratios, cut)))
 
 
 @kernel

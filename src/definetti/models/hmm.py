@@ -96,10 +96,6 @@ class HMM(Parametrized, Model):
             return _named_emission(self.emission)
         return Categorical(float(self.prior)) if self.emission is None else self.emission
 
-    @property
-    def ordered(self) -> bool:
-        return self.emission_.ordered
-
     def infer_types(self, observations: Any) -> Kinds | None:
         return None if self.emission is not None else kinds_of_rows(observations)
 
