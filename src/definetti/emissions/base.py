@@ -21,14 +21,13 @@ Labels = tuple[Hashable, ...]
 class Emission(Named, Parametrized, ABC):
     """The law of an observation given its state, estimated from labelled data.
 
-    Observations are kept in a *table* and spoken of by their row in it, their code; a missing
-    one has the code ``MISSING`` and the likelihood one in every state. What the estimate needs to
-    know of labelled data is its *statistics*, an array that adds up over segments of data: a
-    candidate's few steps are added to those of a long history at no cost.
+    Observations are kept in a *table*; the code of one is its row there, and a missing one has the
+    code ``MISSING`` and the likelihood one in every state. Labelled data are summed up in
+    *statistics*, an array that adds up over segments of data.
 
-    An emission needs the four abstract methods, and is then valid everywhere;
-    `definetti.testing.check_emission` tries it. It does not change once it is made; the fields of
-    a dataclass are parameters, ``set_params(model__emission__prior=1)`` of an estimator.
+    An emission needs the four abstract methods; `definetti.testing.check_emission` tests it. It
+    does not change once it is made; the fields of a dataclass are parameters,
+    ``set_params(model__emission__prior=1)`` of an estimator.
 
     Attributes
     ----------
@@ -74,10 +73,9 @@ class Emission(Named, Parametrized, ABC):
     def fix(self, table: Any, codes: IntArray, states: IntArray, labels: Labels) -> Emission:
         """Return the law fixed on a labelled segment, which no later observation changes.
 
-        What else a table holds must not matter to it: a symbol at a step that is not observed yet
-        is not in the table, but would be if the step came earlier. An emission of which this is
-        true by itself returns itself; by default each observation is judged as if it had come
-        alone after the segment, which is always right, and slow.
+        What else a table holds must not matter to it. An emission of which this is true by itself
+        returns itself; by default each observation is judged as if it had come alone after the
+        segment, which is always right, and slow.
         """
         return JudgedAlone(self, table)
 

@@ -18,11 +18,7 @@ from definetti.emissions.base import ByState, Emission, Labels
 
 
 class Counted(ByState):
-    """A law of symbols that is known by how often each of them occurs in each state.
-
-    Counts add up over series and over machines, and can be taken away again: a law is fixed on
-    them as it is on the symbols themselves.
-    """
+    """A law of symbols that is known by how often each of them occurs in each state."""
 
     symbols = True
 

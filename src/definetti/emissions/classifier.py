@@ -41,11 +41,9 @@ class Classifier(KeptOrRead, name="classifier"):
 
         likelihood(y | i)  ∝  Pr(i | y) / Pr(i)
 
-    with the classifier's probability and the state's frequency among what it was trained on.
-    Pipelines are classifiers too; a data frame reaches them as it is, columns with their names, and
-    so does text. A classifier cannot take in a candidate at little cost, so it
-    is trained on a first segment: ``ConformalHMM(model=HMM(emission=Classifier(…)),
-    train_size=0.5)``.
+    with the classifier's probability and the state's frequency in its training. Pipelines are
+    classifiers too; data frames and text reach them as they are. A classifier is not refitted for
+    each candidate but trained on a first segment, with ``train_size=0.5`` of the estimator.
 
     Parameters
     ----------

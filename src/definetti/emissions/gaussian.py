@@ -81,12 +81,9 @@ class Gaussian(CodedRows, name="gaussian"):
         covariance  =  (W + s D) / (max(N - 1, 0) + s)
 
     where ``m`` is the mean of all data, and ``D`` the diagonal matrix of the variances within
-    states and, with the weight that ``m`` has, of those of all data. A state with fewer points
-    than columns has a proper law, and one without any has the mean and the variances of all data.
-    A column that never varies has no influence.
-
-    Rows that lack entries are judged by those they have. With ``"diagonal"`` the estimate uses
-    them too; with ``"full"`` and ``"tied"`` it uses complete rows only.
+    states and, with the weight that ``m`` has, of those of all data. A column that never varies
+    has no influence. Rows that lack entries are judged by those they have; only "diagonal"
+    estimates from them, too.
 
     Parameters
     ----------
@@ -143,10 +140,7 @@ class Gaussian(CodedRows, name="gaussian"):
     def statistics(
         self, table: Centred, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        """Return counts, sums and sums of products, ``(n_states, 1 + d + d²)``.
-
-        For "diagonal" these are counts, sums and sums of squares of entries, ``(n_states, 3 d)``.
-        """
+        """Return counts, sums and sums of products; of squares for "diagonal"."""
         values = table.take(codes)
         if self.covariance == "diagonal":
             squares = summed(np.nan_to_num(values**2), states, n_states)

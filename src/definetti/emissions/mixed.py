@@ -175,9 +175,8 @@ class Mixed(Emission, name="mixed"):
         The emission of each column, by its name, or by its place where rows are tuples; columns
         that it does not name are left out. "auto" takes all columns, and goes by what the first
         data hold: `Gaussian` for numbers, `Poisson` for whole numbers from 0 on, `Bernoulli` for
-        True and False or 0 and 1 alone, `Categorical` for text and categories. What would be
-        chosen otherwise when later data are looked at, too, is then a matter of luck:
-        ``ConformalHMM(model="auto")`` looks at them, and is exact; so is a dictionary.
+        True and False or 0 and 1 alone, `Categorical` for text and categories. Later data might
+        have led to another choice: ``ConformalHMM(model="auto")`` and a dictionary are exact.
     closed : bool, default False
         Whether columns that `columns` does not name are refused instead of left out.
 
@@ -242,11 +241,7 @@ class Mixed(Emission, name="mixed"):
     def statistics(
         self, table: Columns, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
-        """Return those of the columns, ``(n_states, number of columns, the widest of them)``.
-
-        Each column has an axis to itself to grow along, so that one which meets new symbols
-        does not push the others aside.
-        """
+        """Return those of the columns, ``(n_states, number of columns, the widest of them)``."""
         parts = [
             law.statistics(column.table, part, states, n_states)
             for law, column, part in zip(

@@ -63,8 +63,7 @@ class Bernoulli(Entrywise, name="bernoulli"):
     """On or off, 1 or 0, in one or more columns, independent given the state.
 
     A column is on in a state with probability ``(S + 2p m) / (N + 2p)``, where ``S`` of its ``N``
-    observations are on, and ``m`` is the part of all observations that are. Were that a half, it
-    would be ``p`` added to the count of on and of off, as `Categorical` does. A column that is
+    observations are on, and ``m`` is the part of all observations that are. A column that is
     always on, or always off, has no influence.
 
     Parameters

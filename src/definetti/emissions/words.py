@@ -112,8 +112,7 @@ class Words(Counted, name="words"):
 
     where ``q`` is made in the same way of the shapes of the ``D`` distinct words, and rests in
     turn on what they are made of. This is absolute discounting (Ney, Essen and Kneser 1994). The
-    discount has to be one: a candidate puts the new word into the state that it proposes, so
-    there every word has been met once, and had that any weight it would speak for any proposal.
+    discount is one since a candidate puts the new word into the state that it proposes.
 
     Parameters
     ----------
@@ -191,8 +190,8 @@ class Words(Counted, name="words"):
 class Text(Words, name="text"):
     """Relative frequencies; the rule of `Words` for rare ones where much of the text is rare.
 
-    Which of the two it is depends on how often each word comes in the completed sequence, and on
-    nothing else: a rearrangement does not change it, so that the choice costs no validity.
+    The choice depends only on how often each word comes in the completed sequence, which no
+    rearrangement changes.
 
     Parameters
     ----------

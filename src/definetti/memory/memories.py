@@ -26,8 +26,7 @@ class Age(Memory, name="age"):
     Parameters
     ----------
     most : int, optional
-        The age from which on a state grows no older: what is left of it no longer depends on how
-        long it has lasted. Without it ages grow without bound, and a state that has lasted longer
+        The age from which on a state grows no older. Without it a state that has lasted longer
         than ever before can be compared with nothing.
 
     Examples

@@ -20,15 +20,12 @@ if TYPE_CHECKING:
 
 
 class Estimate(Protocol):
-    """Probabilities of the states in ``B`` windows of ``h`` steps.
-
-    Attributes
-    ----------
-    labels : the labels of the ``n`` states
-    """
+    """Probabilities of the states in ``B`` windows of ``h`` steps."""
 
     @property
-    def labels(self) -> Labels: ...
+    def labels(self) -> Labels:
+        """Labels of the ``n`` states."""
+        ...
 
     def filtering(self, windows: Windows) -> FloatArray:
         """Probability of each state given the observations so far: ``(B, h, n)``."""

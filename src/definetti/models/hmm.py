@@ -145,10 +145,8 @@ class TrainedHMM(Model):
 
     Attributes
     ----------
-    transitions : (n, n) counts, or probabilities
+    transitions, prior : (n, n) counts or probabilities, and what is added to each
     statistics : what is known of the observations in each state
-    prior : added to each of `transitions`
-    emission, states, table : the law of the observations, the labels, the observations known
     """
 
     transitions: FloatArray

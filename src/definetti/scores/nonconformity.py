@@ -29,10 +29,9 @@ class Score(Named, ABC):
     """A function from an estimated model and ``B`` windows to ``B`` numbers.
 
     It may depend on the completed sequence through these two alone, and use codes only to look
-    things up in the model, never as numbers: the code of a symbol depends on when it first
-    occurred, and a rearrangement changes that. It must be chosen before the labels are seen, and
-    keep nothing between calls. Then every score is valid, and the choice affects only the size of
-    sets. A score needs `__call__` alone; all else has a safe default.
+    things up in the model: a rearrangement changes the code of a symbol. It must be chosen before
+    the labels are seen, and keep nothing between calls. Then every score is valid, and the choice
+    affects only the size of sets. A score needs `__call__` alone; all else has a safe default.
     """
 
     name: str  # what to call it in a result
@@ -131,8 +130,7 @@ class OnWindows(StepScore):
     """Any function from `LabelledWindows` to one number a window.
 
     Valid if it is a function of the window alone: written down before the labels are looked at,
-    and keeping nothing between calls. One that knows which pairs of a state and an observation the
-    labelled history has scores every new pair as nonconforming, and leaves out the truth.
+    and keeping nothing between calls.
     """
 
     function: Callable[[LabelledWindows], Any]

@@ -1,8 +1,7 @@
 """Passes over a trellis, forwards and backwards: what the paths of a set have in common.
 
-Each takes one look at every edge. A pass that adds up terms is exact but for rounding, about
-1e-13 of the limits on a thousand steps; limits are meant to have more slack than that. A pass that
-takes largest terms does not round at all.
+A pass that adds up terms is exact but for rounding, about 1e-13 of the limits on a thousand steps;
+limits are meant to have more slack than that.
 """
 
 from __future__ import annotations
