@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from functools import reduce
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -27,23 +26,18 @@ class Kinds(NamedTuple):
         """Return what two segments hold, one put after the other."""
         if "nothing" in (self.shape, other.shape):
             return other if self.shape == "nothing" else self
-        if self.shape == other.shape == "tuples" and len(self.kinds) != len(other.kinds):
+        # Tuples among rows are rows. What does not go together is for the emission to refuse.
+        ranks = ("single", "tuples", "rows", "columns", "mappings")
+        shape = max(self.shape, other.shape, key=ranks.index)
+        same = self.shape == other.shape and len(self.kinds) == len(other.kinds)
+        if shape == "tuples" and not same:
             return Kinds("single", {0: "symbols"})
-        if self.shape != other.shape:
-            # Tuples among rows are rows. What does not go together is for the emission to refuse.
-            ranks = ("single", "tuples", "rows", "columns", "mappings")
-            shape = max(self.shape, other.shape, key=ranks.index)
-            if shape == "tuples":
-                return Kinds("single", {0: "symbols"})
-            return Kinds(shape, self._both(other))
-        return Kinds(self.shape, self._both(other))
-
-    def _both(self, other: Kinds) -> dict[Hashable, str]:
         keys = dict.fromkeys([*self.kinds, *other.kinds])
-        return {
+        both = {
             key: join_kinds(self.kinds.get(key, "nothing"), other.kinds.get(key, "nothing"))
             for key in keys
         }
+        return Kinds(shape, both)
 
     def emission(self) -> Emission:
         """Choose an emission."""
@@ -51,7 +45,10 @@ class Kinds(NamedTuple):
         if self.shape in ("single", "nothing") or (
             self.shape == "tuples" and "numbers" not in found
         ):
-            return _for_values(found[0] if self.shape == "single" else "symbols")
+            value = found[0] if self.shape == "single" else "symbols"
+            if value == "numbers":
+                return Gaussian()
+            return Text() if value == "text" else Categorical()
         real = set(found) & {"numbers", "integers"} and set(found) <= {*NUMBERS, "nothing"}
         if real and self.shape in ("rows", "tuples"):
             # Columns without names have no type of their own: one of reals makes all real.
@@ -95,8 +92,10 @@ def kinds_of(observations: Any) -> Kinds:
     # Each distinct value is looked at once, where values can be told apart by their hash.
     seen = _distinct(values) if all_hashable(values) else values
     known = [value for value in seen if not is_missing(value)]
-    if any(isinstance(value, Mapping) for value in known):
-        return _mappings([value for value in known if isinstance(value, Mapping)])
+    mappings = [value for value in known if isinstance(value, Mapping)]
+    if mappings:
+        keys = dict.fromkeys(key for row in mappings for key in row)
+        return Kinds("mappings", {key: kind([row.get(key) for row in mappings]) for key in keys})
     lists = [value for value in known if isinstance(value, (list, np.ndarray))]
     tuples = [value for value in known if isinstance(value, tuple)]
     if lists or (known and len(tuples) == len(known)):
@@ -127,17 +126,13 @@ def choose(observations: Any) -> Emission:
     return kinds_of(observations).emission()
 
 
-def join_kinds(*kinds: str) -> str:
+def join_kinds(one: str, other: str) -> str:
     """Tell what two columns hold, one put after the other."""
-
-    def both(one: str, other: str) -> str:
-        if "nothing" in (one, other) or one == other:
-            return other if one == "nothing" else one
-        if one in NUMBERS and other in NUMBERS:
-            return max(one, other, key=NUMBERS.index)
-        return "symbols"
-
-    return reduce(both, kinds, "nothing")
+    if "nothing" in (one, other) or one == other:
+        return other if one == "nothing" else one
+    if one in NUMBERS and other in NUMBERS:
+        return max(one, other, key=NUMBERS.index)
+    return "symbols"
 
 
 def _distinct(values: list[Any]) -> list[Any]:
@@ -147,14 +142,3 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 def _single(found: str) -> Kinds:
     return Kinds("nothing", {}) if found == "nothing" else Kinds("single", {0: found})
-
-
-def _mappings(rows: list[Mapping[Hashable, Any]]) -> Kinds:
-    keys = dict.fromkeys(key for row in rows for key in row)
-    return Kinds("mappings", {key: kind([row.get(key) for row in rows]) for key in keys})
-
-
-def _for_values(found: str) -> Emission:
-    if found == "numbers":
-        return Gaussian()
-    return Text() if found == "text" else Categorical()

@@ -242,12 +242,8 @@ class Mixed(Emission, name="mixed"):
         self, table: Columns, codes: IntArray, states: IntArray, n_states: int
     ) -> FloatArray:
         """Return those of the columns, ``(n_states, number of columns, the widest of them)``."""
-        parts = [
-            law.statistics(column.table, part, states, n_states)
-            for law, column, part in zip(
-                self.laws(table), table.columns, table.take(codes), strict=False
-            )
-        ]
+        own = zip(self.laws(table), table.columns, table.take(codes), strict=False)
+        parts = [law.statistics(column.table, part, states, n_states) for law, column, part in own]
         widest = max((part.shape[1] for part in parts), default=0)
         sums = np.zeros((n_states, len(parts), widest))
         for k, part in enumerate(parts):

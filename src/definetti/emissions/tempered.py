@@ -52,8 +52,9 @@ class Linear(Classes):
         """Fit scikit-learn's logistic regression to standardised columns."""
         from sklearn.linear_model import LogisticRegression
 
-        means = _column_means(features)
-        filled = np.where(np.isnan(features), means, features)
+        known = ~np.isnan(features)
+        means = np.where(known, features, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        filled = np.where(known, features, means)
         spread = filled.std(axis=0)
         scale = np.where(spread > 1e-12 * np.maximum(1.0, np.abs(means)), spread, np.inf)
         with _one_thread():
@@ -245,11 +246,6 @@ def _one_thread() -> Any:
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)
-
-
-def _column_means(features: FloatArray) -> FloatArray:
-    known = ~np.isnan(features)
-    return np.asarray(np.where(known, features, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
 
 
 @kernel
