@@ -13,8 +13,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti.data.labels import MISSING
 from definetti.emissions.base import Labels, judge_distinct
-from definetti.emissions.reading import Vectors, place
-from definetti.emissions.tables import CodedRows, Raw, Rows, is_raw
+from definetti.emissions.tables import CodedRows, Raw, Rows, Vectors, is_raw, place
 from definetti.exceptions import UntrainedStateError
 
 GAPS = (

@@ -13,10 +13,10 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import cut_pieces, kernel
 from definetti.emissions.base import Labels
-from definetti.emissions.reading import Vectors
 from definetti.emissions.tables import (
     CodedRows,
     Rows,
+    Vectors,
     entry_sums,
     ratio,
     share,

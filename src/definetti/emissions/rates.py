@@ -17,8 +17,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_prior
 from definetti._system.compiled import call_by_rows, kernel
 from definetti.emissions.base import ByState
-from definetti.emissions.reading import Vectors
-from definetti.emissions.tables import CodedRows, Rows, entry_sums, ratio, shrunk
+from definetti.emissions.tables import CodedRows, Rows, Vectors, entry_sums, ratio, shrunk
 
 
 class Total(NamedTuple):

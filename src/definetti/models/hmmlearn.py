@@ -12,8 +12,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.history import Completion, History
 from definetti.data.labels import MISSING
 from definetti.emissions.base import Labels, judge_distinct
-from definetti.emissions.reading import Vectors
-from definetti.emissions.tables import CodedRows, Rows
+from definetti.emissions.tables import CodedRows, Rows, Vectors
 from definetti.models.base import Model
 from definetti.models.hmm import TrainedHMM
 

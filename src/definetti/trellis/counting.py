@@ -16,8 +16,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import PIECE, kernel
 from definetti.trellis.grid import count_on_grid, find_least_addition
-from definetti.trellis.passes import arrivals, headroom
-from definetti.trellis.trellis import Trellis
+from definetti.trellis.trellis import Trellis, arrivals, headroom
 
 # Limits are moved by this, relative to their size where they are larger than one, to cover the
 # rounding of sums of costs: ten times what a thousand steps can add up to.

@@ -17,8 +17,7 @@ import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import cut_pieces, kernel
-from definetti.trellis.passes import headroom
-from definetti.trellis.trellis import Trellis
+from definetti.trellis.trellis import Trellis, headroom
 
 # Counts are widened by this to cover the rounding of products of probabilities.
 _ROUNDING = 1e-9

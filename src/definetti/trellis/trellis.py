@@ -1,10 +1,15 @@
-"""A trellis: every path of states, and what it costs."""
+"""A trellis: every path of states, what it costs, and what the paths of a set have in common.
+
+A pass that adds up terms is exact but for rounding, about 1e-13 of the limits on a thousand steps;
+limits are meant to have more slack than that.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
@@ -92,3 +97,117 @@ def _cost(first: FloatArray, moves: FloatArray, worst: bool, paths: IntArray) ->
             cost = add_term(cost, moves[k, before, paths[b, k + 1]], worst)
         costs[b] = cost
     return costs
+
+
+def arrivals(trellis: Trellis) -> FloatArray:
+    """Return the least cost of a path up to each node, its own term included: ``(h, n)``.
+
+    >>> arrivals(Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]])))
+    array([[0. , 1. ],
+           [0. , 1.5]])
+    """
+    trellis.check()
+    return _arrivals(*trellis)
+
+
+def completions(trellis: Trellis, terminal: FloatArray) -> FloatArray:
+    """Return the least cost of going on from each node, its own term excluded: ``(h, n)``.
+
+    Parameters
+    ----------
+    terminal : (n,) cost, above -inf, of each last state: a term like the others
+
+    Examples
+    --------
+    >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
+    >>> completions(trellis, np.array([np.inf, 0.0]))
+    array([[2. , 0.5],
+           [inf, 0. ]])
+    """
+    trellis.check_last(terminal, "terminal")
+    n = trellis.n_states
+    moves = np.broadcast_to(trellis.moves, (len(trellis.moves), n, n))
+    backwards = np.ascontiguousarray(moves[::-1].swapaxes(1, 2))
+    return _arrivals(terminal, backwards, trellis.worst)[::-1]
+
+
+def headroom(trellis: Trellis, limits: FloatArray, every: bool = False) -> FloatArray:
+    """Return the largest cost of arriving at each node and still ending within limits: ``(h, n)``.
+
+    Parameters
+    ----------
+    limits : (n,) largest cost of a path of the set that ends in each state. With a limit of +inf
+        all paths that end there belong, impossible ones too; with -inf, none.
+    every : whether it shall be in the set however it goes on, instead of in at least one way
+
+    Examples
+    --------
+    >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
+    >>> headroom(trellis, np.array([5.0, 2.0]))
+    array([[5., 2.],
+           [5., 2.]])
+    >>> headroom(trellis, np.array([5.0, 2.0]), every=True)
+    array([[0. , 1.5],
+           [5. , 2. ]])
+    """
+    trellis.check_last(limits, "limits")
+    return _headroom(trellis.moves, trellis.worst, limits, every)
+
+
+def nodes(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
+    """Tell which nodes lie on some path of the set with limits as in `headroom`: ``(h, n)``.
+
+    >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
+    >>> nodes(trellis, np.array([-np.inf, 1.75]))
+    array([[False,  True],
+           [False,  True]])
+    """
+    return arrivals(trellis) <= headroom(trellis, limits)
+
+
+def edges(trellis: Trellis, limits: FloatArray) -> npt.NDArray[np.bool_]:
+    """Tell which edges lie on some path of the set with limits as in `headroom`: (h - 1, n, n).
+
+    >>> trellis = Trellis(np.array([0.0, 1.0]), np.array([[[0.0, 2.0], [3.0, 0.5]]]))
+    >>> edges(trellis, np.array([1.0, 1.75]))
+    array([[[ True, False],
+            [False,  True]]])
+    """
+    join = np.maximum if trellis.worst else np.add
+    taken = join(arrivals(trellis)[:-1, :, None], trellis.moves)
+    return np.asarray(taken <= headroom(trellis, limits)[1:, None, :])
+
+
+@kernel
+def _arrivals(first: FloatArray, moves: FloatArray, worst: bool) -> FloatArray:
+    n = len(first)
+    wide = moves.shape[1] > 1
+    least = np.full((len(moves) + 1, n), np.inf)
+    least[0] = first
+    for k in range(len(moves)):
+        for i in range(n):
+            row = moves[k, i if wide else 0]
+            for j in range(n):
+                least[k + 1, j] = min(least[k + 1, j], add_term(least[k, i], row[j], worst))
+    return least
+
+
+@kernel
+def _headroom(moves: FloatArray, worst: bool, limits: FloatArray, every: bool) -> FloatArray:
+    n = len(limits)
+    wide = moves.shape[1] > 1
+    room = np.full((len(moves) + 1, n), np.inf if every else -np.inf)
+    room[-1] = limits
+    for k in range(len(moves) - 1, -1, -1):
+        for i in range(n):
+            row = moves[k, i if wide else 0]
+            for j in range(n):
+                left = room[k + 1, j]
+                if worst:
+                    # A term within the largest limit in reach leaves that limit as it was; a
+                    # term above it is above all the others too.
+                    left = left if row[j] <= left else -np.inf
+                elif left < np.inf:  # not inf - inf
+                    left -= row[j]
+                room[k, i] = min(room[k, i], left) if every else max(room[k, i], left)
+    return room
