@@ -24,7 +24,7 @@ from definetti.engine.segment import Segment
 from definetti.engine.thresholds import blocks_needed
 from definetti.evaluation.judged import JudgedLevels, first_level, join_judged
 from definetti.levels import Levels, read_levels
-from definetti.sets.making import InsufficientCalibration
+from definetti.sets.wording import InsufficientCalibration
 from definetti.symmetry.base import PRESENT
 
 BoolArray = npt.NDArray[np.bool_]

@@ -13,8 +13,8 @@ from definetti.conformal import ConformalHMM
 from definetti.levels import Levels
 from definetti.monitor.follower import Follower
 from definetti.monitor.sources import Source
-from definetti.sets import LatticeSet, PredictionSet, StepSets
-from definetti.sets.making import list_members, note_recent
+from definetti.sets import LatticeSet, PredictionSet, PredictionSets, StepSets
+from definetti.sets.wording import note_recent
 
 AnySet = PredictionSet | LatticeSet | StepSets
 UNKNOWN = (
@@ -39,19 +39,10 @@ def rank_set(
     found, labels = source.step_ranks(code), source.labels
     uniforms = np.full((1, 1), uniform) if cp.smoothing else None
     alphas = levels.alphas(labels)
-    p_values, kept, filled = list_members(found, uniforms, alphas, not cp.allow_empty)
-    return PredictionSet(
-        [(labels[k],) for k in kept],
-        p_values[kept],
-        labels,
-        1,
-        levels.written,
-        source.method,
-        exact,
-        p_values,
-        note=note_recent(cp.symmetry_, alphas, int(found.total.max()) - 1),
-        filled=filled,
-    )
+    held, fields = np.array([alphas], dtype=object), (labels, 1, levels.written, source.method)
+    sets = PredictionSets.of_ranks(found, uniforms, held, not cp.allow_empty, *fields, exact)
+    note = note_recent(cp.symmetry_, alphas, int(found.total.max()) - 1)
+    return replace(sets[0], note=note)
 
 
 def ask_set(

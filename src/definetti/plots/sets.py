@@ -10,7 +10,8 @@ import numpy as np
 from definetti.levels.by_state import write_at_least
 from definetti.plots._axes import draw_cells, draw_legend_below, draw_rows, draw_truth, take_axes
 from definetti.sets import StepSets
-from definetti.sets.base import coded, short
+from definetti.sets.base import coded
+from definetti.sets.wording import short
 
 MOST_EDGES = 400  # lines that an eye can follow
 

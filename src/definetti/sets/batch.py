@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -19,15 +18,13 @@ from definetti.engine.past import rank_after
 from definetti.engine.pvalues import Ranked, membership, p_values_of
 from definetti.engine.task import PredictionTask
 from definetti.levels import ConfidenceLevel, Levels
-from definetti.sets.base import Backend, column_labels, installed, promise
+from definetti.sets.base import Backend, BoolArray, column_labels, make_frame
 from definetti.sets.listed import PredictionSet
+from definetti.sets.wording import promise
 from definetti.symmetry.base import LAST, PRESENT
 
 if TYPE_CHECKING:
     from definetti.conformal.estimator import ConformalHMM
-
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +58,40 @@ class PredictionSets:
     inside: BoolArray
     states: tuple[Hashable, ...]
     horizon: int
-    confidence_level: ConfidenceLevel
+    confidence_level: ConfidenceLevel | None
     method: str
     exact: bool
     scores: FloatArray
     filled: BoolArray
     given: str = LAST
+
+    @classmethod
+    def of_ranks(
+        cls,
+        ranked: Ranked,
+        uniforms: FloatArray | None,
+        alphas: npt.NDArray[np.object_] | None,
+        fill: bool,
+        states: tuple[Hashable, ...],
+        horizon: int,
+        confidence_level: ConfidenceLevel | None,
+        method: str,
+        exact: bool,
+        given: str = LAST,
+    ) -> PredictionSets:
+        """Keep candidates whose p-value exceeds their alpha, all if None.
+
+        A set that would be empty gets its most plausible candidate, if it is to be filled.
+        """
+        p_values = p_values_of(ranked, uniforms)
+        if alphas is None:
+            inside, filled = np.ones(p_values.shape, dtype=bool), np.zeros(len(p_values), bool)
+        else:
+            inside, filled = membership(ranked, p_values, alphas, uniforms, fill=fill)
+        return cls(
+            p_values, inside, states, horizon, confidence_level, method, exact, ranked.scores,
+            filled, given,
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.p_values)
@@ -127,7 +152,6 @@ class PredictionSets:
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame; the first of these that is installed if left out.
         """
-        backend = backend or installed()
         windows, which = self.inside.nonzero()
         names = column_labels(self.states, backend)
         columns: dict[str, Any] = {"window": windows}
@@ -135,7 +159,7 @@ class PredictionSets:
             codes = self.candidates[which, step].tolist()
             columns[f"step_{step + 1}"] = [names[code] for code in codes]
         columns["p_value"] = self.p_values[windows, which]
-        return nw.from_dict(columns, backend=backend).to_native()
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         mean = self.inside.sum() / max(len(self), 1)
@@ -151,15 +175,7 @@ Tied = tuple[Ranked, FloatArray | None]
 
 
 def read_windows(windows: Any) -> tuple[list[Any], Any]:
-    """Return windows one by one, and the observations of all of them one after the other.
-
-    Examples
-    --------
-    >>> read_windows([["hat", None], ["hat", "hat"]])
-    ([['hat', None], ['hat', 'hat']], ['hat', None, 'hat', 'hat'])
-    >>> read_windows(np.zeros((2, 3, 4)))[1].shape
-    (6, 4)
-    """
+    """Return windows one by one, and the observations of all of them one after the other."""
     windows = plain(windows)
     if isinstance(windows, np.ndarray) and windows.ndim >= 2 and len(windows):
         return list(windows), windows.reshape(-1, *windows.shape[2:])
@@ -181,13 +197,7 @@ def read_windows(windows: Any) -> tuple[list[Any], Any]:
 def rank_each(
     ask: Callable[[int], PredictionTask], number: int, codes: IntArray | None, candidates: IntArray
 ) -> Tied:
-    """Rank candidates of many windows by themselves, those that are equal once.
-
-    Parameters
-    ----------
-    ask : from the place of a window to its task
-    codes : (B, h) where equal codes mean equal windows
-    """
+    """Rank candidates of many windows by themselves, those of equal codes once."""
     first, places = np.arange(number), np.arange(number)
     if codes is not None:
         _, first, places = np.unique(codes, axis=0, return_index=True, return_inverse=True)
@@ -208,26 +218,25 @@ def sets_of(
     ranked: Ranked,
     uniforms: FloatArray | None,
     candidates: IntArray,
-    levels: Levels,
+    levels: Levels | None,
     allow_empty: bool,
 ) -> PredictionSets:
-    """Return the sets of all windows at a level, as `listed_set` makes one."""
-    if task.symmetry.given == PRESENT:
-        levels = levels.at(task.labels[task.history.last])
-    alphas = np.array(levels.alphas(task.labels), dtype=object)[candidates[:, -1]]
-    p_values = p_values_of(ranked, uniforms)
-    inside, filled = membership(ranked, p_values, alphas[None], uniforms, fill=not allow_empty)
-    promised = task.promise()
-    return PredictionSets(
-        p_values,
-        inside,
+    """Return the sets of all windows at a level, or of all candidates."""
+    alphas, promised = None, task.promise()
+    if levels is not None:
+        if task.symmetry.given == PRESENT:
+            levels = levels.at(task.labels[task.history.last])
+        alphas = np.array(levels.alphas(task.labels), dtype=object)[candidates[:, -1]][None]
+    return PredictionSets.of_ranks(
+        ranked,
+        uniforms,
+        alphas,
+        not allow_empty,
         task.labels,
         task.steps,
-        levels.written,
+        None if levels is None else levels.written,
         task.describe(),
         promised.exact,
-        ranked.scores,
-        filled,
         promised.holds_given,
     )
 

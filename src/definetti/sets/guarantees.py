@@ -53,13 +53,3 @@ def read_guarantee(guarantee: Any) -> Guarantee:
             f"guarantee must be 'all', 'steps', 'errors' or a definetti.Errors, got {guarantee!r}"
         )
     return Guarantee(guarantee)
-
-
-def check_guarantee(guarantee: Any, max_errors: Any) -> None:
-    """Refuse the name of a guarantee that there is none of, and errors that it does not allow."""
-    read_guarantee(guarantee)
-    checked_limit(max_errors, "max_errors")
-    if max_errors and guarantee != "errors":
-        raise ValueError(
-            f"max_errors={max_errors} is for guarantee='errors', and guarantee is {guarantee!r}"
-        )

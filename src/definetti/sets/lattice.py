@@ -14,22 +14,15 @@ from numbers import Real
 from typing import Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_number
 from definetti.data.candidates import powered
-from definetti.engine.pvalues import Rank, ranks
+from definetti.engine.pvalues import ranks
 from definetti.levels import ConfidenceLevel
 from definetti.scores.nonconformity import round_scores
-from definetti.sets.base import (
-    SHOWN,
-    BaseStepwiseSet,
-    Size,
-    coded,
-    promise,
-    short,
-)
+from definetti.sets.base import SHOWN, BaseStepwiseSet, BoolArray, coded
+from definetti.sets.wording import Size, promise, short
 from definetti.symmetry.base import LAST
 from definetti.trellis import (
     arrivals,
@@ -126,18 +119,10 @@ class LatticeSet(BaseStepwiseSet):
 
     Attributes
     ----------
-    states : all labels there are
-    horizon : the number of steps
-    confidence_level : the level asked for, a dict where last states have levels of their own; None
-        where every candidate is a member
-    method : how the p-values were computed
-    exact : whether the level is guaranteed in finite samples for every hidden Markov model
+    states, horizon, confidence_level, method, exact, given, note : as in `BasePredictionSet`
     marginals : (horizon, number of states) probability of each state at each step by the model
     limits : (number of states,) the largest score of a sequence with each last state
     max_listed : how many members may be listed or counted one by one
-    given : given which state that holds: the "last state", the "present state", averaged over its
-        visits, or the "present state, at any time"; "with its memory" where it has one
-    note : what it does not say, where too few windows of the past leave nothing out
     let_in : (horizon,) codes of the one member of a set in which no sequence keeps the limits, if
         it is not to be empty; see `fill`
 
@@ -194,14 +179,14 @@ class LatticeSet(BaseStepwiseSet):
         return replace(self, let_in=path)
 
     @cached_property
-    def nodes(self) -> npt.NDArray[np.bool_]:
+    def nodes(self) -> BoolArray:
         """Which states some member has at each step: ``(horizon, number of states)``."""
         if self.let_in is not None:
             return np.asarray(self.let_in[:, None] == np.arange(len(self.states)))
         return nodes(self.trellis, self.limits)
 
     @cached_property
-    def edges(self) -> npt.NDArray[np.bool_]:
+    def edges(self) -> BoolArray:
         """Which two states some member has in succession: ``(horizon − 1, states, states)``."""
         if self.let_in is not None:
             return np.asarray(self.nodes[:-1, :, None] & self.nodes[1:, None, :])
@@ -216,23 +201,15 @@ class LatticeSet(BaseStepwiseSet):
         best = np.zeros((self.horizon, len(self.states)))
         least = arrivals(self.trellis)
         join = np.maximum if self.trellis.worst else np.add
-        for last, past in enumerate(self.past):
+        for last in range(len(self.past)):
             end = np.where(np.arange(len(self.states)) == last, 0.0, np.inf)
             through = join(least, completions(self.trellis, end)).ravel()
             # A path that the model rules out may still be all there is; one to another state not.
             reached = np.ones((self.horizon, len(self.states)), dtype=bool)
             reached[-1] = end == 0.0
-            ones = np.ones(len(past), dtype=np.int64)
-            found = ranks(past, ones, round_scores(through), joins=True)
-            p_values = np.array([one.p_value(self.uniform) for one in found]).reshape(best.shape)
+            p_values = self._p_values(last, through).reshape(best.shape)
             np.maximum(best, p_values, out=best, where=reached)
         return best
-
-    def plot(self, truth: Any = None, ax: Any = None) -> Any:
-        """Draw the lattice; see `definetti.plots.plot_set`."""
-        from definetti.plots import plot_set
-
-        return plot_set(self, truth, ax)
 
     def __contains__(self, sequence: Any) -> bool:
         path = coded(sequence, self.states, self.horizon)
@@ -244,9 +221,7 @@ class LatticeSet(BaseStepwiseSet):
 
     def p_value(self, sequence: Any) -> float:
         """Return the p-value of any sequence, member or not."""
-        path = coded(sequence, self.states, self.horizon)
-        if path is None:
-            raise KeyError(f"{short(sequence)} is not a sequence of {self.horizon} known states")
+        path = self._read(sequence)
         return self._p(int(path[-1]), float(self.trellis.cost(path[None])[0]))
 
     def __iter__(self) -> Iterator[Sequence]:
@@ -345,21 +320,17 @@ class LatticeSet(BaseStepwiseSet):
                 heappush(heap, (-self._p(last, cost), cost, last, path, stream))
 
     def _p(self, last: int, score: float) -> float:
-        return self._rank(last, score).p_value(self.uniform)
+        return float(self._p_values(last, np.array([score]))[0])
 
-    def _rank(self, last: int, score: float) -> Rank:
-        past = self.past[last]
-        own = round_scores(np.array([score]))
-        return ranks(past, np.ones(len(past), dtype=np.int64), own, joins=True)[0]
-
-    def _labels(self, path: IntArray) -> Sequence:
-        return tuple(self.states[code] for code in path.tolist())
+    def _p_values(self, last: int, scores: FloatArray) -> FloatArray:
+        """Return the p-values of scores of sequences with a last state."""
+        past, own = self.past[last], round_scores(scores)
+        found = ranks(past, np.ones(len(past), dtype=np.int64), own, joins=True)
+        return np.array([rank.p_value(self.uniform) for rank in found])
 
     def _headline(self) -> str:
-        plural = "s" * (self.horizon > 1)
-        line = (
-            f"{powered(len(self.states), self.horizon)} sequences of {self.horizon:,} step{plural}"
-        )
+        number = powered(len(self.states), self.horizon)
+        line = f"{number} sequences of {self._write_steps()}"
         if self.horizon * len(self.states) ** 2 <= QUICK:
             line = f"{self.size()!r} of {line}"
         else:

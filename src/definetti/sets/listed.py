@@ -7,49 +7,37 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti.data.candidates import powered
-from definetti.data.labels import hashable, listed
 from definetti.levels import ConfidenceLevel
 from definetti.sets.base import (
     SHOWN,
     Backend,
-    BaseSet,
-    Size,
+    BasePredictionSet,
+    BoolArray,
     coded,
     column_labels,
-    installed,
-    promise,
-    short,
+    make_frame,
 )
+from definetti.sets.wording import Size, promise
 from definetti.symmetry.base import LAST
 
 Sequence = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PredictionSet(BaseSet):
+class PredictionSet(BasePredictionSet):
     """State sequences with their p-values, most plausible first.
 
     Attributes
     ----------
     sequences : list of tuples of labels
     p_values : (len,) array
-    states : all labels there are
-    horizon : the number of steps
-    confidence_level : the level asked for, a dict where last states have levels of their own; None
-        where every candidate is listed
-    method : how the p-values were computed
-    exact : whether the level is guaranteed in finite samples for every hidden Markov model
+    states, horizon, confidence_level, method, exact, given, note : as in `BasePredictionSet`
     all_p_values : those of all sequences, in the order of `definetti.data.candidates`, where the
         set was made by ranking all; members alone have one if left out
-    given : given which state that holds: the "last state", the "present state", averaged over its
-        visits, or the "present state, at any time"; "with its memory" where it has one
-    note : what it does not say, where too few windows of the past leave nothing out
     filled : whether nothing is plausible at the level, so that the set would be empty, and the
         most plausible sequence was let in alone
 
@@ -98,10 +86,8 @@ class PredictionSet(BaseSet):
         return iter(self.sequences)
 
     def __contains__(self, sequence: Any) -> bool:
-        try:
-            return self._key(sequence) in self._places
-        except (TypeError, ValueError):  # nothing that could be a sequence of labels
-            return False
+        path = coded(sequence, self.states, self.horizon)
+        return path is not None and self._labels(path) in self._places
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PredictionSet):
@@ -139,47 +125,36 @@ class PredictionSet(BaseSet):
             tables = (self.all_p_values.reshape(n**k, n, -1) for k in range(self.horizon))
             return np.array([table.max(axis=(0, 2)) for table in tables])
         best = np.zeros((self.horizon, n))
-        np.maximum.at(best, (self._steps, self._codes), self.p_values[:, None])
+        np.maximum.at(best, (np.arange(self.horizon), self._codes), self.p_values[:, None])
         return best
 
     @property
-    def nodes(self) -> npt.NDArray[np.bool_]:
+    def nodes(self) -> BoolArray:
         """Which states some member has at each step: ``(horizon, number of states)``."""
         there = np.zeros((self.horizon, len(self.states)), dtype=np.bool_)
-        there[self._steps, self._codes] = True
+        there[np.arange(self.horizon), self._codes] = True
         return there
 
     @property
-    def edges(self) -> npt.NDArray[np.bool_]:
+    def edges(self) -> BoolArray:
         """Which two states some member has in succession: ``(horizon − 1, states, states)``."""
         n, codes = len(self.states), self._codes
         there = np.zeros((self.horizon - 1, n, n), dtype=np.bool_)
-        there[self._steps[:-1], codes[:, :-1], codes[:, 1:]] = True
+        there[np.arange(self.horizon - 1), codes[:, :-1], codes[:, 1:]] = True
         return there
-
-    def plot(self, truth: Any = None, ax: Any = None) -> Any:
-        """Draw the set over its horizon; see `definetti.plots.plot_set`."""
-        from definetti.plots import plot_set
-
-        return plot_set(self, truth, ax)
 
     def p_value(self, sequence: Any) -> float:
         """Return the p-value of any sequence of known states, member or not.
 
         Of a member only, where the p-values of the others were not noted.
         """
-        path = coded(sequence, self.states, self.horizon)
-        if path is None:
-            raise KeyError(
-                f"{short(sequence)} is not a sequence of {self.horizon} known states; "
-                "ConformalHMM.p_value takes any labels"
-            )
+        path = self._read(sequence, "; ConformalHMM.p_value takes any labels")
         if self.all_p_values is not None:
             place = 0
             for code in path.tolist():
                 place = place * len(self.states) + code
             return float(self.all_p_values[place])
-        key = tuple(self.states[code] for code in path.tolist())
+        key = self._labels(path)
         if key not in self._places:
             raise KeyError(
                 f"{key} is not in the set, which notes the p-values of its members alone; "
@@ -195,16 +170,11 @@ class PredictionSet(BaseSet):
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the frame; the first of these that is installed if left out.
         """
-        backend = backend or installed()
         labels = dict(zip(self.states, column_labels(self.states, backend), strict=True))
         steps = {
             f"step_{k + 1}": [labels[s[k]] for s in self.sequences] for k in range(self.horizon)
         }
-        return nw.from_dict({**steps, "p_value": self.p_values}, backend=backend).to_native()
-
-    @property
-    def _steps(self) -> IntArray:
-        return np.arange(self.horizon)
+        return make_frame({**steps, "p_value": self.p_values}, backend)
 
     @property
     def _codes(self) -> IntArray:
@@ -213,20 +183,10 @@ class PredictionSet(BaseSet):
         codes = [[places[label] for label in sequence] for sequence in self.sequences]
         return np.array(codes, dtype=np.int64).reshape(len(self), self.horizon)
 
-    def _key(self, sequence: Any) -> Sequence:
-        """Read a sequence of labels; at horizon 1 the bare label will do."""
-        if hashable(sequence):
-            if isinstance(sequence, tuple) and sequence in self._places:
-                return sequence
-            if self.horizon == 1 and (sequence,) in self._places:
-                return (sequence,)
-        return tuple(listed(sequence, "sequence"))
-
     def _headline(self) -> str:
-        number = powered(len(self.states), self.horizon)
-        line = f"{len(self):,} of {number} sequences of {self.horizon:,}"
-        line += f" step{'s' if self.horizon > 1 else ''}"
-        return f"{line}, {promise(self.confidence_level, self.exact, self.given)}"
+        line = f"{len(self):,} of {powered(len(self.states), self.horizon)} sequences"
+        promised = promise(self.confidence_level, self.exact, self.given)
+        return f"{line} of {self._write_steps()}, {promised}"
 
     def _rows(self) -> list[str]:
         return [f"p = {p}  {'  '.join(labels)}" for *labels, p in self._table()[1]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -10,10 +10,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti.engine.promise import write_condition
-from definetti.levels.by_state import ConfidenceLevel, write_at_least
-from definetti.sets.base import BaseStepwiseSet, BoolArray, coded, short
-from definetti.sets.guarantees import check_guarantee
+from definetti._system.checks import checked_limit
+from definetti.levels.by_state import ConfidenceLevel
+from definetti.sets.base import BaseStepwiseSet, BoolArray, coded
+from definetti.sets.guarantees import read_guarantee
+from definetti.sets.wording import promise_by_step
 from definetti.symmetry.base import LAST
 
 
@@ -23,18 +24,12 @@ class StepSets(BaseStepwiseSet):
 
     Attributes
     ----------
-    states : all labels there are
-    confidence_level : the level asked for, a dict where last states have levels of their own
+    states, confidence_level, method, exact, given, note : as in `BasePredictionSet`
     guarantee : "all", "steps" or "errors": what is promised
     max_errors : how many steps may be wrong, for "errors"
     limit : the largest nonconformity, one minus the probability, of a state in the set of its step
     last_limits : (number of states,) the same for each state at the last step; `limit` if None
-    note : what it does not say, where too few windows of the past leave nothing out
-    method : how the sets were made
-    exact : whether the promise holds in finite samples
     marginals : (horizon, number of states) probability of each state at each step by the model
-    given : given which state that holds: the "last state", the "present state", averaged over its
-        visits, or the "present state, at any time"; "with its memory" where it has one
     allow_empty : whether a step may have no state; else it has its most probable one, and the
         promise is kept all the more
 
@@ -46,8 +41,6 @@ class StepSets(BaseStepwiseSet):
     [('a',), ('a', 'b')]
     >>> s.wrong(("a", "c")), ("a", "b") in s
     (1, True)
-    >>> StepSets(("a", "b", "c"), 0.9, "steps", 0, 0.4, "by hand", True, marginals).steps
-    [('a',), ()]
     >>> filled = StepSets(
     ...     ("a", "b", "c"), 0.9, "steps", 0, 0.4, "by hand", True, marginals, allow_empty=False
     ... )
@@ -69,7 +62,13 @@ class StepSets(BaseStepwiseSet):
     allow_empty: bool = True
 
     def __post_init__(self) -> None:
-        check_guarantee(self.guarantee, self.max_errors)  # what is promised is said in its words
+        read_guarantee(self.guarantee)
+        checked_limit(self.max_errors, "max_errors")
+        if self.max_errors and self.guarantee != "errors":
+            raise ValueError(
+                f"max_errors={self.max_errors} is for guarantee='errors', and guarantee is "
+                f"{self.guarantee!r}"
+            )
 
     @property
     def horizon(self) -> int:
@@ -108,7 +107,7 @@ class StepSets(BaseStepwiseSet):
     @property
     def best(self) -> tuple[Hashable, ...]:
         """The most probable state of each step."""
-        return tuple(self.states[code] for code in self.marginals.argmax(axis=1).tolist())
+        return self._labels(self.marginals.argmax(axis=1))
 
     @property
     def sequences(self) -> NoReturn:
@@ -123,40 +122,22 @@ class StepSets(BaseStepwiseSet):
 
     def wrong(self, sequence: Any) -> int:
         """Return at how many steps a sequence is outside of the set."""
-        path = coded(sequence, self.states, self.horizon)
-        if path is None:
-            raise KeyError(f"{short(sequence)} is not a sequence of {self.horizon} known states")
-        return int((~self.nodes[np.arange(self.horizon), path]).sum())
+        return int((~self.nodes[np.arange(self.horizon), self._read(sequence)]).sum())
 
     def __contains__(self, sequence: Any) -> bool:
         path = coded(sequence, self.states, self.horizon)
         return path is not None and self.wrong(sequence) <= self.max_errors
-
-    def plot(self, truth: Any = None, ax: Any = None) -> Any:
-        """Draw the sets; see `definetti.plots.plot_set`."""
-        from definetti.plots import plot_set
-
-        return plot_set(self, truth, ax)
 
     def _on_filling(self) -> str:
         steps = f"{int(self.filled_steps.sum()):,} of {self.horizon:,} steps"
         return f"nothing is plausible at this level at {steps}; the most probable is shown"
 
     def _headline(self) -> str:
-        line = f"{self.widths.mean():.2f} of {len(self.states)} states per step, "
-        line += f"{self.horizon:,} step{'s' * (self.horizon > 1)}"
-        if not self.exact:
-            return f"{line}; level {write_at_least(self.confidence_level, '')} NOT guaranteed"
-        level = write_at_least(self.confidence_level)
-        if self.guarantee == "steps":
-            promised = f"of all steps a share {level} is right on average"
-            if isinstance(self.confidence_level, Mapping):
-                promised = f"the share of steps that are right is on average {level}"
-        elif self.max_errors:
-            promised = f"at most {self.max_errors} wrong with probability {level}"
-        else:
-            promised = f"all right together with probability {level}"
-        return f"{line}; {promised}{write_condition(self.given)}"
+        width = f"{self.widths.mean():.2f} of {len(self.states)} states per step"
+        promised = promise_by_step(
+            self.confidence_level, self.exact, self.given, self.guarantee, self.max_errors
+        )
+        return f"{width}, {self._write_steps()}; {promised}"
 
 
 def _no_sequences(name: str) -> AttributeError:
