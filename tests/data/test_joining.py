@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from definetti import ConformalHMM
-from definetti.data.series import Part, joined
+from definetti.data.parts import Part, joined
 from definetti.emissions import Categorical, Gaussian, Mixed, Poisson
 
 RNG = np.random.default_rng(0)

@@ -19,11 +19,7 @@ MOST_CELLS = 2**29
 
 
 def is_long(n_states: int, horizon: int, max_candidates: Any) -> bool:
-    """Tell whether there are more candidates than may be listed, without writing their number.
-
-    >>> is_long(2, 3, 8), is_long(2, 4, 8), is_long(1, 9, 8)
-    (False, True, True)
-    """
+    """Tell whether there are more candidates than may be listed, without writing their number."""
     most = int(max_candidates)
     if horizon > most or n_states == 1:
         return horizon > most
@@ -36,17 +32,6 @@ def is_slow(n_states: int, horizon: int, length: int, shared: bool, recent: int 
     By the number of operations, a nanosecond each on the machine that they were measured on
     (`python -m benchmarks refitted`): what is decided is the same on every machine. One step ahead
     never is.
-
-    Parameters
-    ----------
-    length : how many steps are labelled
-    shared : whether candidates share the likelihoods of states that they leave alone
-    recent : at most how many windows of each state are compared with
-
-    Examples
-    --------
-    >>> is_slow(11, 3, 20_000, True, 200), is_slow(11, 3, 20_000, False, None)
-    (False, True)
     """
     if horizon == 1 or is_long(n_states, horizon, SECOND):
         return horizon > 1  # their number need not be written
@@ -59,12 +44,7 @@ def is_slow(n_states: int, horizon: int, length: int, shared: bool, recent: int 
 
 
 def check_listing(n_states: int, horizon: Any, max_candidates: Any, way: Callable[[], str]) -> None:
-    """Refuse to list more candidates than were allowed, before any memory is taken.
-
-    Parameters
-    ----------
-    way : says what is left to be done for sets that need no list; nothing where there are any
-    """
+    """Refuse to list more candidates than were allowed, before any memory is taken."""
     if not is_long(n_states, horizon, max_candidates):
         return
     steps = checked_number(horizon, "horizon")
@@ -83,21 +63,13 @@ def check_listing(n_states: int, horizon: Any, max_candidates: Any, way: Callabl
 
 
 def powered(base: int, exponent: int) -> str:
-    """Write a power in full where a person could read it.
-
-    >>> powered(3, 4), powered(20, 1000)
-    ('81', '20^1000')
-    """
+    """Write a power in full where a person could read it."""
     readable = base < 2 or (exponent < 50 and exponent * np.log10(base) < 15)
     return f"{base**exponent:,}" if readable else f"{base}^{exponent}"
 
 
 def all_candidates(n_states: int, horizon: int) -> IntArray:
-    """List all state sequences, ``(n_states ** horizon, horizon)``.
-
-    >>> all_candidates(2, 2).tolist()
-    [[0, 0], [0, 1], [1, 0], [1, 1]]
-    """
+    """List all state sequences, ``(n_states ** horizon, horizon)``."""
     return np.array(list(product(range(n_states), repeat=horizon)), dtype=np.int64)
 
 
@@ -109,14 +81,7 @@ def check_size(
     listing: bool,
     way: Callable[[], str],
 ) -> None:
-    """Refuse steps that there is no room for, before any memory is taken.
-
-    Parameters
-    ----------
-    fixed : whether the model is fixed and candidates are compared by their last state alone
-    listing : whether all candidates are asked about, not one of them
-    way : says what is left to be done where they are not
-    """
+    """Refuse steps that there is no room for, before any memory is taken."""
     if horizon is None:
         return
     checked_number(horizon, "horizon")

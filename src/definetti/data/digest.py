@@ -24,16 +24,6 @@ def digest(
     """Return a number for a labelled segment, going on from that of what came before.
 
     It is the same however the data came in, all at once or step by step.
-
-    Examples
-    --------
-    >>> from definetti.emissions import Categorical
-    >>> table, y = Categorical().encode(["wet", "dry", "wet"], None, "observations")
-    >>> x = np.array([0, 1, 0])
-    >>> first = digest(Categorical(), table, y[:1], x[:1])
-    >>> whole = digest(Categorical(), table, y, x)
-    >>> digest(Categorical(), table, y[1:], x[1:], first) == whole, first == whole
-    (True, False)
     """
     if not len(observations):
         return start

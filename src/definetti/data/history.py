@@ -25,14 +25,6 @@ class LRUCache:
     What it returns is what was found or made, never read again: another thread may have put
     something else in its place, or grown the memory over it. It is empty in a copy or a pickle,
     where all of it can be worked out again.
-
-    Examples
-    --------
-    >>> notes = LRUCache(settings=2)
-    >>> [notes.recall(horizon, "scores", lambda: horizon**2) for horizon in (3, 4, 5, 4)]
-    [9, 16, 25, 16]
-    >>> len(notes)
-    2
     """
 
     def __init__(self, settings: int = SETTINGS) -> None:
@@ -421,12 +413,7 @@ class Completion(NamedTuple):
 
 
 def restrict_history(completion: Completion, times: IntArray) -> History:
-    """Return a candidate and some steps of its history, earlier segments included, as a history.
-
-    Parameters
-    ----------
-    times : (K,) the steps, each with the transition that led to it
-    """
+    """Return a candidate and some steps of its history, earlier segments included, as a history."""
     past, n = completion.history, completion.n_states
     check_indices(times, 0, len(past), "steps to learn from")
     check_indices(completion.states, 0, n, "states")

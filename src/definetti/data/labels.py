@@ -30,12 +30,7 @@ def require(sound: Any, what: str) -> None:
 
 
 def check_indices(values: Any, low: int, end: int, name: str) -> None:
-    """Refuse anything but an array of whole numbers from `low` up to, and without, `end`.
-
-    >>> check_indices(np.array([0, 7]), 0, 5, "states")
-    Traceback (most recent call last):
-    ValueError: states must be whole numbers from 0 to 4, got 7
-    """
+    """Refuse anything but an array of whole numbers from `low` up to, and without, `end`."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
         kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
         raise ValueError(f"{name} must be an array of whole numbers, got {kind}")
@@ -45,12 +40,7 @@ def check_indices(values: Any, low: int, end: int, name: str) -> None:
 
 
 def check_shape(values: Any, shape: tuple[int, ...], name: str) -> None:
-    """Refuse anything but an array of a shape.
-
-    >>> check_shape(np.zeros(3), (2,), "limits")
-    Traceback (most recent call last):
-    ValueError: limits must have the shape (2,), got (3,)
-    """
+    """Refuse anything but an array of a shape."""
     found = values.shape if isinstance(values, np.ndarray) else type(values).__name__
     if found != shape:
         raise ValueError(f"{name} must have the shape {shape}, got {found}")
@@ -120,11 +110,7 @@ def plain(values: Any) -> Any:
 
 
 def plain_label(label: Any) -> Any:
-    """Return a label of NumPy's as the Python value that it equals, and any other as it is.
-
-    >>> plain_label(np.str_("sun")), plain_label((np.int64(1), "a"))
-    ('sun', (1, 'a'))
-    """
+    """Return a label of NumPy's as the Python value that it equals, and any other as it is."""
     if isinstance(label, (np.str_, np.bytes_, np.number, np.bool_)) and not isinstance(
         label, np.timedelta64
     ):
@@ -142,11 +128,7 @@ def plain_labels(labels: list[Any]) -> list[Any]:
 
 
 def array_of(labels: Iterable[Hashable]) -> npt.NDArray[Any]:
-    """Return labels as an array, of their own type where they have one that arrays know.
-
-    >>> array_of(["sun", "rain"]), array_of([1, "b"])
-    (array(['sun', 'rain'], dtype='<U4'), array([1, 'b'], dtype=object))
-    """
+    """Return labels as an array, of their own type where they have one that arrays know."""
     found = list(labels)
     if len({type(label) for label in found}) == 1 and type(found[0]) in (str, int, float, bool):
         return np.array(found)
@@ -174,11 +156,7 @@ def readable(values: Any, name: str = "observations") -> Any:
 
 
 def listed(values: Any, name: str) -> list[Any]:
-    """Read a list, tuple, NumPy array, pandas or polars series as a list of labels.
-
-    >>> listed(np.array(["sun", "rain"]), "states")
-    ['sun', 'rain']
-    """
+    """Read a list, tuple, NumPy array, pandas or polars series as a list of labels."""
     if type(values) in (list, tuple):  # what most are; to ask what else they may be takes longer
         return plain_labels(list(values))
     values = plain(values)
@@ -215,9 +193,6 @@ def each_once(labels: list[Any]) -> list[Any] | None:
     """Return the labels that there are, in the order of their coming; None if one cannot be one.
 
     To look at a million labels takes longer than all that is done with those that there are.
-
-    >>> each_once(["sun", "rain", "sun"]), each_once([["sun"]])
-    (['sun', 'rain'], None)
     """
     try:
         return list(dict.fromkeys(labels))
@@ -235,11 +210,7 @@ def hashable(label: object) -> bool:
 
 
 def piece(values: Any, begin: int, end: int) -> Any:
-    """Return a segment of a sequence or of a frame, of the type that it has.
-
-    >>> piece(np.array([1, 2, 3]), 1, 3)
-    array([2, 3])
-    """
+    """Return a segment of a sequence or of a frame, of the type that it has."""
     native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, (nw.DataFrame, nw.Series)):
         return native[begin:end].to_native()

@@ -13,11 +13,7 @@ from definetti.data.labels import listed, readable
 
 
 def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
-    """Return how many steps each sequence has; all are one sequence if left out.
-
-    >>> read_lengths([2, 3], 5, "states")
-    array([2, 3])
-    """
+    """Return how many steps each sequence has; all are one sequence if left out."""
     if lengths is None:
         return np.array([total])
     if not isinstance(lengths, Iterable):
@@ -38,11 +34,7 @@ def read_lengths(lengths: Any, total: int, name: str) -> IntArray:
 
 
 def training_length(train_size: Any, total: int, unit: str = "steps") -> int:
-    """Return how many a share, or a number, of steps or units is; some must remain.
-
-    >>> training_length(0.5, 301), training_length(3, 5, "units")
-    (150, 3)
-    """
+    """Return how many a share, or a number, of steps or units is; some must remain."""
     share = isinstance(train_size, (float, np.floating)) and 0 < train_size < 1
     number = isinstance(train_size, (int, np.integer)) and not isinstance(train_size, bool)
     if not share and not (number and train_size >= 1):
@@ -63,19 +55,12 @@ def training_cut(train_size: Any, lengths: IntArray) -> int:
     """Return how many steps of a history in segments train.
 
     What comes before the last segment cannot calibrate, and trains in any case.
-
-    >>> training_cut(0.5, np.array([60, 40])), training_cut(0.7, np.array([60, 40]))
-    (60, 70)
     """
     return max(training_length(train_size, int(lengths.sum())), int(lengths[:-1].sum()))
 
 
 def is_nested(states: Any) -> bool:
-    """Tell whether states are a list of sequences; a tuple is a label.
-
-    >>> is_nested([["sun", "rain"], ["sun"]]), is_nested(["sun", "rain"]), is_nested([(1, 2)])
-    (True, False, False)
-    """
+    """Tell whether states are a list of sequences; a tuple is a label."""
     if not isinstance(states, (list, tuple)) or not states:
         return False
     first = nw.from_native(states[0], allow_series=True, pass_through=True)
@@ -83,21 +68,13 @@ def is_nested(states: Any) -> bool:
 
 
 def join_states(states: Sequence[Any]) -> tuple[list[Any], list[int]]:
-    """Return the labels of all sequences, one after the other, and how many each has.
-
-    >>> join_states([["sun", "rain"], ["sun"]])
-    (['sun', 'rain', 'sun'], [2, 1])
-    """
+    """Return the labels of all sequences, one after the other, and how many each has."""
     each = [listed(one, f"states[{k}]") for k, one in enumerate(states)]
     return [label for one in each for label in one], list(map(len, each))
 
 
 def join_observations(sequences: Any, name: str = "observations") -> tuple[Any, list[int]]:
-    """Return the observations of a list of sequences, one after the other, and how many each has.
-
-    >>> join_observations([np.zeros((2, 3)), np.ones((1, 3))])[0].shape
-    (3, 3)
-    """
+    """Return the observations of all sequences, one after the other, and how many each has."""
     if not isinstance(sequences, (list, tuple)) or not sequences:
         raise TypeError(f"{name} must be a list of sequences, got {type(sequences).__name__}")
     each = [readable(one, f"{name}[{k}]") for k, one in enumerate(sequences)]

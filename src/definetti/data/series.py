@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -22,7 +22,6 @@ from definetti.data.labels import (
     is_missing,
     kind_name,
     listed,
-    piece,
     plain_label,
     readable,
 )
@@ -40,81 +39,6 @@ from definetti.data.timing import (
     without_index,
 )
 from definetti.exceptions import HoleWarning
-
-
-class Part(NamedTuple):
-    """Labelled data that came in together.
-
-    Attributes
-    ----------
-    observations, labels : as they came
-    shape : how the observations came, in the words of `definetti.emissions.choice.Kinds`
-    """
-
-    observations: Any
-    labels: list[Any]
-    shape: str
-
-
-def joined(parts: Iterable[Part]) -> list[Part]:
-    """Put together what came one after the other in the same form.
-
-    >>> joined([Part([1, 2], ["a", "b"], "single"), Part(np.array([3]), ["a"], "single")])
-    [Part(observations=[1, 2, 3], labels=['a', 'b', 'a'], shape='single')]
-    """
-    runs: list[list[Part]] = []
-    form: Hashable = None
-    for part in parts:
-        own = _form(part)
-        # A list in which all is missing goes with any other.
-        empty = "nothing" in (form, own) and isinstance(form, str) and isinstance(own, str)
-        if not runs or not (own == form or empty):
-            runs.append([])
-        form = form if runs[-1] and own == "nothing" else own
-        runs[-1].append(part)
-    return [run[0] if len(run) == 1 else _joined(run) for run in runs]
-
-
-def split(part: Part, at: int) -> list[Part]:
-    """Cut what came in together in two; one of the two may be all of it.
-
-    >>> [part.labels for part in split(Part(None, ["a", "b", "a"], ""), 2)]
-    [['a', 'b'], ['a']]
-    """
-    seen, labels, shape = part
-    if not 0 < at < len(labels):
-        return [part]
-    ends = (0, at), (at, len(labels))
-    cut = [None if seen is None else piece(seen, begin, end) for begin, end in ends]
-    return [Part(cut[k], labels[begin:end], shape) for k, (begin, end) in enumerate(ends)]
-
-
-def _form(part: Part) -> Hashable:
-    """Tell what can be put together: columns of the same names and types, else lists alike."""
-    if part.shape != "columns":
-        return part.shape
-    frame = nw.from_native(part.observations, eager_only=True)
-    return frame.implementation, *frame.schema.items()
-
-
-def _joined(run: list[Part]) -> Part:
-    labels = [label for part in run for label in part.labels]
-    if run[0].observations is None:  # a plain chain
-        return Part(None, labels, run[0].shape)
-    shape = next((part.shape for part in run if part.shape != "nothing"), "nothing")
-    if shape == "columns":
-        frames = [nw.from_native(part.observations, eager_only=True) for part in run]
-        return Part(nw.concat(frames).to_native(), labels, shape)
-    return Part([value for part in run for value in _listed(part)], labels, shape)
-
-
-def _listed(part: Part) -> list[Any]:
-    values = part.observations
-    if isinstance(values, list):
-        return values
-    if isinstance(values, np.ndarray) and values.ndim > 1:
-        return list(values.tolist())
-    return listed(values, "observations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,24 +121,7 @@ def read_series(
     cut: bool = True,
     clocks: Mapping[Hashable, Clock | None] | None = None,
 ) -> SeriesRows:
-    """Read which series each row belongs to, and cut each where its times have a hole.
-
-    Parameters
-    ----------
-    groups : (T,) a label for each row; the rows of a series need not stand together
-    rows : T, how many there must be
-    order : (T,) what the rows of each series are sorted by, a time say; as they come if left out
-    lengths : how long the segments are, one after the other, between which there are gaps
-    index : the times of rows, if there is an index of them; those of `order` come first
-    cut : whether series are cut at holes, with a warning
-    clocks : the time at the end of the rows that each series follows, where there are such rows
-
-    Examples
-    --------
-    >>> found = read_series(["Ann", "Bob", "Ann"], 3, order=[5, 1, 2])
-    >>> found.names, found.rows, found.lengths
-    (('Ann', 'Bob'), array([2, 0, 1]), array([2, 1]))
-    """
+    """Read which series each row belongs to, and cut each where its times have a hole."""
     labels = listed(groups, "groups")
     if len(labels) != rows:
         raise ValueError(
@@ -263,11 +170,7 @@ def read_series(
 def take_series(
     observations: Any, states: Any, groups: Any, order: Any = None, lengths: Any = None
 ) -> tuple[Any, list[Any], IntArray]:
-    """Return observations and states series after series, and how long all segments are.
-
-    >>> take_series(["a", "b", "c"], ["x", "y", "z"], ["Ann", "Bob", "Ann"])
-    (['a', 'c', 'b'], ['x', 'z', 'y'], array([2, 1]))
-    """
+    """Return observations and states series after series, and how long all segments are."""
     labels = checked_states(states)
     check_aligned(
         {"observations": observations, "states": states, "groups": groups, "order": order}
@@ -283,9 +186,6 @@ def take_labelled(
     """Return what `take_series` does of the rows that have a state, and which rows these are.
 
     A row without a state, None, is a gap: what comes after it is a segment of its own.
-
-    >>> take_labelled(list("abcd"), ["x", None, "y", "z"], ["Ann", "Ann", "Bob", "Ann"])
-    (['a', 'd', 'c'], ['x', 'z', 'y'], array([1, 1, 1]), array([0, 3, 2]))
     """
     labels = listed(states, "states")
     check_aligned(
@@ -306,9 +206,6 @@ def drop_unlabelled(
 
     A row without a state is a gap: what comes after it is a segment of its own. None, twice, where
     there is no such row.
-
-    >>> drop_unlabelled(["x", None, "y", "z"], ["Ann", "Ann", "Bob", "Ann"])
-    (array([0, 3, 2]), array([1, 1, 1]))
     """
     missing = np.array([is_missing(label) for label in listed(states, "states")], dtype=np.bool_)
     if not missing.any():
@@ -322,18 +219,7 @@ def drop_unlabelled(
 
 
 def sort_rows(observations: Any, rows: IntArray, total: int, name: str = "observations") -> Any:
-    """Return the observations of some rows, in their order; None for plain chains.
-
-    Parameters
-    ----------
-    total : how many observations there must be: one for each state
-    name : what the observations are called in an error
-
-    Examples
-    --------
-    >>> sort_rows(["a", "b", "c"], np.array([2, 0]), 3)
-    ['c', 'a']
-    """
+    """Return the observations of some rows, in their order; None for plain chains."""
     seen = readable(observations, name)
     if seen is None:
         return None
@@ -342,11 +228,7 @@ def sort_rows(observations: Any, rows: IntArray, total: int, name: str = "observ
 
 
 def at_rows(values: Any, rows: IntArray) -> Any:
-    """Return some rows of a sequence or of a frame, of the type that it has.
-
-    >>> at_rows(["a", "b", "c"], np.array([0, 2]))
-    ['a', 'c']
-    """
+    """Return some rows of a sequence or of a frame, of the type that it has."""
     native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return native[rows.tolist(), :].to_native()

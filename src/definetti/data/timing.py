@@ -118,13 +118,7 @@ def read_rows(
     clock: Clock | None = None,
     name: str = "observations",
 ) -> Rows:
-    """Read labelled rows, and cut them where a time index has a hole, with a warning.
-
-    Parameters
-    ----------
-    lengths : of the segments that they are cut into already
-    clock : the time at the end of the history that they follow
-    """
+    """Read labelled rows, and cut them where a time index has a hole, with a warning."""
     seen, labels = readable(observations, name), checked_states(states)
     check_aligned({name: seen, "states": states})
     each = read_lengths(lengths, len(labels), "states")
@@ -177,13 +171,7 @@ def check_following(observations: Any, clock: Clock | None, name: str) -> None:
 
 
 def rows_until_hole(times: Times, clock: Clock | None, name: str) -> tuple[int, str]:
-    """Return how many rows follow the history before a hole comes, and why it is not all of them.
-
-    Parameters
-    ----------
-    times : of rows without labels, in rising order
-    clock : the time at the end of the history
-    """
+    """Return how many rows follow the history before a hole, and why it is not all of them."""
     known = clock if clock is not None and clock.kind == times.kind else None
     if known is not None and known.precedes_hole(times, name):
         return 0, (
@@ -219,14 +207,6 @@ def find_holes(
     Where more than a tenth of a series' steps are so long, and more than two, its times are
     irregular, and no step tells of missing rows: none is a hole then, unless earlier rows were
     regular.
-
-    Parameters
-    ----------
-    times : of rows, series after series
-    begins : (T,) which rows begin a segment, so that no step leads to them
-    remedy : what to do if there is no hole
-    owners, names : (T,) the series of each row by its number, and what series are called
-    usual : the usual step, of all series or of each, where it is known from earlier rows; else 0
     """
     owners = np.zeros(len(begins), dtype=np.int64) if owners is None else owners
     number = int(owners.max(initial=0)) + 1
@@ -272,11 +252,7 @@ def are_many(holes: Any, steps: Any) -> Any:
 
 
 def _medians(steps: npt.NDArray[Any], owners: IntArray, number: int) -> FloatArray:
-    """Return the median step of each series; 0 where there is none.
-
-    >>> _medians(np.array([1, 9, 1, 5]), np.array([0, 0, 0, 2]), 3)
-    array([1., 0., 5.])
-    """
+    """Return the median step of each series; 0 where there is none."""
     found = np.zeros(number)
     counts = np.bincount(owners, minlength=number)
     some, first = counts > 0, counts.cumsum() - counts
@@ -287,14 +263,7 @@ def _medians(steps: npt.NDArray[Any], owners: IntArray, number: int) -> FloatArr
 
 
 def check_forward(times: Times, begins: BoolArray, remedy: str, repeats: bool = False) -> None:
-    """Refuse times that go back or stand still where rows are taken to follow each other.
-
-    Parameters
-    ----------
-    begins : (T,) which rows begin a segment, so that no step leads to them
-    remedy : what else to do about it
-    repeats : whether times may be equal, where they were looked at for that before
-    """
+    """Refuse times that go back or stand still where rows are taken to follow each other."""
     steps = np.diff(times.values)
     back = (steps < 0) & ~begins[1:]
     if back.any():
@@ -355,12 +324,7 @@ def read_index(*values: Any) -> Times | None:
 
 
 def read_times(values: list[Any]) -> Times | None:
-    """Return the times that rows are sorted by, if they are dates or numbers: all of one kind.
-
-    >>> read_times([date(2024, 1, 1), date(2024, 1, 2)])
-    Times(kind='dates', values=array([1704067200000000, 1704153600000000]))
-    >>> read_times(["monday", "tuesday"])
-    """
+    """Return the times that rows are sorted by, if they are dates or numbers: all of one kind."""
     kinds = set(map(type, values))
     if all(issubclass(kind, Real) and not issubclass(kind, bool) for kind in kinds):
         try:
@@ -428,22 +392,14 @@ def _counts_rows(index: Any) -> bool:
 
 
 def write_time(kind: str, value: Any) -> str:
-    """Write a time for a message.
-
-    >>> write_time("dates", 3_600 * SECOND), write_time("numbers", 7.0)
-    ('1970-01-01 01:00:00', '7')
-    """
+    """Write a time for a message."""
     if kind.startswith("dates"):
         return str(np.datetime64(int(value), "us").astype("M8[s]")).replace("T", " ")
     return write_step(kind, value)
 
 
 def write_step(kind: str, step: Any) -> str:
-    """Write the time between two rows for a message.
-
-    >>> write_step("dates", 10 * 3_600 * SECOND), write_step("numbers", 2.0)
-    ('10 h', '2')
-    """
+    """Write the time between two rows for a message."""
     if kind == "numbers":
         return f"{float(step):g}"
     name, unit = next(((n, u) for n, u in UNITS.items() if abs(step) >= u), ("s", SECOND))

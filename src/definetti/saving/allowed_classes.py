@@ -29,7 +29,7 @@ from definetti.data.labels import (
     is_array,
     require,
 )
-from definetti.data.series import Part
+from definetti.data.parts import Part
 from definetti.emissions import Emission
 from definetti.emissions.base import JudgedAlone
 from definetti.emissions.categorical import FixedCategorical

@@ -229,13 +229,7 @@ class BaseStepwiseSet(BasePredictionSet):
     __hash__ = None
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return a data frame, one row a step and state: whether it is in, and how probable.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The library of the frame; the first of these that is installed if left out.
-        """
+        """Return a data frame, one row a step and state: whether it is in, and how probable."""
         horizon, n = self.nodes.shape
         columns = {
             "step": np.repeat(np.arange(1, horizon + 1), n),

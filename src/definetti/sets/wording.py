@@ -23,13 +23,7 @@ ENOUGH = 20  # windows that a level may leave out, of those that are recommended
 
 
 def promise(confidence_level: ConfidenceLevel | None, exact: bool, given: str = LAST) -> str:
-    """Say what a set of sequences promises.
-
-    >>> promise(0.9, True, "present state")
-    'holding the truth with probability ≥ 0.9 given the present state, averaged over its visits'
-    >>> promise({"N1": 0.99, None: 0.8}, True)
-    'holding the truth with probability ≥ 0.99 where the last state is N1, ≥ 0.8 otherwise'
-    """
+    """Say what a set of sequences promises."""
     if confidence_level is None:
         return f"all candidates{'' if exact else ', p-values NOT valid'}"
     if not exact:
@@ -62,11 +56,7 @@ def short(value: object) -> str:
 
 
 class Size(NamedTuple):
-    """Two numbers between which the number of members lies; equal where it is known.
-
-    >>> Size(3, 3), Size(10**20, 2 * 10**20)
-    (3, 1.0e+20 to 2.0e+20)
-    """
+    """Two numbers between which the number of members lies; equal where it is known."""
 
     low: int
     high: int

@@ -147,11 +147,7 @@ class Symmetry(Named, ABC):
 
 
 def checked_recent(recent: Any) -> int:
-    """Return the largest number of windows to compare with; refuse what is no such number.
-
-    >>> checked_recent(200)
-    200
-    """
+    """Return the largest number of windows to compare with; refuse what is no such number."""
     if recent is None:
         return MOST_WINDOWS
     try:

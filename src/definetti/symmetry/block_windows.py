@@ -13,25 +13,18 @@ import numpy as np
 
 from definetti._system.arrays import IntArray, distinct_rows
 from definetti._system.compiled import cut_pieces, kernel
-from definetti._system.random import FEW, draw_below
+from definetti._system.random import FEW
 from definetti.data.history import Completion, Windows, stacked
+from definetti.symmetry.full import draw_unused
 
 
 class Blocks(NamedTuple):
-    """The completed sequence, and where it is cut.
-
-    Attributes
-    ----------
-    completion : the sequence
-    key : what the cuts in the history depend on
-    past : the cuts in the history, in order
-    new : the cuts in the candidate, the last of them at the end of the sequence
-    """
+    """The completed sequence, and where it is cut."""
 
     completion: Completion
-    key: tuple[int, ...]
-    past: IntArray
-    new: IntArray
+    key: tuple[int, ...]  # what the cuts in the history depend on
+    past: IntArray  # the cuts in the history, in order
+    new: IntArray  # those in the candidate, the last of them at the end of the sequence
 
     @property
     def number(self) -> int:
@@ -82,22 +75,10 @@ def cut_at_pair(completion: Completion, step: int = -1) -> Blocks:
 def _random_orders(rng: np.random.Generator, number: int, blocks: int, size: int) -> IntArray:
     """Draw the last few of `number` blocks in random order, without replacement."""
     orders = np.empty((size, blocks), dtype=np.int64)
-    # Which order has drawn a block last; a short one looks through what it drew instead.
     mark = np.zeros(number if blocks > FEW else 0, dtype=np.int64)
     for b in range(size):
         for k in range(blocks):
-            fresh = False
-            while not fresh:
-                block = draw_below(rng, number)
-                if blocks > FEW:
-                    fresh = mark[block] <= b
-                else:
-                    fresh = True
-                    for j in range(k):
-                        fresh = fresh and orders[b, j] != block
-            if blocks > FEW:
-                mark[block] = b + 1
-            orders[b, k] = block
+            orders[b, k] = draw_unused(rng, 0, number, orders[b, :k], mark, b + 1)
     return orders
 
 
@@ -141,36 +122,20 @@ PAD = -2  # before the beginning of a block
 
 
 class Tails(NamedTuple):
-    """Distinct block ends, for windows of ``h`` steps.
+    """Distinct block ends, for windows of ``h`` steps."""
 
-    Attributes
-    ----------
-    length : (D,) block length, ``h + 1`` if longer
-    states, observations : (D, h + 1) the elements, right-aligned, padded at the left
-    number : (D,) how many blocks end so
-    """
-
-    length: IntArray
-    states: IntArray
+    length: IntArray  # (D,) of the block, ``h + 1`` if longer
+    states: IntArray  # (D, h + 1) right-aligned, padded at the left
     observations: IntArray
-    number: IntArray
 
 
 class Levels(NamedTuple):
-    """Tails grouped by what they put into the last ``r`` places, for each ``r = 1 … h``.
+    """Tails grouped by what they put into the last ``r`` places, for each ``r = 1 … h``."""
 
-    Attributes
-    ----------
-    group : (h + 1, D) the group of each tail
-    first : (h + 1, G) one tail of each group
-    weight : (h + 1, G) how many blocks are in each group
-    size : (h + 1,) how many groups there are
-    """
-
-    group: IntArray
-    first: IntArray
-    weight: IntArray
-    size: IntArray
+    group: IntArray  # (h + 1, D) of each tail
+    first: IntArray  # (h + 1, G) one tail of each group
+    weight: IntArray  # (h + 1, G) how many blocks are in each group
+    size: IntArray  # (h + 1,) how many groups there are
 
 
 @kernel
@@ -191,15 +156,8 @@ def cut_tails(
     return length, tail, codes
 
 
-def distinct_tails(cuts: IntArray, states: IntArray, observations: IntArray, horizon: int) -> Tails:
-    """Group the blocks of a history by their ends."""
-    length, tail, codes = cut_tails(cuts, states, observations, horizon)
-    first, _, count = distinct_rows(np.concatenate([tail, codes], axis=1))
-    return Tails(length[first], tail[first], codes[first], count)
-
-
-def levels(tails: Tails) -> Levels:
-    """Group tails by their last ``r`` elements and the state before, for each ``r``."""
+def levels(tails: Tails, count: IntArray) -> Levels:
+    """Group tails, each of so many blocks, by what they put into the last places."""
     size, width = tails.states.shape
     group = np.zeros((width, size), dtype=np.int64)
     first = np.zeros((width, size), dtype=np.int64)
@@ -213,26 +171,17 @@ def levels(tails: Tails) -> Levels:
         number[r] = len(index)
         group[r] = inverse
         first[r, : len(index)] = index
-        np.add.at(weight[r], group[r], tails.number)
+        np.add.at(weight[r], group[r], count)
     return Levels(group, first, weight, number)
 
 
 @kernel
 def walk(
-    length: IntArray,
-    states: IntArray,
-    observations: IntArray,
-    group: IntArray,
-    first: IntArray,
-    weight: IntArray,
-    size: IntArray,
-    prefix_states: IntArray,
-    prefix_observations: IntArray,
-    cut_state: int,
-    number: int,
-    limit: int,
+    tails: Tails, groups: Levels, prefix: IntArray, cut_state: int, number: int, limit: int
 ) -> tuple[int, IntArray, IntArray, IntArray, IntArray]:
     """Visit every distinct window; the first number returned is −1 where there are too many."""
+    length, states, observations = tails
+    group, first, weight, size = groups
     horizon = states.shape[1] - 1
     drawn = min(horizon, number)
     start = np.empty(limit, dtype=np.int64)
@@ -250,7 +199,7 @@ def walk(
     while depth >= 0:
         r = left[depth]
         if depth == number:  # all blocks are used: the prefix fills the rest
-            tail_states, tail_codes, reach, available = prefix_states, prefix_observations, r + 1, 1
+            tail_states, tail_codes, reach, available = prefix[0], prefix[1], r + 1, 1
         else:
             k = following[depth]
             if k == size[r]:
@@ -298,109 +247,46 @@ def count_windows(blocks: Blocks, horizon: int, limit: int) -> tuple[Windows, In
     drawn = min(horizon, blocks.number)
     if drawn > 20 or perm(blocks.number, drawn) >= 2**62:  # 21! is more
         return None
-    history, new = blocks.completion.history, blocks.completion
-    found, start, window, codes, ways = _walked(
-        _past(blocks, horizon),
-        blocks.past,
-        blocks.new,
-        history.states,
-        history.observations,
-        new.states,
-        new.observations,
-        blocks.key[0],
-        horizon,
-        limit,
+    history, past, new = blocks.completion.history, blocks.past, blocks.new
+    # What stays in place: all up to the first cut.
+    cut = int(past[0] if len(past) else new[0])
+    prefix = np.full((2, horizon + 1), PAD)
+    elements = [blocks.completion.element(t) for t in range(max(cut - horizon, 0), cut + 1)]
+    prefix[:, -len(elements) :] = np.transpose(elements)
+    # No tail of the candidate's blocks reaches further back.
+    offset = max(len(history) - horizon, 0)
+    near_states = np.concatenate([history.states[offset:], blocks.completion.states])
+    near_codes = np.concatenate([history.observations[offset:], blocks.completion.observations])
+    cuts = np.concatenate([past[-1:], new]) - offset
+    added = Tails(*cut_tails(cuts, near_states, near_codes, horizon))
+    found, start, window, codes, ways = walk(
+        *_joined(*_past(blocks, horizon), added), prefix, blocks.key[0], blocks.number, limit
     )
     if found < 0:
         return None
     return Windows(start[:found], window[:found], codes[:found]), ways[:found]
 
 
-def _past(blocks: Blocks, horizon: int) -> tuple[IntArray, ...]:
+def _past(blocks: Blocks, horizon: int) -> tuple[Tails, Levels]:
     """Return the tails of the blocks that end in the history, and their levels."""
     history = blocks.completion.history
 
-    def make() -> tuple[IntArray, ...]:
+    def make() -> tuple[Tails, Levels]:
         cuts = blocks.past if len(blocks.past) else np.zeros(1, dtype=np.int64)
-        tails = distinct_tails(cuts, history.states, history.observations, horizon)
-        return (*tails[:3], *levels(tails))
+        length, tail, codes = cut_tails(cuts, history.states, history.observations, horizon)
+        first, _, count = distinct_rows(np.concatenate([tail, codes], axis=1))
+        tails = Tails(length[first], tail[first], codes[first])
+        return tails, levels(tails, count)
 
     return history.present.recall(("tails", horizon), blocks.key, make)
 
 
-@kernel
-def _walked(
-    tails: tuple[IntArray, ...],
-    past: IntArray,
-    new: IntArray,
-    states: IntArray,
-    observations: IntArray,
-    new_states: IntArray,
-    new_observations: IntArray,
-    cut_state: int,
-    horizon: int,
-    limit: int,
-) -> tuple[int, IntArray, IntArray, IntArray, IntArray]:
-    """Add the candidate's blocks to those of the history, and visit every distinct window."""
-    length = len(states)
-    # No tail of the candidate's blocks reaches further back.
-    offset = max(length - horizon, 0)
-    near_states = np.concatenate((states[offset:], new_states))
-    near_observations = np.concatenate((observations[offset:], new_observations))
-    cuts = np.concatenate((past[len(past) - 1 :], new)) if len(past) else new
-    added = cut_tails(cuts - offset, near_states, near_observations, horizon)
-    # What stays in place: all up to the first cut.
-    cut = past[0] if len(past) else new[0]
-    prefix_states = np.full(horizon + 1, PAD, dtype=np.int64)
-    prefix_observations = np.full(horizon + 1, PAD, dtype=np.int64)
-    for k in range(min(cut, horizon) + 1):
-        t = cut - k
-        prefix_states[horizon - k] = states[t] if t < length else new_states[t - length]
-        prefix_observations[horizon - k] = (
-            observations[t] if t < length else new_observations[t - length]
-        )
-    size, first, weight, number, group, all_states, codes = _joined(tails, added)
-    return walk(
-        size,
-        first,
-        weight,
-        number,
-        group,
-        all_states,
-        codes,
-        prefix_states,
-        prefix_observations,
-        cut_state,
-        len(past) + len(new) - 1,
-        limit,
-    )
-
-
-@kernel
-def _joined(
-    past: tuple[IntArray, ...], added: tuple[IntArray, ...]
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
+def _joined(tails: Tails, past: Levels, added: Tails) -> tuple[Tails, Levels]:
     """Add a candidate's blocks, each a group of its own: to merge equal ones gains nothing."""
-    length, states, observations, group, first, weight, size = past
-    new_length, new_states, new_observations = added
-    old, new, width = len(length), len(new_length), len(size)
-    both_group = np.empty((width, old + new), dtype=np.int64)
-    both_first = np.empty((width, old + new), dtype=np.int64)
-    both_weight = np.empty((width, old + new), dtype=np.int64)
-    for r in range(1, width):
-        both_group[r, :old] = group[r]
-        both_first[r, : size[r]] = first[r, : size[r]]
-        both_weight[r, : size[r]] = weight[r, : size[r]]
-        for k in range(new):
-            both_group[r, old + k] = size[r] + k
-            both_first[r, size[r] + k] = old + k
-            both_weight[r, size[r] + k] = 1
-    return (
-        np.concatenate((length, new_length)),
-        np.concatenate((states, new_states)),
-        np.concatenate((observations, new_observations)),
-        both_group,
-        both_first,
-        both_weight,
-        size + new,
-    )
+    old, new = len(tails.length), np.arange(len(added.length))
+    rows, places = np.arange(len(past.size))[:, None], past.size[:, None] + new
+    group = np.concatenate([past.group, places], axis=1)
+    first, weight = (np.pad(one, [(0, 0), (0, len(new))]) for one in (past.first, past.weight))
+    first[rows, places], weight[rows, places] = old + new, 1
+    every = Tails(*map(np.concatenate, zip(tails, added, strict=True)))
+    return every, Levels(group, first, weight, past.size + len(new))

@@ -67,14 +67,7 @@ class Spaced(Symmetry, name="spaced"):
 
 @kernel
 def spaced_ends(visits: IntArray, length: int, horizon: int, most: int = MOST_WINDOWS) -> IntArray:
-    """Return the ends of the latest spaced blocks but the last, latest first.
-
-    Parameters
-    ----------
-    visits : times of the visits to the last state in the history, in order
-    length : T, the length of the history
-    most : how many blocks, at most
-    """
+    """Return the ends of the latest spaced blocks but the last, latest first."""
     ends = np.empty(min(len(visits), most), dtype=np.int64)
     found, k = 0, len(visits) - 1
     bound = length - 1
@@ -174,11 +167,6 @@ class Past(Symmetry):
     """Compare with every window of the past, or every so many-th, whatever states it has.
 
     Not valid for a Markov chain: these windows are neither independent nor exchangeable.
-
-    Parameters
-    ----------
-    stride : int, default 1
-        How many steps lie between the ends of two windows, counted back from the new one.
     """
 
     stride: int = 1
@@ -196,17 +184,7 @@ class Past(Symmetry):
 
 
 def strided_ends(length: int, horizon: int, stride: int) -> IntArray:
-    """Return where windows of the past end, latest first.
-
-    Parameters
-    ----------
-    length : T, the length of the history; the new window ends at ``T + horizon − 1``
-
-    Examples
-    --------
-    >>> strided_ends(6, 2, 1), strided_ends(9, 2, 3)
-    (array([5, 4, 3, 2]), array([7, 4]))
-    """
+    """Return where windows of the past end, latest first."""
     last = length + horizon - 1 - stride
     beyond = max(last - length + 1, 0)  # by how much it ends too late
     return np.arange(last - -(-beyond // stride) * stride, horizon - 1, -stride)

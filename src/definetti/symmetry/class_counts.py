@@ -65,14 +65,7 @@ def count_classes(
     n_symbols: int,
     most: int,
 ) -> Classes | None:
-    """List the windows of the class of each candidate; None where they are not to be counted so.
-
-    Parameters
-    ----------
-    candidates, observations : (C, h) states, and (h,) codes, that follow the history
-    n_states, n_symbols : how many there are
-    most : windows that a class may have, and a tenth of the steps that it may take to count them
-    """
+    """List the windows of the class of each candidate; None where they are not to be counted so."""
     horizon, pool = candidates.shape[1], history.pool
     length = pool.length + horizon
     transitions, pooled = (padded(one.transitions, n_states, n_states) for one in (history, pool))
@@ -242,11 +235,6 @@ def _trails(
     """List the states of all windows of a class, that before them first, and their weights.
 
     As `trails`, with the ways to draw observations that `count_windows` has beside.
-
-    Parameters
-    ----------
-    left : (n, n) edge counts of the reversed sequence; they are changed on the way
-    sizes : (n,) how often each state occurs
     """
     n, found = len(left), 0
     paths = np.empty((n**horizon, horizon + 1), dtype=np.int64)

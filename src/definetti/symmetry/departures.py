@@ -107,25 +107,10 @@ class ForwardChain:
     To extend it costs the same for every new step, and to list the latest windows of a token costs
     by their number, however long the past is. One thread at a time.
 
-    Parameters
-    ----------
-    horizon : steps of each window
-    begins, owners, first : as in `TogetherDepartures`; by default all tokens are of one series
-
     Attributes
     ----------
     groups : (T,) at least, from which token the window departed that ends at each time; −1 for none
     parents : (T,) at least, the end of the window before it of the same token; −1 for none
-
-    Examples
-    --------
-    >>> chain = ForwardChain(horizon=2)
-    >>> chain.latest_ends(np.array([0, 0, 1, 0, 0]), 0, most=9)
-    array([2])
-    >>> chain.latest_ends(np.array([0, 0, 1, 0, 0, 0, 1]), 0, most=9)
-    array([5, 2])
-    >>> chain.latest_ends(np.array([0, 0, 1, 0, 0, 0, 1]), 0, most=1)
-    array([5])
     """
 
     def __init__(
@@ -228,11 +213,6 @@ def _in_any_order(states: IntArray, present: int, horizon: int, last: int) -> np
     whatever order they are walked (Diaconis & Fulton 1991), and fewer ways use no other cards. The
     window that comes last has no way back; so those ways are walked that are left when each end,
     the candidate's included, has been last once. They are the same for all orders.
-
-    Parameters
-    ----------
-    states : (T,) the history, from the first of its windows on
-    last : the last state of the candidate
     """
     length = len(states)
     kept = np.zeros(length, dtype=np.bool_)

@@ -35,61 +35,44 @@ class Exits(NamedTuple):
 
 
 def exits_of(completion: Completion) -> Exits:
-    """Return the edges of a completed sequence; those of its history are listed once.
-
-    >>> from definetti.data.history import History
-    >>> history = History(n_states=2)
-    >>> history.append(np.array([0, 0, 1]), np.array([0, 0, 0]))
-    >>> exits_of(Completion(history, np.array([1, 0]), np.array([0, 0]), 2))
-    Exits(begins=array([0, 2]), ends=array([2, 4]), ways=array([0, 1, 0, 1]), \
-counts=array([1, 1, 1, 1]))
-    """
-    history = completion.history
+    """Return the edges of a completed sequence; those of its history are listed once."""
+    history, n = completion.history, completion.n_states
 
     def listed() -> tuple[IntArray, IntArray, IntArray]:
         later, earlier = np.nonzero(history.transitions.T)
         return later, earlier, history.transitions[earlier, later]
 
-    edges = history.present.recall("exits", "listed", listed)
-    return Exits(*_joined(completion.n_states, *edges, *completion.moves))
+    later, earlier, counts = history.present.recall("exits", "listed", listed)
+    new_earlier, new_later = completion.moves
+    moves = np.concatenate([later * n + earlier, new_later * n + new_earlier])
+    edges, which = np.unique(moves, return_inverse=True)
+    number = np.zeros(len(edges), dtype=np.int64)
+    np.add.at(number, which, np.concatenate([counts, np.ones_like(new_later)]))
+    later, ways = np.divmod(edges, n)
+    begins, ends = (np.searchsorted(later, np.arange(n), side) for side in ("left", "right"))
+    return Exits(begins, ends, ways, number)
 
 
 @kernel
-def _joined(
-    n: int,
-    later: IntArray,
-    earlier: IntArray,
-    counts: IntArray,
-    new_earlier: IntArray,
-    new_later: IntArray,
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Put the steps of a candidate among the edges, each in its place."""
-    room = np.zeros(n, dtype=np.int64)
-    for v in later:
-        room[v] += 1
-    for v in new_later:
-        room[v] += 1
-    begins = room.cumsum() - room
-    ends = begins.copy()
-    ways = np.zeros(room.sum(), dtype=np.int64)
-    number = np.zeros(room.sum(), dtype=np.int64)
-    for e in range(len(later)):
-        v = later[e]
-        ways[ends[v]] = earlier[e]
-        number[ends[v]] = counts[e]
-        ends[v] += 1
-    for k in range(len(new_later)):
-        v, u = new_later[k], new_earlier[k]
-        e = begins[v] + np.searchsorted(ways[begins[v] : ends[v]], u)
-        if e == ends[v] or ways[e] != u:
-            for later_one in range(ends[v], e, -1):
-                ways[later_one] = ways[later_one - 1]
-                number[later_one] = number[later_one - 1]
-            ways[e] = u
-            number[e] = 0
-            ends[v] += 1
-        number[e] += 1
-    return begins, ends, ways, number
+def draw_unused(
+    rng: np.random.Generator, first: int, number: int, taken: IntArray, mark: IntArray, draw: int
+) -> int:
+    """Draw one of `number` places from `first` on that the same draw has not taken.
+
+    `mark` notes the last draw that took each place; where it is empty, those taken are looked at.
+    """
+    while True:
+        place = first + draw_below(rng, number)
+        if len(mark):
+            fresh = mark[place] < draw
+        else:
+            fresh = True
+            for other in taken:
+                fresh = fresh and other != place
+        if fresh:
+            if len(mark):
+                mark[place] = draw
+            return place
 
 
 @kernel
@@ -171,21 +154,7 @@ def draw_windows(
     new_observations: IntArray,
     size: int,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Draw windows of uniform members of the class.
-
-    Parameters
-    ----------
-    exits : the edges of the reversed sequence
-    root, last : the first and the last state of the sequence
-    times, begins, sizes : the times of the history on each state's shelf
-    observations : (T,) the codes of the history's observations
-    new_states, new_observations : (h,) the candidate's
-    size : how many windows to draw
-
-    Returns
-    -------
-    start (size,), states (size, horizon), observations (size, horizon)
-    """
+    """Draw windows of uniform members of the class."""
     n = len(exits.begins)
     total, outward = _cumulated(exits)
     left = exits.counts.copy()
@@ -198,7 +167,6 @@ def draw_windows(
     place = own.cumsum() - own
     new_place = (own - old).cumsum() - (own - old)
     new_codes = new_observations[np.argsort(new_states, kind="mergesort")]
-    # Which draw has taken a place last; a short window looks through what it took instead.
     mark = np.zeros(own.sum() if horizon > FEW else 0, dtype=np.int64)
     tree = np.full(n, -1, dtype=np.int64)
     grown = np.empty(n, dtype=np.int64)
@@ -227,18 +195,8 @@ def draw_windows(
             left[edge] -= 1
             total[v] -= 1
             # An observation of v's own that the window has not used yet.
-            fresh = False
-            while not fresh:
-                ticket = draw_below(rng, own[v])
-                if horizon > FEW:
-                    fresh = mark[place[v] + ticket] <= b
-                else:
-                    fresh = True
-                    for later in range(k + 1, horizon):
-                        fresh = fresh and taken[later] != place[v] + ticket
-            taken[k] = place[v] + ticket
-            if horizon > FEW:
-                mark[taken[k]] = b + 1
+            taken[k] = draw_unused(rng, place[v], own[v], taken[k + 1 :], mark, b + 1)
+            ticket = taken[k] - place[v]
             if ticket < old[v]:
                 codes[b, k] = observations[times[begins[v] + ticket]]
             else:
@@ -256,34 +214,25 @@ def draw_windows(
 Matrix = list[list[int]]
 
 
-def determinant(matrix: Matrix) -> int:
-    """Determinant of a matrix of whole numbers, by Bareiss' division-free elimination.
+def trees(exits: Matrix, root: int) -> int:
+    """Count the trees directed to the root on the states that still have exits.
 
-    >>> determinant([[2, -1], [-1, 3]])
-    5
+    It is the determinant of the Laplacian, by Bareiss' elimination without fractions. The leading
+    minors are above zero, or the whole is zero: no rows change places.
     """
-    a = [row[:] for row in matrix]
-    n, sign, previous = len(a), 1, 1
-    for k in range(n - 1):
-        pivot = next((i for i in range(k, n) if a[i][k]), None)
-        if pivot is None:
+    inner = [v for v, row in enumerate(exits) if v != root and any(row)]
+    a = [[-exits[v][u] for u in inner] for v in inner]
+    for k, v in enumerate(inner):
+        a[k][k] = sum(exits[v]) - exits[v][v]
+    previous = 1
+    for k in range(len(a) - 1):
+        if not a[k][k]:
             return 0
-        if pivot != k:
-            a[k], a[pivot], sign = a[pivot], a[k], -sign
-        for i in range(k + 1, n):
-            for j in range(k + 1, n):
+        for i in range(k + 1, len(a)):
+            for j in range(k + 1, len(a)):
                 a[i][j] = (a[i][j] * a[k][k] - a[i][k] * a[k][j]) // previous
         previous = a[k][k]
-    return sign * a[-1][-1] if n else 1
-
-
-def trees(exits: Matrix, root: int) -> int:
-    """Count the trees directed to the root on the states that still have exits."""
-    inner = [v for v, row in enumerate(exits) if v != root and any(row)]
-    laplacian = [[-exits[v][u] for u in inner] for v in inner]
-    for k, v in enumerate(inner):
-        laplacian[k][k] = sum(exits[v]) - exits[v][v]
-    return determinant(laplacian)
+    return a[-1][-1] if a else 1
 
 
 class Trail(NamedTuple):
@@ -320,14 +269,7 @@ def trails(exits: Matrix, root: int, last: int, horizon: int) -> Iterator[Trail]
 def count_windows(
     exits: IntArray, root: int, last: int, horizon: int, emissions: IntArray
 ) -> tuple[Windows, npt.NDArray[Any]]:
-    """List the distinct windows of the class with the number of members that have each.
-
-    Parameters
-    ----------
-    exits : (n, n) edge counts of the reversed sequence
-    emissions : (n, m + 1) how often each state came with each code; the first column is for
-        missing observations
-    """
+    """List the distinct windows of the class with the number of members that have each."""
     size = emissions.sum(axis=1).tolist()
     starts, paths, weights = [], [], []
     for trail in trails(exits.tolist(), root, last, horizon):
