@@ -286,7 +286,8 @@ def _joined(tails: Tails, past: Levels, added: Tails) -> tuple[Tails, Levels]:
     old, new = len(tails.length), np.arange(len(added.length))
     rows, places = np.arange(len(past.size))[:, None], past.size[:, None] + new
     group = np.concatenate([past.group, places], axis=1)
-    first, weight = (np.pad(one, [(0, 0), (0, len(new))]) for one in (past.first, past.weight))
+    # Places beyond the groups of a level are free.
+    first, weight = (np.concatenate([one, places], axis=1) for one in past[1:3])
     first[rows, places], weight[rows, places] = old + new, 1
     every = Tails(*map(np.concatenate, zip(tails, added, strict=True)))
     return every, Levels(group, first, weight, past.size + len(new))

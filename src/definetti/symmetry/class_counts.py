@@ -24,28 +24,17 @@ ROOM = 2**24  # digits that there may be in all
 
 
 class Classes(NamedTuple):
-    """Candidates by what they are compared with, and what that is, for all of them at once.
+    """Candidates by what they are compared with, and what that is, for all of them at once."""
 
-    Attributes
-    ----------
-    classes : (C,) the class of each candidate; those of one class have the same counts
-    own : (C,) which window is the candidate's own
-    moves, pairs : (G, n, n) and (G, n, m + 1) counts of transitions, and of states and symbols,
-        the candidate included, missing symbols first
-    begins : (G + 1,) where the windows of each class begin
-    start, states, codes : (R,) and (R, h) the windows, class after class
-    weights : (R, L) how often each occurs, in digits of 32 bits, lowest first
-    """
-
-    classes: IntArray
-    own: IntArray
-    moves: IntArray
-    pairs: IntArray
-    begins: IntArray
-    start: IntArray
-    states: IntArray
-    codes: IntArray
-    weights: IntArray
+    classes: IntArray  # (C,) of each candidate; those of one class have the same counts
+    own: IntArray  # (C,) which window is the candidate's own
+    moves: IntArray  # (G, n, n) counts of transitions, the candidate included
+    pairs: IntArray  # (G, n, m + 1) those of states and symbols, missing ones first
+    begins: IntArray  # (G + 1,) where the windows of each class begin
+    start: IntArray  # (R,) the windows, class after class
+    states: IntArray  # (R, h)
+    codes: IntArray  # (R, h)
+    weights: IntArray  # (R, L) how often each occurs, in digits of 32 bits, lowest first
 
     @property
     def windows(self) -> Windows:
@@ -65,7 +54,10 @@ def count_classes(
     n_symbols: int,
     most: int,
 ) -> Classes | None:
-    """List the windows of the class of each candidate; None where they are not to be counted so."""
+    """List the windows of the class of each candidate; None where they are not to be counted so.
+
+    `most` is the number of windows that a class may have, and a tenth of the steps to count them.
+    """
     horizon, pool = candidates.shape[1], history.pool
     length = pool.length + horizon
     transitions, pooled = (padded(one.transitions, n_states, n_states) for one in (history, pool))
@@ -123,10 +115,7 @@ def _is_alone(transitions: IntArray, root: int, candidate: IntArray) -> bool:
 def _classes(
     transitions: IntArray, root: int, last: int, candidates: IntArray, observations: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return the class of each candidate, and a candidate of each class: equal counts, one class.
-
-    A candidate with which nothing is compared has a class of its own.
-    """
+    """Return the class of each candidate, by its counts, and a candidate of each class."""
     number, horizon = candidates.shape
     n = len(transitions)
     keys = np.empty((number, 2 * horizon), dtype=np.int64)  # its moves and its pairs, sorted
@@ -143,7 +132,7 @@ def _classes(
         keys[c, :horizon].sort()
         keys[c, horizon:].sort()
         classes[c] = found
-        if not _is_alone(transitions, root, candidates[c]):
+        if not _is_alone(transitions, root, candidates[c]):  # it has a class of its own
             for g in range(found):
                 if (keys[first[g]] == keys[c]).all():
                     classes[c] = g
@@ -234,7 +223,8 @@ def _trails(
 ) -> tuple[IntArray, IntArray]:
     """List the states of all windows of a class, that before them first, and their weights.
 
-    As `trails`, with the ways to draw observations that `count_windows` has beside.
+    As `trails`, with the ways to draw observations that `count_windows` has beside. `left`, the
+    edge counts of the reversed sequence, are changed on the way.
     """
     n, found = len(left), 0
     paths = np.empty((n**horizon, horizon + 1), dtype=np.int64)

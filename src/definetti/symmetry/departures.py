@@ -76,20 +76,19 @@ class Departures(Symmetry, name="departures"):
 
     def _ends(self, history: History, horizon: int) -> IntArray:
         """Return the ends of the windows that the present state is compared with, latest first."""
-        cuts = self._cuts
+        cuts = self._cuts(len(history))
         chain = history.lasting.recall(
             ("departures", horizon, *cuts), "chain", lambda: ForwardChain(horizon, *cuts)
         )
         return chain.latest_ends(history.states, history.last, checked_recent(self.recent))
 
-    @property
-    def _cuts(self) -> tuple[Any, ...]:
-        """How the history is cut into series, as `ForwardChain` takes it."""
+    def _cuts(self, length: int) -> tuple[Any, ...]:
+        """Return how a history is cut into series, as `ForwardChain` takes it."""
         return ()
 
     def forward_chain(self, tokens: IntArray, horizon: int) -> ForwardChain:
         """Return the windows that departed from each token of a whole sequence."""
-        chain = ForwardChain(horizon, *self._cuts)
+        chain = ForwardChain(horizon, *self._cuts(len(tokens)))
         chain.follow(tokens)
         return chain
 
@@ -105,12 +104,7 @@ class ForwardChain:
     """Windows that departed from each token, chosen forwards; extended as the tokens grow.
 
     To extend it costs the same for every new step, and to list the latest windows of a token costs
-    by their number, however long the past is. One thread at a time.
-
-    Attributes
-    ----------
-    groups : (T,) at least, from which token the window departed that ends at each time; −1 for none
-    parents : (T,) at least, the end of the window before it of the same token; −1 for none
+    by their number, however long the past is.
     """
 
     def __init__(
@@ -121,6 +115,8 @@ class ForwardChain:
         first: bool = False,
     ) -> None:
         self.horizon, self.first = horizon, first
+        # By the time at which a window ends, −1 where none does: the token that it departed from,
+        # and the end of the window before it of the same token.
         self.groups, self.parents = NOTHING, NOTHING
         self._begins, self._owners = np.array(begins), np.array(owners)
         # By token: the end of its latest window, and the series that this departed in.
@@ -128,20 +124,16 @@ class ForwardChain:
         self._done = 0  # times from which a window has departed, or may not
         self._lock = Lock()
 
-    def follow(self, tokens: IntArray) -> None:
-        """Take in what the sequence has grown by."""
-        with self._lock:
-            self._follow(tokens)
-
     def latest_ends(self, tokens: IntArray, token: int, most: int) -> IntArray:
         """Take in what is new; return the ends of the latest windows of a token, latest first."""
         with self._lock:
-            self._follow(tokens)
+            self.follow(tokens)
             if token >= len(self._latest):
                 return NOTHING
             return _walk(self.parents, int(self._latest[token]), most)
 
-    def _follow(self, tokens: IntArray) -> None:
+    def follow(self, tokens: IntArray) -> None:
+        """Take in what the sequence has grown by; one thread at a time."""
         done, length = self._done, len(tokens)
         if length - self.horizon <= done:
             return
@@ -287,18 +279,15 @@ class TogetherDepartures(Departures):
     owners: tuple[int, ...] = (0,)
     first: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-
     def within(self, history: History) -> str:
         if self.first:
             return " of the first window of each other series, at any time where all have one law"
         return " over all series, exact where these have one law"
 
     def check(self, history: History) -> None:
-        self._check_cuts(len(history))
+        self._cuts(len(history))
 
-    def _check_cuts(self, length: int) -> None:
+    def _cuts(self, length: int) -> tuple[Any, ...]:
         begins, owners = tuple(self.begins), tuple(self.owners)
         whole = all(isinstance(one, (int, np.integer)) for one in (*begins, *owners))
         rising = whole and begins[:1] == (0,) and all(a < b for a, b in pairwise(begins))
@@ -309,6 +298,7 @@ class TogetherDepartures(Departures):
             )
         if not all(0 <= one < ANY for one in owners):
             raise ValueError(f"owners must be whole numbers from 0 on, got {owners}")
+        return begins, owners, bool(self.first)
 
     def training_subset(self, completion: Completion) -> IntArray:
         raise ValueError(
@@ -321,18 +311,6 @@ class TogetherDepartures(Departures):
         if self.begins[-1] == length:
             return self
         return replace(self, begins=(*self.begins, length), owners=(*self.owners, self.owners[-1]))
-
-    def forward_chain(self, tokens: IntArray, horizon: int) -> ForwardChain:
-        self._check_cuts(len(tokens))
-        return super().forward_chain(tokens, horizon)
-
-    def _ends(self, history: History, horizon: int) -> IntArray:
-        self._check_cuts(len(history))  # it may be another than the one that was checked
-        return super()._ends(history, horizon)
-
-    @property
-    def _cuts(self) -> tuple[Any, ...]:
-        return tuple(self.begins), tuple(self.owners), bool(self.first)
 
 
 TogetherDepartures.known_as = Departures.known_as  # a name for people; there is one in the registry

@@ -19,19 +19,12 @@ from definetti.symmetry.base import Generator, Reference, Symmetry, candidate_ke
 
 
 class Exits(NamedTuple):
-    """Edges of the reversed sequence, those of each state together.
+    """Edges of the reversed sequence, those of each state together."""
 
-    Attributes
-    ----------
-    begins, ends : (n,) where the edges of a state begin and end
-    ways : (E,) where each leads, in rising order within a state
-    counts : (E,) how often it occurs
-    """
-
-    begins: IntArray
-    ends: IntArray
-    ways: IntArray
-    counts: IntArray
+    begins: IntArray  # (n,) where the edges of a state begin
+    ends: IntArray  # (n,)
+    ways: IntArray  # (E,) where each leads, in rising order within a state
+    counts: IntArray  # (E,) how often it occurs
 
 
 def exits_of(completion: Completion) -> Exits:
