@@ -14,15 +14,15 @@ from definetti.simulate import weather
 
 
 def test_of_many_settings_the_last_few_are_kept():
-    memory, made = LRUCache(settings=2), []
+    memory, made = LRUCache(), []
 
     def recall(setting):
         return memory.recall(setting, "key", lambda: made.append(setting) or setting)
 
-    assert [recall(setting) for setting in "abaacab"] == list("abaacab")
-    assert made == ["a", "b", "c", "b"]  # "b" was not asked for longest when "c" came
-    memory.forget()
-    assert not len(memory)
+    assert SETTINGS == 4
+    assert [recall(setting) for setting in "abcdabeac"] == list("abcdabeac")
+    assert made == ["a", "b", "c", "d", "e", "c"]  # "c" was not asked for longest when "e" came
+    assert len(memory) == SETTINGS
 
 
 def test_what_is_returned_is_what_was_made_whatever_happens_meanwhile():
@@ -30,7 +30,6 @@ def test_what_is_returned_is_what_was_made_whatever_happens_meanwhile():
 
     def interrupted():
         memory.note("setting", "key", "of another thread")
-        memory.forget()
         return "mine"
 
     assert memory.recall("setting", "key", interrupted) == "mine"

@@ -20,23 +20,14 @@ SETTINGS = 4  # a million steps under a fixed model are about 32 MB in each
 
 
 class LRUCache:
-    """The results of a few settings; of more, the one that was not asked for longest is forgotten.
+    """The results of the latest few settings, which another thread may change meanwhile."""
 
-    What it returns is what was found or made, never read again: another thread may have put
-    something else in its place, or grown the memory over it. It is empty in a copy or a pickle,
-    where all of it can be worked out again.
-    """
-
-    def __init__(self, settings: int = SETTINGS) -> None:
-        self.settings = settings
+    def __init__(self) -> None:
         self._lock = Lock()
         self._stores: dict[Hashable, dict[Hashable, Any]] = {}
 
     def __len__(self) -> int:
         return len(self._stores)
-
-    def __reduce__(self) -> tuple[type[LRUCache], tuple[int]]:
-        return LRUCache, (self.settings,)
 
     def recall(self, setting: Hashable, key: Hashable, make: Callable[[], Value]) -> Value:
         """Return what is noted under a key of a setting; make and note it where nothing is."""
@@ -50,17 +41,12 @@ class LRUCache:
         """Note a value for `recall` to find."""
         self._store(setting)[key] = value
 
-    def forget(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._stores = {}
-
     def _store(self, setting: Hashable) -> dict[Hashable, Any]:
         """Return the notes of a setting, which is now the latest."""
         with self._lock:
             store = self._stores.pop(setting, None)
             store = self._stores[setting] = {} if store is None else store
-            while len(self._stores) > self.settings:
+            while len(self._stores) > SETTINGS:
                 del self._stores[next(iter(self._stores))]
         return store
 
@@ -156,17 +142,6 @@ class History:
         self.estimate: tuple[int, float, FloatArray] | None = None
         self._present: LRUCache | None = None
         self._lasting: LRUCache | None = None
-
-    @classmethod
-    def of(cls, states: IntArray, observations: IntArray, transitions: IntArray) -> History:
-        """Return steps that need not follow each other, with transitions, for a model to learn.
-
-        Nothing else is counted: it is not one to predict from.
-        """
-        made = cls(len(transitions))
-        made._states, made._observations, made.length = states, observations, len(states)
-        made.transitions = transitions
-        return made
 
     def __len__(self) -> int:
         return self.length
@@ -304,13 +279,6 @@ def windows_at(ends: IntArray, states: IntArray, observations: IntArray, horizon
 
 
 @kernel
-def _count(counts: IntArray, last: int, states: IntArray) -> None:
-    for state in states:
-        counts[last, state] += 1
-        last = state
-
-
-@kernel
 def _left(
     counts: IntArray, last: int, states: IntArray, n_states: int
 ) -> tuple[IntArray, FloatArray]:
@@ -360,7 +328,7 @@ class Completion(NamedTuple):
         """Transition counts ``F`` of the completed sequence, in the segment that goes on."""
         counts = padded(self.history.transitions, self.n_states, self.n_states).copy()
         check_indices(self.states, 0, len(counts), "states")
-        _count(counts, self.history.last, self.states)
+        np.add.at(counts, self.moves, 1)
         return counts
 
     @property
@@ -413,7 +381,11 @@ class Completion(NamedTuple):
 
 
 def restrict_history(completion: Completion, times: IntArray) -> History:
-    """Return a candidate and some steps of its history, earlier segments included, as a history."""
+    """Return a candidate and some steps of its history, earlier segments included, as a history.
+
+    Each step counts with the transition that led to it. It is for a model to learn from: nothing
+    else is counted.
+    """
     past, n = completion.history, completion.n_states
     check_indices(times, 0, len(past), "steps to learn from")
     check_indices(completion.states, 0, n, "states")
@@ -421,49 +393,17 @@ def restrict_history(completion: Completion, times: IntArray) -> History:
     begin = int(past.pool.omits_first)
     if begin and not before:
         times = times[times > 0]
-    earlier = padded(past.pool.transitions - past.transitions, n, n)
-    found = History.of(
-        *_gather(
-            past.states,
-            past.observations,
-            times,
-            completion.states,
-            completion.observations,
-            past.pool.states[begin:before],
-            past.pool.observations[begin:before],
-            earlier,
+    found = History(n)
+    found._states, found._observations = (
+        np.concatenate([old[begin:before], here[times], new])
+        for old, here, new in (
+            (past.pool.states, past.states, completion.states),
+            (past.pool.observations, past.observations, completion.observations),
         )
     )
+    found.length, later = len(found._states), times[times > 0]
+    found.transitions = padded(past.pool.transitions - past.transitions, n, n).copy()
+    np.add.at(found.transitions, (past.states[later - 1], past.states[later]), 1)
+    np.add.at(found.transitions, completion.moves, 1)
     found.known, found.first = past.known, past.pool.first
     return found
-
-
-@kernel
-def _gather(
-    states: IntArray,
-    observations: IntArray,
-    times: IntArray,
-    new_states: IntArray,
-    new_observations: IntArray,
-    old_states: IntArray,
-    old_observations: IntArray,
-    counts: IntArray,
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Put old steps, some steps and new ones one after the other; count what led to each."""
-    old, some, new = len(old_states), len(times), len(new_states)
-    found = np.empty(old + some + new, dtype=np.int64)
-    seen = np.empty(old + some + new, dtype=np.int64)
-    counts = counts.copy()
-    for k in range(old):
-        found[k], seen[k] = old_states[k], old_observations[k]
-    for k in range(some):
-        time = times[k]
-        found[old + k], seen[old + k] = states[time], observations[time]
-        if time > 0:
-            counts[states[time - 1], states[time]] += 1
-    last = states[-1]
-    for k in range(new):
-        found[old + some + k], seen[old + some + k] = new_states[k], new_observations[k]
-        counts[last, new_states[k]] += 1
-        last = new_states[k]
-    return found, seen, counts
