@@ -37,32 +37,19 @@ if TYPE_CHECKING:
 
 
 class New(NamedTuple):
-    """Observations that came without labels.
+    """Observations that came without labels."""
 
-    Attributes
-    ----------
-    table : the observations known, these included
-    codes : (h,) their codes
-    unseen : (h,) which of them are not there yet, and are to be left out of every window
-    """
-
-    table: Any
-    codes: IntArray
-    unseen: npt.NDArray[np.bool_]
+    table: Any  # the observations known, these included
+    codes: IntArray  # (h,)
+    unseen: npt.NDArray[np.bool_]  # (h,) not there yet, and to be left out of every window
 
 
 class Trained(NamedTuple):
-    """The steps that a model was fixed on, which calibrate nothing.
-
-    Attributes
-    ----------
-    states, observations : their codes
-    begins : where the segments begin between which there are gaps
-    """
+    """The steps that a model was fixed on, which calibrate nothing, as codes."""
 
     states: IntArray
     observations: IntArray
-    begins: list[int]
+    begins: list[int]  # where the segments begin between which there are gaps
 
     def windows(self, horizon: int) -> Windows:
         """Return all windows of so many steps, each with the state before it."""

@@ -14,17 +14,11 @@ from definetti.data.series import at_rows
 
 
 class Part(NamedTuple):
-    """Labelled data that came in together.
-
-    Attributes
-    ----------
-    observations, labels : as they came
-    shape : how the observations came, in the words of `definetti.emissions.choice.Kinds`
-    """
+    """Labelled data that came in together, as they came."""
 
     observations: Any
     labels: list[Any]
-    shape: str
+    shape: str  # of the observations, in the words of `definetti.emissions.choice.Kinds`
 
 
 def copied(values: Any) -> Any:

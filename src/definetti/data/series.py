@@ -43,24 +43,14 @@ from definetti.exceptions import HoleWarning
 
 @dataclass(frozen=True, eq=False)
 class SeriesRows:
-    """Which rows of a table belong to which series.
+    """Which rows of a table belong to which series."""
 
-    Attributes
-    ----------
-    names : the labels of the series, in the order in which they first appear
-    rows : (T,) the rows of the table, series after series, each in its own order
-    lengths : (S,) how many rows each series has
-    begins : (T,) of `rows`, whether a row begins a segment: that of a series, or one after a gap
-    clocks : (S,) the time at the end of each series, where rows have times
-    times : (T,) the times of `rows`, where they have any
-    """
-
-    names: tuple[Hashable, ...]
-    rows: IntArray
-    lengths: IntArray
-    begins: npt.NDArray[np.bool_]
-    clocks: tuple[Clock | None, ...] = ()
-    times: Times | None = None
+    names: tuple[Hashable, ...]  # of the series, in the order in which they first appear
+    rows: IntArray  # (T,) rows of the table, series after series, each in its own order
+    lengths: IntArray  # (S,) how many rows each series has
+    begins: npt.NDArray[np.bool_]  # (T,) whether a row begins a series, or comes after a gap
+    clocks: tuple[Clock | None, ...] = ()  # (S,) at the end of each series, where rows have times
+    times: Times | None = None  # (T,) of `rows`, where they have any
 
     def __len__(self) -> int:
         return len(self.names)
@@ -129,7 +119,7 @@ def read_series(
             "series it belongs to"
         )
     names = Alphabet(_checked_names(labels))
-    codes = np.fromiter(map(names.codes.__getitem__, labels), np.int64, len(labels))
+    codes = names.encode(labels, "groups")
     each = read_lengths(lengths, rows, "states")
     segment = np.repeat(np.arange(len(each)), each)
     times, remedy = index, BY_INDEX
@@ -183,19 +173,14 @@ def take_series(
 def take_labelled(
     observations: Any, states: Any, groups: Any, order: Any = None, lengths: Any = None
 ) -> tuple[Any, list[Any], IntArray, IntArray]:
-    """Return what `take_series` does of the rows that have a state, and which rows these are.
-
-    A row without a state, None, is a gap: what comes after it is a segment of its own.
-    """
+    """Return what `take_series` does of the rows that have a state, and which rows these are."""
     labels = listed(states, "states")
     check_aligned(
         {"observations": observations, "states": states, "groups": groups, "order": order}
     )
     series = read_series(groups, len(labels), order, lengths, read_index(observations, states))
-    known = ~np.array([is_missing(label) for label in labels], dtype=np.bool_)[series.rows]
-    segment, rows = (series.begins | ~known).cumsum()[known], series.rows[known]
+    rows, sizes = _labelled_rows(series, np.array([is_missing(label) for label in labels], bool))
     seen = sort_rows(observations, rows, len(labels))
-    sizes = np.unique(segment, return_counts=True)[1]
     return seen, [labels[row] for row in rows.tolist()], sizes, rows
 
 
@@ -204,18 +189,20 @@ def drop_unlabelled(
 ) -> tuple[IntArray | None, IntArray | None]:
     """Return the rows that have a state, series after series, and how long segments of them are.
 
-    A row without a state is a gap: what comes after it is a segment of its own. None, twice, where
-    there is no such row.
+    None, twice, where all rows have one.
     """
-    missing = np.array([is_missing(label) for label in listed(states, "states")], dtype=np.bool_)
+    missing = np.array([is_missing(label) for label in listed(states, "states")], bool)
     if not missing.any():
         return None, None
     check_aligned({"states": states, "groups": groups, "order": order})
-    series = read_series(groups, len(missing), order)
+    return _labelled_rows(read_series(groups, len(missing), order), missing)
+
+
+def _labelled_rows(series: SeriesRows, missing: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Return the rows that have a state, and how long segments are: one without is a gap."""
     known = ~missing[series.rows]
     segment = (series.begins | ~known).cumsum()[known]
-    begins = np.flatnonzero(np.diff(segment, prepend=-1))
-    return series.rows[known], np.asarray(np.diff(begins, append=len(segment)))
+    return series.rows[known], np.unique(segment, return_counts=True)[1]
 
 
 def sort_rows(observations: Any, rows: IntArray, total: int, name: str = "observations") -> Any:

@@ -27,31 +27,18 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class Times(NamedTuple):
-    """When each row was taken.
+    """When each row was taken; only times of one kind compare."""
 
-    Attributes
-    ----------
-    kind : "dates", "dates with a time zone", "durations" or "numbers"; only equal kinds compare
-    values : (T,) microseconds as whole numbers, or numbers
-    """
-
-    kind: str
-    values: npt.NDArray[Any]
+    kind: str  # "dates", "dates with a time zone", "durations" or "numbers"
+    values: npt.NDArray[Any]  # (T,) microseconds as whole numbers, or numbers
 
 
 class Clock(NamedTuple):
-    """What is known of the time at the end of a history.
+    """What is known of the time at the end of a history."""
 
-    Attributes
-    ----------
-    kind : as in `Times`
-    last : the time of the last row; None where the last rows came without one
-    usual : the usual step; 0 where none is known, or times are irregular
-    """
-
-    kind: str
-    last: Any
-    usual: float
+    kind: str  # as in `Times`
+    last: Any  # the time of the last row; None where the last rows came without one
+    usual: float  # the usual step; 0 where none is known, or times are irregular
 
     def precedes_hole(self, times: Times, name: str) -> bool:
         """Tell whether a hole comes before the first of some rows; refuse rows of the past."""
@@ -76,39 +63,22 @@ class Clock(NamedTuple):
 
 
 class Holes(NamedTuple):
-    """Where times have holes.
+    """Where times have holes."""
 
-    Attributes
-    ----------
-    after : (T,) whether a hole comes just before each row
-    usual : by series, the usual step: the median; 0 where there is none, or times are irregular
-    note : what to say of it; empty where there is nothing to say
-    """
-
-    after: BoolArray
-    usual: FloatArray
-    note: str
+    after: BoolArray  # (T,) whether a hole comes just before each row
+    usual: FloatArray  # by series, the median step; 0 where there is none, or times are irregular
+    note: str  # what to say of it; empty where there is nothing to say
 
 
 class Rows(NamedTuple):
-    """Labelled rows, cut at the holes of their times.
+    """Labelled rows, cut at the holes of their times."""
 
-    Attributes
-    ----------
-    observations : without the index that had the times
-    labels : the states
-    lengths : of the segments
-    clock : the time at their end; None where rows never had any
-    after_hole : whether a hole comes before the first row
-    note : what was said of holes; empty where there are none
-    """
-
-    observations: Any
+    observations: Any  # without the index that had the times
     labels: list[Any]
-    lengths: IntArray
-    clock: Clock | None = None
-    after_hole: bool = False
-    note: str = ""
+    lengths: IntArray  # of the segments
+    clock: Clock | None = None  # the time at their end; None where rows never had any
+    after_hole: bool = False  # whether a hole comes before the first row
+    note: str = ""  # what was said of holes; empty where there are none
 
 
 def read_rows(
@@ -161,8 +131,7 @@ def check_following(observations: Any, clock: Clock | None, name: str) -> None:
     times = read_index(observations)
     if times is None or not len(times.values):
         return
-    begins = np.arange(len(times.values)) == 0
-    check_forward(times, begins, "give those of one sequence")
+    check_forward(times, np.arange(len(times.values)) == 0, "give those of one sequence")
     if clock is not None and clock.kind == times.kind:
         _check_later(times, clock, name)
     _, message = rows_until_hole(times, clock, name)
@@ -370,9 +339,14 @@ def _find_difference(one: Any, other: Any) -> int | None:
     """Return the first row in which two indices differ, if that says anything."""
     if len(one) != len(other) or one.equals(other):  # another length is refused elsewhere
         return None
-    if _has_times(one) != _has_times(other):
+    kinds = [type(index).__name__ for index in (one, other)]
+    timed = [kind in ("DatetimeIndex", "TimedeltaIndex", "PeriodIndex") for kind in kinds]
+    if timed[0] != timed[1]:
         return None
-    if _counts_rows(one) or _counts_rows(other):
+    if any(
+        kind == "RangeIndex" and index.start == 0 and index.step == 1
+        for kind, index in zip(kinds, (one, other), strict=True)
+    ):
         try:
             if not one.sort_values().equals(other.sort_values()):
                 return None
@@ -380,15 +354,6 @@ def _find_difference(one: Any, other: Any) -> int | None:
             return None
     pairs = enumerate(zip(one, other, strict=True))
     return next((row for row, (a, b) in pairs if not (a == b or (a != a and b != b))), None)
-
-
-def _has_times(index: Any) -> bool:
-    return type(index).__name__ in ("DatetimeIndex", "TimedeltaIndex", "PeriodIndex")
-
-
-def _counts_rows(index: Any) -> bool:
-    is_range = type(index).__name__ == "RangeIndex"
-    return is_range and index.start == 0 and index.step == 1
 
 
 def write_time(kind: str, value: Any) -> str:
