@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import abc
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
@@ -84,13 +83,6 @@ class Members(abc.Sequence[Sequence]):
             last = place.stop if isinstance(place, slice) else place + 1
             self._find(len(self) if last is None else last)
         return self._found[place]
-
-    def __iter__(self) -> Iterator[Sequence]:
-        for place in itertools.count():
-            self._find(place + 1)
-            if place >= len(self._found):
-                return
-            yield self._found[place]
 
     def __contains__(self, sequence: Any) -> bool:
         return sequence in self._of

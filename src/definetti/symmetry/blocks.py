@@ -8,23 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from definetti._system.arrays import IntArray
+from definetti._system.arrays import IntArray, distinct_rows
 from definetti._system.checks import RESAMPLES, checked_limit, checked_resamples
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, Windows, windows_at
-from definetti.symmetry.base import (
-    MOST_WINDOWS,
-    Generator,
-    Reference,
-    Symmetry,
-    checked_recent,
-)
-from definetti.symmetry.block_windows import (
-    Blocks,
-    count_windows,
-    cut_at_pair,
-    cut_at_state,
-)
+from definetti.symmetry.base import MOST_WINDOWS, Generator, Reference, Symmetry, checked_recent
+from definetti.symmetry.block_windows import Blocks, count_windows, cut_at_pair, cut_at_state
 
 
 @dataclass(frozen=True)
@@ -111,9 +100,8 @@ class Arrangements(Symmetry):
         checked_limit(self.max_windows, "max_windows")
         checked_resamples(self.n_resamples)
 
-    def all_orders(self, blocks: Blocks, generator: Generator) -> Reference:
-        """Compare with all orders of the blocks."""
-        horizon = blocks.completion.horizon
+    def all_orders(self, blocks: Blocks, horizon: int, generator: Generator) -> Reference:
+        """Compare with the windows of all orders of the blocks."""
         counted = count_windows(blocks, horizon, self.max_windows)
         if counted is not None:
             return Reference(*counted, joins=False)
@@ -139,7 +127,7 @@ class Returns(Arrangements, name="returns"):
     reads_observations = False
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
-        return self.all_orders(cut_at_state(completion), generator)
+        return self.all_orders(cut_at_state(completion), completion.horizon, generator)
 
 
 @dataclass(frozen=True)
@@ -159,7 +147,7 @@ class Pairs(Arrangements, name="pairs"):
     exact = True
 
     def reference(self, completion: Completion, generator: Generator) -> Reference:
-        return self.all_orders(cut_at_pair(completion), generator)
+        return self.all_orders(cut_at_pair(completion), completion.horizon, generator)
 
 
 @dataclass(frozen=True)
@@ -208,8 +196,7 @@ class Shifts(Symmetry, name="shifts"):
         def distinct() -> tuple[Windows, IntArray]:
             ends = np.arange(horizon, len(past))
             windows = windows_at(ends, past.states, past.observations, horizon)
-            rows = np.concatenate([windows.start[:, None], *windows[1:]], axis=1)
-            _, first, count = np.unique(rows, axis=0, return_index=True, return_counts=True)
+            first, _, count = distinct_rows(np.column_stack(windows))
             return Windows(*(part[first] for part in windows)), count
 
         windows, weights = past.present.recall(("shifts", horizon), "windows", distinct)
@@ -250,14 +237,11 @@ class Published(Arrangements, name="published"):
         else:
             return Reference.alone(completion)._replace(randomised=True)  # the coin
         # One step longer, then without its last element: the blocks without the last pair.
-        counted = count_windows(blocks, horizon + 1, self.max_windows)
-        if counted is None:
-            longer = blocks.drawn(generator(), int(self.n_resamples), horizon + 1)
-            weights = np.ones(int(self.n_resamples), dtype=np.int64)
-        else:
-            longer, weights = counted
-        windows = Windows(longer.start, longer.states[:, :-1], longer.observations[:, :-1])
-        return Reference(windows, weights, joins=False)
+        found = self.all_orders(blocks, horizon + 1, generator)
+        assert found.windows is not None
+        start, states, observations = found.windows
+        windows = Windows(start, states[:, :-1], observations[:, :-1])
+        return Reference(windows, found.weights, joins=False)
 
 
 Permutations = Sequence[Sequence[int]]

@@ -14,13 +14,7 @@ from definetti._system.arrays import IntArray
 from definetti._system.compiled import kernel
 from definetti.data.history import Completion, History
 from definetti.data.labels import ANY
-from definetti.symmetry.base import (
-    PRESENT,
-    Generator,
-    Reference,
-    Symmetry,
-    checked_recent,
-)
+from definetti.symmetry.base import PRESENT, Generator, Reference, Symmetry, checked_recent
 
 NOTHING: IntArray = np.zeros(0, dtype=np.int64)
 
@@ -151,7 +145,7 @@ def grown(values: IntArray, size: int) -> IntArray:
     """Return values with room for so many, −1 where there was none; doubling, if any."""
     if size <= len(values):
         return values
-    more = max(size, 2 * len(values) if len(values) else 0) - len(values)
+    more = max(size, 2 * len(values)) - len(values)
     return np.concatenate([values, np.full(more, -1)])
 
 
