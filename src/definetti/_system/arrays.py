@@ -14,21 +14,15 @@ CodeArray = npt.NDArray[np.signedinteger[Any]]  # of whatever size will do
 
 
 def as_codes(codes: CodeArray, most: int) -> CodeArray:
-    """Return whole numbers, none beyond `most`, in half the memory where that holds them.
-
-    >>> as_codes(np.array([0, 7]), 7).dtype, as_codes(np.array([0, 7]), 2**31).dtype
-    (dtype('int32'), dtype('int64'))
-    """
+    """Return whole numbers, none beyond `most`, in 32 bits where that holds them."""
     return codes.astype(np.int32 if most < 2**31 else np.int64, copy=False)
 
 
 def as_short_codes(codes: CodeArray, most: int) -> CodeArray:
-    """Return whole numbers, none beyond `most`, in 16 bits where that holds them.
-
-    >>> as_short_codes(np.array([0, 7]), 7).dtype
-    dtype('int16')
-    """
-    return codes.astype(np.int16, copy=False) if most < 2**15 else as_codes(codes, most)
+    """Return whole numbers, none beyond `most`, in 8 or 16 bits where that holds them."""
+    if most < 2**15:
+        return codes.astype(np.int8 if most < 2**7 else np.int16, copy=False)
+    return as_codes(codes, most)
 
 
 def as_float(value: Any) -> float:

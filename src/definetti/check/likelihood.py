@@ -210,35 +210,37 @@ def split_cells(
     where = np.zeros(len(cells), dtype=np.int64)
     largest = np.full(len(cells), -1, dtype=np.int64)
     room, wide, single = len(all_cells), len(all_groups), len(begins) == 2
-    # Without signs, so that no index has to be looked at for being negative.
-    left, right = np.zeros(room, dtype=np.uint64), np.zeros(room, dtype=np.uint64)
-    own, rest = np.zeros(wide, dtype=np.uint64), np.zeros(wide, dtype=np.uint64)
+    # Without signs, so that no index has to be looked at for being negative. Counts on the left
+    # of the split, and in the segment.
+    left, whole = np.zeros(room, dtype=np.uint64), np.zeros(room, dtype=np.uint64)
+    own, every = np.zeros(wide, dtype=np.uint64), np.zeros(wide, dtype=np.uint64)
     one = np.uint64(1)
+    if single:
+        whole[:], every[:] = all_cells, all_groups
     for b in range(len(cells)):
         for s in range(len(begins) - 1):
             row = cells[b, begins[s] : begins[s + 1]]
             group = groups[b, begins[s] : begins[s + 1]]
             if single:
                 left[:], own[:] = 0, 0
-                right[:], rest[:] = all_cells, all_groups
             else:  # by the steps there are: of many cells few are in a segment
                 for t in range(len(row)):
                     if row[t] >= 0:
-                        left[row[t]], right[row[t]] = 0, 0
-                        own[group[t]], rest[group[t]] = 0, 0
+                        left[row[t]], whole[row[t]] = 0, 0
+                        own[group[t]], every[group[t]] = 0, 0
                 for t in range(len(row)):
                     if row[t] >= 0:
-                        right[row[t]] += one
-                        rest[group[t]] += one
+                        whole[row[t]] += one
+                        every[group[t]] += one
             ratio, best, place = 0, 0, 0
             edge = len(row) // EDGE
             for t in range(len(row) - edge):
                 if row[t] >= 0:
                     c, g = np.uint64(row[t]), np.uint64(group[t])
-                    i, k = left[c], right[c] - one
-                    j, m = own[g], rest[g] - one
-                    left[c], right[c], own[g], rest[g] = i + one, k, j + one, m
-                    ratio += gains[i] - gains[k] - gains[j] + gains[m]
+                    i, j = left[c], own[g]
+                    left[c], own[g] = i + one, j + one
+                    ratio += gains[i] - gains[whole[c] - i - one]
+                    ratio -= gains[j] - gains[every[g] - j - one]
                     if ratio > best and edge <= t + 1:
                         best, place = ratio, t + 1
             total[b] += best
