@@ -38,15 +38,10 @@ IDENTIFIER_SHARE = 0.9  # distinct values over rows from which on symbols name t
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of observations.
+    """A column of observations: numbers, NaN where missing, or symbols, `MISSING` where missing.
 
-    Attributes
-    ----------
-    name : what it is called; "" for observations that are single values
-    values : (T,) numbers, NaN where missing; None for symbols
-    symbols : (T,) codes, `MISSING` where missing; None for numbers
-    tokens : (T,) the code of what each was observed in
-    places : (number of symbols,) the place of each symbol among all, in their own order
+    `tokens` ``(T,)`` are the codes of what each was observed in; `places` those of the symbols in
+    their own order.
     """
 
     name: str
@@ -149,12 +144,7 @@ def _centred(numbers: IntArray, tokens: CodeArray) -> IntArray:
 
 
 def read_observations(observations: Any, length: int) -> tuple[list[Column], dict[str, str]]:
-    """Read observations column by column.
-
-    Returns
-    -------
-    the columns that can be tested, and of the others why they cannot, by their names
-    """
+    """Read columns that can be tested; of the others return why they cannot, by their names."""
     if observations is None:
         return [], {"observations": "there are none"}
     given = _columns(observations)
@@ -177,12 +167,7 @@ def read_observations(observations: Any, length: int) -> tuple[list[Column], dic
 
 
 def name_identifier(column: Column, begins: IntArray) -> str:
-    """Say why a column is an identifier, of rows or of times, to be left out; else return "".
-
-    Parameters
-    ----------
-    begins : (S + 1,) where sequences begin, and the last ends
-    """
+    """Say why a column is an identifier, of rows or of times, to be left out; else return ""."""
     distinct, there = column.distinct, np.flatnonzero(column.seen)
     if distinct < IDENTIFIER_VALUES:
         return ""

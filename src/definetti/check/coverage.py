@@ -71,12 +71,7 @@ def measure_coverage(
     horizon: int,
     entropy: int,
 ) -> MeasuredCoverage:
-    """Fit the default estimator on the first half of the latest rows; predict the second half.
-
-    Parameters
-    ----------
-    begins : (S + 1,) where segments begin, and the last ends
-    """
+    """Fit the default estimator on the first half of the latest rows; predict the second half."""
     from definetti.conformal import ConformalHMM
 
     first = max(len(states) - LATEST, 0)

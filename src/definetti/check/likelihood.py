@@ -29,10 +29,7 @@ def entropy_table(most: int) -> IntArray:
 
 @kernel
 def deal(values: CodeArray, times: CodeArray) -> CodeArray:
-    """Return, for each step of each row, the value of the time that it is dealt.
-
-    One pass over memory in no order; whoever goes over the result again goes in order.
-    """
+    """Return, for each step of each row, the value of the time that it is dealt."""
     found = np.empty(times.shape, dtype=values.dtype)
     for b in range(len(times)):
         for t in range(times.shape[1]):
@@ -40,91 +37,39 @@ def deal(values: CodeArray, times: CodeArray) -> CodeArray:
     return found
 
 
-def hold_names(like: CodeArray, room: int) -> CodeArray:
-    """Return an array that holds a name below `room` for each entry of another, −1 for now."""
-    return np.full(like.shape, -1, dtype=np.int32 if room < 2**31 else np.int64)
+def sum_by_segment(
+    names: CodeArray, cells: CodeArray, begins: IntArray, table: IntArray
+) -> IntArray:
+    """Add up ``n log n`` over the counts of cells in each segment of each row, in units.
 
-
-def name_by_segment(names: CodeArray, cells: CodeArray, begins: IntArray) -> CodeArray:
-    """Name cells in each segment by itself.
-
-    Parameters
-    ----------
-    names : (B, T) which of the cells each is, −1 for none
-    cells : what each name stands for, −1 for nothing
-    begins : (S + 1,) where segments begin, and the last ends
+    `names` ``(B, T)`` are indices of `cells`; in both −1 stands for none.
     """
-    size = int(cells.max()) + 1
-    found = hold_names(names, size * (len(begins) - 1))
-    _name_by_segment(found, names, cells, begins, size)
-    return found
+    size, segments = int(cells.max()) + 1, np.arange(len(begins) - 1)
+    keys = np.append(cells, -1).astype(np.int64)[names]
+    keys += np.where(keys < 0, 0, np.repeat(segments * size, np.diff(begins)))
+    return _sum_cells(keys, size * len(segments), table)
+
+
+def _sum_cells(keys: IntArray, room: int, table: IntArray) -> IntArray:
+    """Add up ``n log n`` over the counts of each row's keys, all below `room`, −1 for none."""
+    if room <= ROOM:
+        return _sum_counts(keys, room, table)
+    counts = [np.unique(row[row >= 0], return_counts=True)[1] for row in keys]
+    return np.array([table[one].sum() for one in counts])
 
 
 @kernel
-def _name_by_segment(
-    found: CodeArray, names: CodeArray, cells: CodeArray, begins: IntArray, size: int
-) -> None:
-    for b in range(len(names)):
-        for s in range(len(begins) - 1):
-            for t in range(begins[s], begins[s + 1]):
-                name = names[b, t]
-                if name >= 0 and cells[name] >= 0:
-                    found[b, t] = s * size + cells[name]
-
-
-def sum_cells(keys: CodeArray, room: int, table: IntArray) -> IntArray:
-    """Add up ``n log n`` over the counts of each row's keys; those below 0 do not count.
-
-    Parameters
-    ----------
-    keys : (B, T) names of cells, below `room`
-    table : as of `entropy_table`, up to T
-
-    Returns
-    -------
-    (B,) sums, in units, as whole numbers
-    """
-    return _tabled(keys, room, table) if room <= ROOM else _sorted(keys, table)
-
-
-@kernel
-def _tabled(keys: CodeArray, room: int, table: IntArray) -> IntArray:
+def _sum_counts(keys: IntArray, room: int, table: IntArray) -> IntArray:
     counts = np.zeros(room, dtype=np.int64)
     sums = np.zeros(len(keys), dtype=np.int64)
     for b in range(len(keys)):
         for key in keys[b]:
             if key >= 0:
                 counts[key] += 1
-        if room < keys.shape[1]:
-            sums[b] = add_up(counts, table)
-            counts[:] = 0
-            continue
-        for key in keys[b]:
+        for key in keys[b]:  # by the keys there are: of many cells few are counted
             if key >= 0:
                 sums[b] += table[counts[key]]
                 counts[key] = 0
-    return sums
-
-
-@kernel
-def add_up(counts: IntArray, table: IntArray) -> int:
-    """Add up ``n log n`` over counts, in units."""
-    total = 0
-    for n in counts:
-        total += table[n]
-    return total
-
-
-@kernel
-def _sorted(keys: CodeArray, table: IntArray) -> IntArray:
-    sums = np.zeros(len(keys), dtype=np.int64)
-    for b in range(len(keys)):
-        row = np.sort(keys[b])
-        n = 0
-        for k in range(len(row)):
-            n = n + 1 if k and row[k] == row[k - 1] else 1
-            if row[k] >= 0:
-                sums[b] += table[n] - table[n - 1]
     return sums
 
 
@@ -138,17 +83,14 @@ def sum_pairs(
 ) -> IntArray:
     """Add up ``n log n`` over the counts of each row's pairs of successive names, in units.
 
-    Parameters
-    ----------
-    names : (B, T) codes, −1 for none
-    links : (B, T) at least 0 where the next step follows in the same segment
-    first, second : what the earlier and the later name of a pair add to its key, below `room`
+    A link is at least 0 where the next step follows in the same segment; `first` and `second` are
+    what the earlier and the later name add to the key of a pair, which is below `room`.
     """
     if room < names.shape[1]:
         return np.asarray(table[count_pairs(names, links, first, second, room)].sum(axis=1))
-    keys = hold_names(names, room)
-    _name_pairs(keys, names, links, first, second)
-    return sum_cells(keys, room, table)
+    early, late = names[:, :-1], names[:, 1:]
+    gone = (links[:, :-1] < 0) | (early < 0) | (late < 0)
+    return _sum_cells(np.where(gone, -1, first[early] + second[late]), room, table)
 
 
 @kernel
@@ -169,16 +111,6 @@ def count_pairs(
 
 
 @kernel
-def _name_pairs(
-    keys: CodeArray, names: CodeArray, links: CodeArray, first: IntArray, second: IntArray
-) -> None:
-    for b in range(len(names)):
-        for t in range(names.shape[1] - 1):
-            if links[b, t] >= 0 and names[b, t] >= 0 and names[b, t + 1] >= 0:
-                keys[b, t] = first[names[b, t]] + second[names[b, t + 1]]
-
-
-@kernel
 def split_cells(
     cells: CodeArray,
     groups: CodeArray,
@@ -187,24 +119,12 @@ def split_cells(
     all_cells: IntArray,
     all_groups: IntArray,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Split counts: in each part cells have shares of their group.
+    """Split counts at the best place: in each part cells have shares of their group.
 
-    Draws within segments have the counts of the sample: of a single segment they are given, and
-    not counted again.
-
-    Parameters
-    ----------
-    cells : (B, T) which of them is counted at each time, −1 for none
-    groups : (B, T) what it is a share of
-    begins : (S + 1,) where segments begin, and the last ends
-    gains : (T,) by how much ``n log n`` grows from each count to the next, in the units of
-        `definetti.check.likelihood.entropy_table`
-    all_cells, all_groups : how often each cell, and each group, is counted in the whole sample
-
-    Returns
-    -------
-    (B,) the log-likelihood ratio in units, summed over segments; where the best split of the
-    segment with the largest lies; and that largest
+    At each time of ``(B, T)`` a cell of a group is counted, −1 for none; `gains` are the steps of
+    `entropy_table`. Returned are ``(B,)`` log-likelihood ratios in units, summed over segments,
+    where the best split of the segment with the largest lies, and that largest. Draws have the
+    counts of the sample: of a single segment they are given, and not counted again.
     """
     total = np.zeros(len(cells), dtype=np.int64)
     where = np.zeros(len(cells), dtype=np.int64)
@@ -257,17 +177,9 @@ def split_scores(
     sample_sum: IntArray,
     sample_size: IntArray,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Split numbers: in each part each group has a mean of its own, all with variance one.
+    """Split numbers, `GONE` for none, where each part gives each group a mean, all variances one.
 
-    Parameters
-    ----------
-    scores : (B, T) whole numbers, `GONE` where there is none
-    groups, begins : as of `split_cells`
-    sample_sum, sample_size : of the scores of each group in the whole sample, and how many
-
-    Returns
-    -------
-    (B,) twice the log-likelihood ratio, place and largest, as of `split_cells`
+    Returned is what `split_cells` returns, with twice the log-likelihood ratios.
     """
     total = np.zeros(len(scores))
     where = np.zeros(len(scores), dtype=np.int64)

@@ -58,12 +58,7 @@ def rows_needed(sample: Sample) -> int:
 
 
 def visits_suffice(visits: IntArray) -> bool:
-    """Tell whether most steps have a token with enough visits.
-
-    Parameters
-    ----------
-    visits : of each token
-    """
+    """Tell whether most steps have a token with enough visits, given those of each token."""
     enough = visits[visits >= VISITS_PER_TOKEN].sum()
     return bool(enough >= FEASIBLE_SHARE * visits.sum())
 
@@ -93,10 +88,7 @@ def find_segment(sample: Sample, row: int) -> tuple[int, int, int]:
 
 
 def name_place(sample: Sample, row: int) -> str:
-    """Name the last of so many rows, counted in its sequence where there are several.
-
-    Of a table of series, name the row of the table, and the series.
-    """
+    """Name the last of so many rows: in its table, or in its sequence where there are several."""
     if sample.origin is not None:
         rows, names = sample.origin
         if names is None:
@@ -130,12 +122,7 @@ def need_moves(sample: Sample) -> None:
 
 
 def need_columns(sample: Sample, pairs: bool = True) -> tuple[str, ...]:
-    """Return the names of the columns; raise `CannotTest` where there are none.
-
-    Parameters
-    ----------
-    pairs : whether the test needs steps that follow each other
-    """
+    """Return the names of the columns; raise `CannotTest` where there are none."""
     if not sample.columns:
         raise CannotTest("; ".join(f"{what}: {why}" for what, why in sample.others.items()))
     if pairs and np.diff(sample.begins).max() < 2:
@@ -152,14 +139,7 @@ def describe_assumption(sample: Sample) -> str:
 def write_verdict(
     effect: Effect, testable: bool, significant: bool, remedy: str
 ) -> tuple[str, str]:
-    """Return the effect of a test in words, and its verdict as a sentence.
-
-    Parameters
-    ----------
-    testable : whether rearrangements differ in the statistic
-    significant : whether the adjusted p-value is at most alpha; else no number is shown, for the
-        effect is chance
-    """
+    """Return the effect of a test in words, and its verdict as a sentence."""
     if not testable:
         return (
             "not testable: the same for every rearrangement",

@@ -7,7 +7,7 @@ import numpy as np
 from definetti._system.arrays import CodeArray, FloatArray, IntArray
 from definetti._system.compiled import kernel
 from definetti.check.columns import ONE, Column
-from definetti.check.likelihood import UNIT, name_by_segment, sum_cells
+from definetti.check.likelihood import UNIT, sum_by_segment
 from definetti.check.messages import (
     MIN_BITS,
     MIN_SHIFT,
@@ -34,11 +34,13 @@ class OneChain(Statistic, name="one_chain"):
         return ("",)
 
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
-        split = _sum_by_segment(sample, draws.edges, np.arange(len(sample.sources)))
-        split = split - _sum_by_segment(sample, draws.edges, sample.sources)
+        names = np.arange(len(sample.sources)), sample.sources
+        split, less = (
+            sum_by_segment(draws.edges, one, sample.begins, sample.table) for one in names
+        )
         moves, leaves = sample.moves
         known = int(sample.table[moves].sum() - sample.table[leaves].sum())
-        return (2 * (split - known) / UNIT)[:, None]
+        return (2 * (split - less - known) / UNIT)[:, None]
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         steps = max(int((sample.edges >= 0).sum()), 1)
@@ -69,8 +71,11 @@ class OneEmission(Statistic, name="one_emission"):
         if column.symbols is None:
             scores, _ = column.scores
             return _part_means(draws.times, scores, own, sample.begins, len(sample.rows)) / ONE**2
-        split = _sum_by_segment(sample, draws.times, column.cells)
-        return 2 * (split - _sum_by_segment(sample, draws.times, own)) / UNIT
+        split, less = (
+            sum_by_segment(draws.times, one, sample.begins, sample.table)
+            for one in (column.cells, own)
+        )
+        return 2 * (split - less) / UNIT
 
     def effect(self, sample: Sample, values: FloatArray, part: int) -> Effect:
         column = sample.columns[part]
@@ -104,23 +109,13 @@ def _need_several(sample: Sample) -> None:
         raise CannotTest("there is one sequence only")
 
 
-def _sum_by_segment(sample: Sample, names: CodeArray, cells: CodeArray) -> IntArray:
-    """Add up ``n log n`` over the counts of cells in each segment, in units."""
-    room = sample.segments * (int(cells.max()) + 1)
-    return sum_cells(name_by_segment(names, cells, sample.begins), room, sample.table)
-
-
 @kernel
 def _part_means(
     times: CodeArray, scores: CodeArray, groups: CodeArray, begins: IntArray, wide: int
 ) -> FloatArray:
     """Add up how far the mean of each group of a segment is from nought, in units of its variance.
 
-    Parameters
-    ----------
-    times : (B, T) from where scores come
-    scores, groups : (T,) and whose each is, −1 where there is none
-    begins, wide : where segments begin, and the last ends; above all groups
+    Scores ``(T,)`` come from `times` ``(B, T)``; a group is −1 where there is none.
     """
     found = np.zeros(len(times))
     sums, sizes = np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int64)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.compiled import kernel
 from definetti.engine.pvalues import Rank
 
 LARGE = 1e150
@@ -25,12 +24,18 @@ GRID = 30  # bits of a number that count where each is rounded by itself: as man
 def count_as_large(values: FloatArray) -> IntArray:
     """Return, for each value, how many are as large, itself included.
 
-    Values are tied when a chain of gaps joins them that are no larger than rounding, as in
-    `definetti.engine.ranks`; but a statistic may have any unit, so that gaps are held against how
-    large values are. All values have the same say in that, which is what the proof needs.
+    Values are tied when a chain of gaps joins them that are no larger than rounding, relative to
+    how large values are: a statistic may have any unit.
     """
-    found: IntArray = _count(np.ascontiguousarray(values, dtype=np.float64), find_unit(values))
-    return found
+    order = np.argsort(values)
+    lower, upper = values[order][:-1], values[order][1:]
+    with np.errstate(invalid="ignore"):
+        near = upper - lower <= TIE * np.maximum(find_unit(values), np.abs(lower))
+    tied = np.where(np.isfinite(lower), near, lower == upper)
+    first = np.where(np.append(False, tied), 0, np.arange(len(values)))
+    counts = np.empty(len(values), dtype=np.int64)
+    counts[order] = len(values) - np.maximum.accumulate(first)
+    return counts
 
 
 def find_unit(values: FloatArray) -> float:
@@ -39,36 +44,12 @@ def find_unit(values: FloatArray) -> float:
     return float(sizes[len(sizes) // 2]) if len(sizes) else 0.0
 
 
-@kernel
-def _tied(lower: float, upper: float, unit: float) -> bool:
-    """Tell whether two values, the lower first, are equal but for rounding."""
-    if np.isfinite(lower):
-        return upper - lower <= TIE * max(unit, abs(lower))
-    return lower == upper
-
-
-@kernel
-def _count(values: FloatArray, unit: float) -> IntArray:
-    order = np.argsort(values)
-    counts = np.empty(len(values), dtype=np.int64)
-    first = 0
-    for k in range(len(order)):
-        if k and not _tied(values[order[k - 1]], values[order[k]], unit):
-            first = k
-        counts[order[k]] = len(order) - first
-    return counts
-
-
 class Extremeness(NamedTuple):
     """How extreme each row of values is: by the smallest count, then by the largest distance.
 
-    Counts alone would do. But where many parts are looked at, many rows are the largest of all in
-    one of them, and one that is far beyond all others would be tied with these.
-
-    Attributes
-    ----------
-    counts : (N,) how many rows are as extreme, in the part in which the row is the most extreme
-    off : (N,) the distance from the mean there, in units of that of rows above the mean
+    `counts` are how many rows are as extreme, in the part in which the row is the most extreme.
+    Where many parts are looked at, many rows are the largest of all in one of them: `off`, the
+    distance from the mean in units of that of rows above it, tells these apart.
     """
 
     counts: IntArray
@@ -135,18 +116,10 @@ def _rank_part(part: FloatArray) -> Extremeness:
 
 
 def stop_early(values: FloatArray, enough: int) -> tuple[float, bool]:
-    """Return a p-value that is decided by the draws up to the `enough`-th that is as large.
+    """Return a p-value, and whether it is decided by the `enough`-th draw that is as large.
 
     It is ``enough`` over the number of draws up to there, or where there are not so many, that of
     all draws: exact all the same, since what comes later plays no part (Besag & Clifford 1991).
-
-    Parameters
-    ----------
-    values : the observed one, then those drawn so far
-
-    Returns
-    -------
-    the p-value, and whether it is decided: no draw to come would change it
     """
     # Each by itself, so that later draws do not change what is tied.
     part, power = np.frexp(values)
@@ -168,15 +141,10 @@ class Tested(NamedTuple):
 def combine_tests(
     families: list[dict[str, FloatArray]], uniform: float | None
 ) -> tuple[float, dict[str, Tested]]:
-    """Return the p-value of all tests together, and those of each.
+    """Return the p-value of all tests together, and those of each; `uniform` breaks ties.
 
     Tests on the same draws are a family, and the smallest p-value of a family is ranked among
     those of its draws. Of several families the smallest counts as often as there are families.
-
-    Parameters
-    ----------
-    families : for each test ``(1 + M, parts)`` values, the sample's own first
-    uniform : the number that breaks ties, if they are to be broken
     """
     tested, verdicts = {}, []
     for family in families:

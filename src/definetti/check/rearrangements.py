@@ -48,17 +48,10 @@ Drawer = Callable[[np.random.Generator, int], tuple[CodeArray, CodeArray, CodeAr
 class Graph(NamedTuple):
     """The transitions of a sequence in segments, as a graph to be walked.
 
-    Attributes
-    ----------
-    node : (T,) the node of each time
-    token : (V,) what each node is called in draws
-    begins : (S + 1,) where the segments begin, and the last ends
-    shelf, shelves : (T,) times sorted by node, and (V + 1,) where those of a node begin
-    deck, decks : exits sorted by node, as cards, and (V + 1,) where those of a node begin; a card
-        is the number of an arc, and in its last `bits` bits the node that the arc leads to
-    outward, outwards : places in the deck of exits to another node, and where a node's begin
-    edge : what each arc is called in draws
-    bits : how many bits a node takes
+    Times (`shelf`), exits (`deck`) and places in the deck of exits to another node (`outward`) are
+    sorted by node; `shelves`, `decks` and `outwards` are where those of each node begin. An exit is
+    a card: the number of an arc, and in its last `bits` bits the node that the arc leads to.
+    `token` and `edge` are what nodes and arcs are called in draws.
     """
 
     node: CodeArray
@@ -75,14 +68,7 @@ class Graph(NamedTuple):
 
 
 def graph_of(tokens: CodeArray, edges: CodeArray, begins: IntArray) -> Graph:
-    """Return the graph of a sequence.
-
-    Parameters
-    ----------
-    tokens : (T,) codes of states
-    edges : (T,) the name of the transition out of each time; anything where a segment ends
-    begins : (S + 1,) where the segments begin, and the last ends
-    """
+    """Return the graph of a sequence, by its tokens and the transitions out of each time."""
     length = len(tokens)
     names = np.repeat(np.arange(len(begins) - 1) * (int(tokens.max()) + 1), np.diff(begins))
     names += tokens
@@ -240,13 +226,9 @@ def draw_members(
 class Tails(NamedTuple):
     """Several sequences, laid out from their ends.
 
-    Attributes
-    ----------
-    tokens, edges, row : (T,) of the sequences, and which of them a time is in
-    ends : (S,) where each ends
-    order : (T,) times sorted by distance from the end, the largest first, then by state
-    groups : where those of one distance and state begin, and the last end
-    shelf, shelves : (T,) times sorted by state, and where those of a state begin
+    `row` is the sequence of each time, `order` times sorted by distance from the end, the largest
+    first, then by state; `groups` are where those of one distance and state begin; `shelf` and
+    `shelves` as of `Graph`, by state.
     """
 
     tokens: CodeArray

@@ -68,11 +68,6 @@ def draw_bands(at: FloatArray, curves: FloatArray, level: float = LEVEL) -> Curv
     Pointwise: the order statistics beyond which a share of the curves lies, half on each side.
     Simultaneous: from the middle as far to both sides as the pointwise spread is there, times the
     one number that leaves no more than the share outside anywhere (Myllymäki et al. 2017).
-
-    Parameters
-    ----------
-    at : (K,) where curves were looked at
-    curves : (1 + M, K) the observed one first
     """
     number = len(curves)
     share = 1 - level
@@ -113,11 +108,7 @@ class Residuals(NamedTuple):
 
 
 def find_residuals(sample: Sample, n_resamples: int, entropy: int) -> dict[str, Residuals]:
-    """Return residuals of the next state and of the first columns, by their names.
-
-    The bands are made of the first of the draws that the tests are made of, no more of them than
-    pictures are worth.
-    """
+    """Return residuals of the next state and of the first columns, by their names."""
     series = list(_list_series(sample, np.random.default_rng([entropy, 3])))
     if not series:
         return {}
@@ -133,15 +124,10 @@ def find_residuals(sample: Sample, n_resamples: int, entropy: int) -> dict[str, 
 class Series:
     """One kind of residuals: what is placed at each step of a draw, and among what.
 
-    Attributes
-    ----------
-    name : what they are residuals of
-    moves : whether states are placed, by the transition into them; else what is observed
-    cells : names of what is placed, in order, group after group: of each transition, or of what
-        is observed at each time, −1 where nothing is, and last; of a group no more than `FINE`
-    begins : (C,) the first cell of each cell's group
-    coins : (T,) a uniform number for each step
-    size : how many residuals there are
+    `cells` are names of what is placed, in order, group after group: of each transition where
+    `moves`, else of what is observed at each time; −1 for nothing, and last. `begins` are the first
+    cells of each cell's group, `coins` a uniform number for each step, `size` how many residuals
+    there are.
     """
 
     name: str
@@ -224,11 +210,6 @@ def _merge_many(groups: CodeArray, names: IntArray) -> tuple[CodeArray, IntArray
 
     Which is below is a matter of a coin then. That no picture shows, and a step is placed at the
     same cost, near by in memory, however many values were seen.
-
-    Parameters
-    ----------
-    groups : (C,) of each cell, sorted
-    names : cells
     """
     begins = np.searchsorted(groups, groups)
     sizes = np.searchsorted(groups, groups, side="right") - begins
@@ -252,15 +233,7 @@ def _lags(sample: Sample) -> int:
 def place_among_earlier(cells: CodeArray, begins: CodeArray, coins: FloatArray) -> FloatArray:
     """Place each cell of a row among those of its group before it, ties by a coin.
 
-    Parameters
-    ----------
-    cells : (B, T) whole numbers in order, group after group; −1 for nothing
-    begins : (C,) the first cell of each cell's group
-    coins : (T,) between 0 and 1, of the steps of every row
-
-    Returns
-    -------
-    (B, T) between 0 and 1, NaN for nothing
+    Returned is ``(B, T)`` between 0 and 1, NaN for nothing; sums over cells are in Fenwick trees.
     """
     rows, length = cells.shape
     found = np.full((rows, length), np.nan)
@@ -293,13 +266,7 @@ def place_among_earlier(cells: CodeArray, begins: CodeArray, coins: FloatArray) 
 
 @kernel
 def correlate_lags(residuals: FloatArray, begins: IntArray, lags: int) -> FloatArray:
-    """Return the autocorrelation of each row at lags 1, 2, …, within segments.
-
-    Parameters
-    ----------
-    residuals : (B, T) numbers, NaN for nothing
-    begins : (S + 1,) where segments begin, and the last ends
-    """
+    """Return the autocorrelation of each row at lags 1, 2, …, within segments."""
     found = np.zeros((len(residuals), lags))
     off = np.empty(residuals.shape[1])
     for b in range(len(residuals)):

@@ -60,13 +60,7 @@ class Draws:
 
 
 class Origin(NamedTuple):
-    """Where the steps of a sample are from, if that is not one row after the other.
-
-    Attributes
-    ----------
-    rows : (T,) which row of the table each step is, from 0
-    names : of the series of each row of the table; None where there is one series only
-    """
+    """The row of the table that each step is, from 0, and the series of each row, if several."""
 
     rows: IntArray
     names: list[Hashable] | None
