@@ -26,11 +26,7 @@ def as_short_codes(codes: CodeArray, most: int) -> CodeArray:
 
 
 def as_float(value: Any) -> float:
-    """Return a number as a machine number: an infinity where it is beyond what one holds.
-
-    >>> as_float(3), as_float(-(10**400))
-    (3.0, -inf)
-    """
+    """Return a number as a machine number: an infinity where it is beyond what one holds."""
     try:
         return float(value)
     except OverflowError:
@@ -38,13 +34,7 @@ def as_float(value: Any) -> float:
 
 
 def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return where each distinct row is first, which of them each row is, and their numbers.
-
-    Rows of small numbers are written as one number each, which sorts many times faster.
-
-    >>> distinct_rows(np.array([[2, 1], [0, 1], [2, 1]]))
-    (array([1, 0]), array([1, 0, 1]), array([1, 2]))
-    """
+    """Return where each distinct row is first, which of them each row is, and their numbers."""
     if not rows.size:
         return rows[:, 0], rows[:, 0], rows[:, 0]
     low = int(rows.min())
@@ -99,11 +89,7 @@ SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
 def narrowed(numbers: IntArray) -> npt.NDArray[Any]:
-    """Return whole numbers in as few bytes as hold them all.
-
-    >>> narrowed(np.array([-1, 300])).dtype
-    dtype('int16')
-    """
+    """Return whole numbers in as few bytes as hold them all."""
     if not numbers.size:
         return numbers.astype(np.int8)
     low, high = int(numbers.min()), int(numbers.max())

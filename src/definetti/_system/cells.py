@@ -26,24 +26,9 @@ Settings = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class Cell:
-    """One method at one point of a grid, repeated.
+    """One method at one point of a grid, repeated: what is named here decides all its numbers.
 
-    Attributes
-    ----------
-    experiment : what it is a part of
-    point : names and plain values that say where in the grid it is: what the data depend on
-    method : names and plain values that say what is done with the data
-    repetitions, seed : how often, and from where the random numbers come
-    version : the library's, for numbers of another version are not these
-
-    Examples
-    --------
-    >>> cell = Cell("figure1", (("T", 50), ("p", 0.1)), (("symmetry", "full"),), 500, seed=1)
-    >>> other = Cell("figure1", (("T", 50), ("p", 0.1)), (("symmetry", "pairs"),), 500, seed=1)
-    >>> cell.key == other.key
-    False
-    >>> bool(cell.generator(7).random() == other.generator(7).random())
-    True
+    `point` is what the data depend on, `method` what is done with them: names and plain values.
     """
 
     experiment: str
@@ -79,24 +64,7 @@ LEFT_OVER = 60.0  # seconds; a file is half-written for milliseconds, unless its
 
 
 class Store:
-    """A folder of finished cells.
-
-    Parameters
-    ----------
-    folder : Path
-        Made when the first cell is kept.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> cell = Cell("figure1", (("T", 50),), (("symmetry", "full"),), 2, seed=1)
-    >>> with TemporaryDirectory() as name:
-    ...     store = Store(Path(name) / "cells")
-    ...     before = store.find(cell)
-    ...     store.keep(cell, [[1, 2], [0, 1]])
-    ...     before, store.find(cell)
-    (None, [[1, 2], [0, 1]])
-    """
+    """A folder of finished cells, made when the first is kept."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -136,20 +104,7 @@ Work = Callable[[Cell, range], list[Any]]
 
 
 def run_cells(cells: Sequence[Cell], work: Work, folder: Path, **how: Any) -> list[list[Any]]:
-    """Work out cells that are not in a folder yet, and return the records of all.
-
-    As `iterate_cells`, with all records in memory.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> def thrice(cell, part):
-    ...     return [[3 * k] for k in part]
-    >>> cell = Cell("tripling", (), (), repetitions=4, seed=0)
-    >>> with TemporaryDirectory() as name:
-    ...     run_cells([cell], thrice, Path(name), n_jobs=1, chunk=3)
-    [[[0], [3], [6], [9]]]
-    """
+    """Work out cells as `iterate_cells` does, and return the records of all."""
     return list(iterate_cells(cells, work, folder, **how))
 
 
@@ -164,33 +119,12 @@ def iterate_cells(
     verbose: bool = False,
     what: str = "cells",
 ) -> Iterator[list[Any]]:
-    """Work out cells that are not in a folder yet, and then read one after the other from it.
+    """Work out cells that are not in a folder yet, then read one after the other from it.
 
-    Parameters
-    ----------
-    cells : what to work out; each is kept in `folder` as soon as it is done
-    work : function of a cell and a range of its repetitions
-        Returns one record a repetition, of plain values, from `Cell.generator` alone: then no
-        number depends on who worked out what, and when. It is sent to other processes, so it
-        must be importable.
-    n_jobs : int, optional
-        As for joblib: how many processes, -1 for one a core; None for what
-        `joblib.parallel_config` says, or one.
-    chunk : the number of repetitions that are handed out at a time
-    fresh : whether to forget what is in the folder of these cells
-    verbose, what : whether to show a bar, and under which name
-
-    Returns
-    -------
-    an iterator over records of all cells, in the order of `cells`; no more than one is in memory
-
-    Notes
-    -----
-    Only the process that calls writes files. Workers may be on other machines:
+    `work` returns one record a repetition, of plain values, from `Cell.generator` alone, so that no
+    number depends on who worked out what, and when; it must be importable, as it is sent to other
+    processes. Only the process that calls writes files. Workers may be on other machines:
     ``joblib.parallel_config("dask")`` sends the same chunks to a cluster.
-
-    Processes, not threads, unless someone's configuration says otherwise. Kernels release the
-    interpreter's lock, but what is around them holds it, and threads would wait for each other.
     """
     store = Store(folder)
     store.sweep()

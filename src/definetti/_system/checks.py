@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from contextlib import suppress
 from copy import deepcopy
 from decimal import Decimal
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from definetti._system.arrays import FloatArray
-
-import sys
-import warnings
-from pathlib import Path
 
 SHAPES = "{} must be (n,), transition (n, n) and emission (n, m)"
 RESAMPLES = 999  # draws, where rearrangements are too many to be counted
@@ -24,11 +23,7 @@ PACKAGE = str(Path(__file__).parent.parent)
 
 
 def shown(value: Any) -> str:
-    """Write a value for a message in one line: what is long by its type.
-
-    >>> shown("2"), shown(np.zeros(99))
-    ("'2'", 'a ndarray')
-    """
+    """Write a value for a message in one line: what is long by its type."""
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
 
@@ -41,11 +36,7 @@ def checked_number(value: Any, name: str) -> int:
 
 
 def checked_resamples(value: Any) -> int:
-    """Return a number of draws; refuse more than tell anything, which would never end.
-
-    >>> checked_resamples(999)
-    999
-    """
+    """Return a number of draws; refuse more than tell anything, which would never end."""
     number = checked_number(value, "n_resamples")
     if number > MOST_RESAMPLES:
         raise ValueError(
@@ -64,12 +55,19 @@ def checked_share(value: Any, name: str) -> float:
     return float(value)
 
 
-def checked_jobs(n_jobs: Any, most: int) -> int | None:
-    """Return how many threads or processes to use, no more than there is work for.
+def checked_fraction(value: Any, name: str, remedy: str) -> float:
+    """Return a number between 0 and 1, both excluded."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 < value < 1:
+        raise ValueError(
+            f"{name} must be a number between 0 and 1, got {value!r}, and both are excluded; "
+            f"{remedy}"
+        )
+    return float(value)
 
-    >>> checked_jobs(10**30, 4), checked_jobs(-1, 4), checked_jobs(None, 4)
-    (4, -1, None)
-    """
+
+def checked_jobs(n_jobs: Any, most: int) -> int | None:
+    """Return how many threads or processes to use, no more than there is work for."""
     whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
     if n_jobs is not None and not (whole and n_jobs):
         raise ValueError(
@@ -81,12 +79,7 @@ def checked_jobs(n_jobs: Any, most: int) -> int | None:
 def checked_model(
     initial: Any, transition: Any, emission: Any, first: str = "initial"
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the laws of a hidden Markov model: probabilities that sum to one and fit together.
-
-    Parameters
-    ----------
-    first : what the law of the first state is called in an error
-    """
+    """Return the laws of a hidden Markov model: probabilities that sum to one and fit together."""
     found = {}
     for name, law in ((first, initial), ("transition", transition), ("emission", emission)):
         found[name] = np.asarray(law, dtype=np.float64)
@@ -110,12 +103,7 @@ def checked_model(
 
 
 def check_scalar(value: Any, name: str, remedy: str) -> None:
-    """Refuse anything but one number, such as a list of them or a series of one.
-
-    >>> check_scalar([0.1, 0.2], "p_value", "give them one by one")
-    Traceback (most recent call last):
-    ValueError: p_value must be one number, got a list; give them one by one
-    """
+    """Refuse anything but one number, such as a list of them or a series of one."""
     if isinstance(value, (int, float, Real, Decimal, np.number)) or (
         isinstance(value, np.ndarray) and value.ndim == 0
     ):
@@ -131,22 +119,12 @@ def checked_limit(value: Any, name: str) -> None:
 
 
 def is_auto(parameter: Any) -> bool:
-    """Tell whether a parameter is left to be chosen; it may be an object of any kind.
-
-    >>> is_auto("auto"), is_auto(1)
-    (True, False)
-    """
+    """Tell whether a parameter is left to be chosen; it may be an object of any kind."""
     return isinstance(parameter, str) and parameter == "auto"
 
 
 def checked_choice(value: Any, contract: Any, name: str, others: str = "") -> Any:
-    """Return an object that fulfils a contract, given by its name or as it is.
-
-    Parameters
-    ----------
-    contract : a class with a registry, see `definetti._system.mixins`
-    others : what else the parameter may be, in words, for the error
-    """
+    """Return an object that fulfils a contract, given by its name or as it is."""
     if isinstance(value, contract):
         return value
     if isinstance(value, str) and value in contract.named:
@@ -166,9 +144,7 @@ def checked_flag(value: Any, name: str) -> None:
 def entropy_of(random_state: Any, ahead: bool = False) -> int:
     """Turn what scikit-learn calls a random state into the seed of all streams of a fit.
 
-    Parameters
-    ----------
-    ahead : whether a generator is left as it is, to give the same number again
+    With `ahead` a generator is left as it is, to give the same number again.
     """
     if ahead and isinstance(random_state, np.random.RandomState):
         random_state = deepcopy(random_state)
@@ -202,16 +178,7 @@ def checked_prior(value: Any, name: str = "prior") -> None:
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn of what was asked for, naming the first line outside of the package that led here.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as heard:
-    ...     warnings.simplefilter("always")
-    ...     warn_caller("blocks are few", UserWarning)
-    >>> str(heard[0].message)
-    'blocks are few'
-    """
+    """Warn of what was asked for, naming the first line outside of the package that led here."""
     depth, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         depth, frame = depth + 1, frame.f_back

@@ -32,9 +32,8 @@ _made: set[int] = set()  # the compiler's own objects for our kernels
 class Kernel:
     """A function that is compiled when it is first called, kept on disk, and releases the GIL.
 
-    No signal disturbs it on the way in and out. Numba takes arguments apart and puts results
-    together in Python, and does not look whether that failed: a KeyboardInterrupt there ends in a
-    segmentation fault. Kernels that call each other have nothing to do with this.
+    Numba takes arguments apart and puts results together in Python, and does not look whether that
+    failed: a KeyboardInterrupt there ends in a segmentation fault, so signals are held meanwhile.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -68,10 +67,7 @@ class Kernel:
 
 
 def kernel(function: F) -> F:
-    """Have a function of arrays and scalars compiled when it is first called.
-
-    What was compiled is kept on disk, so that it must be a function of a module.
-    """
+    """Have a function of arrays and scalars compiled when it is first called."""
     return cast(F, Kernel(function))
 
 
@@ -128,11 +124,7 @@ def _say_when_compiling() -> None:
     from numba.core import event
 
     class Notice(event.Listener):
-        """Says on a terminal, for as long as it takes, that a kernel is being compiled.
-
-        That happens once on a machine, and takes a second or so each; a file or a pipe hears
-        nothing.
-        """
+        """Says on a terminal, for as long as it takes, that a kernel is being compiled."""
 
         depth = 0  # kernels compile the kernels that they call
 
@@ -155,28 +147,14 @@ def _say_when_compiling() -> None:
 
 
 def cut_pieces(size: int, each: int) -> Iterator[slice]:
-    """Cut rows, each of which is so much work, into pieces that do not take long.
-
-    Examples
-    --------
-    >>> list(cut_pieces(5, PIECE // 2))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    >>> list(cut_pieces(0, 1))
-    [slice(0, 0, None)]
-    """
+    """Cut rows, each of which is so much work, into pieces that do not take long."""
     most = max(1, PIECE // max(1, each))
     for begin in range(0, max(1, size), most):
         yield slice(begin, min(begin + most, size))
 
 
 def call_by_rows(function: F, rows: Any, *others: Any, each: int) -> Any:
-    """Call a kernel that treats each row by itself, for a piece of the rows after the other.
-
-    Examples
-    --------
-    >>> call_by_rows(lambda rows, power: rows**power, np.array([2, 3, 4]), 2, each=PIECE)
-    array([ 4,  9, 16])
-    """
+    """Call a kernel that treats each row by itself, for a piece of the rows after the other."""
     found = [function(rows[part], *others) for part in cut_pieces(len(rows), each)]
     return found[0] if len(found) == 1 else np.concatenate(found)
 
@@ -184,14 +162,6 @@ def call_by_rows(function: F, rows: Any, *others: Any, each: int) -> Any:
 def unroll_size(size: int) -> tuple[bool, ...]:
     """Tell a kernel a small size by the length of a tuple, which its compiler knows in advance.
 
-    Loops over that length are unrolled, which halves their time. A large size gives an empty
-    tuple, so that one compiled function serves them all.
-
-    Examples
-    --------
-    >>> unroll_size(3)
-    (True, True, True)
-    >>> unroll_size(100)
-    ()
+    Loops over that length are unrolled, which halves their time; one function serves large sizes.
     """
     return (True,) * size if size <= 8 else ()

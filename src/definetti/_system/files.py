@@ -33,23 +33,7 @@ QUOTE = ord('"')
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
     """Write a file beside its place and move it there: no one ever sees half of it.
 
-    A file that is there keeps its mode, and a link stays one: what it leads to is replaced. Of
-    several that write one path at a time, the last to end has its way.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be; its folder is made if need be.
-    write : callable
-        Writes the file at the path it is given.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as name:
-    ...     replace_file(Path(name) / "new" / "x.csv", lambda part: part.write_text("a,b"))
-    ...     (Path(name) / "new" / "x.csv").read_text()
-    'a,b'
+    A file that is there keeps its mode, and a link stays one: what it leads to is replaced.
     """
     place = find_destination(path)
     mode = S_IMODE(place.stat().st_mode) if place.exists() else None
@@ -108,12 +92,7 @@ def remove_if_ended(part: Path) -> Iterator[None]:
 
 
 class Budget:
-    """Memory that was claimed so far, and the most that may be.
-
-    Attributes
-    ----------
-    claimed, limit : numbers of bytes
-    """
+    """Bytes of memory that were claimed so far, and the most that may be."""
 
     def __init__(self, limit: float) -> None:
         self.claimed, self.limit = 0, limit
@@ -137,15 +116,6 @@ def claim_memory(size: int) -> None:
     """Count memory that reading a file is about to allocate; raise LoadError beyond the limit.
 
     The same is counted while a file is written, so that no file is written that cannot be read.
-    Outside of both it has no effect.
-
-    Examples
-    --------
-    >>> with count_memory(limit=1000):
-    ...     claim_memory(900)
-    ...     claim_memory(200)
-    Traceback (most recent call last):
-    definetti.exceptions.LoadError: takes more than 1,000 bytes of memory, which its size does...
     """
     budget = _current.get()
     if budget is None:
@@ -161,11 +131,7 @@ def claim_memory(size: int) -> None:
 def structure(text: str) -> Iterator[npt.NDArray[np.uint8]]:
     r"""Yield the UTF-8 bytes of JSON that lie outside strings, in pieces.
 
-    Up to the first character that is not JSON, strings are those that a parser finds. The work and
-    the memory are proportional to the length of the text, whatever it is.
-
-    >>> [bytes(piece) for piece in structure(r'{"a[\"": ["é"]}')]
-    [b'{: []}']
+    Up to the first character that is not JSON, strings are those that a parser finds.
     """
     if "\\" in text:  # pairs of backslashes first: what is left escapes the next character
         text = text.replace("\\\\", "").replace('\\"', "")
@@ -180,11 +146,7 @@ def structure(text: str) -> Iterator[npt.NDArray[np.uint8]]:
 
 
 def measure_depth(text: str) -> int:
-    """Return how many brackets of JSON text are open at most, those inside strings not counted.
-
-    >>> measure_depth('{"seen": [1, [2]], "note": "[[[["}')
-    3
-    """
+    """Return how many brackets of JSON text are open at most, those inside strings not counted."""
     depth = deepest = 0
     for signs in structure(text):
         opens = (signs == ord("[")) | (signs == ord("{"))

@@ -46,20 +46,7 @@ PAUSE = 0.5  # seconds between two looks
 
 
 def hold_signals(call: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
-    """Call a function; signals that come meanwhile are given to their handlers afterwards.
-
-    Examples
-    --------
-    >>> def interrupted():
-    ...     raise_signal(signal.SIGINT)
-    ...     print("still here")
-    >>> try:
-    ...     hold_signals(interrupted, ())
-    ... except KeyboardInterrupt:
-    ...     print("and stopped")
-    still here
-    and stopped
-    """
+    """Call a function; signals that come meanwhile are given to their handlers afterwards."""
     if _held:  # nothing to be done, and in other threads there never is
         return call(*arguments)
     free = [number for number in HELD if _is_free(getsignal(number))]
@@ -214,12 +201,7 @@ def _handle_unraisable(what: Any) -> None:
 def end_with_parent(parent: int) -> None:
     """End this process when its parent has ended, a kill included; called as a worker starts.
 
-    An idle worker waits for more work and does not notice by itself for minutes. Where processes
-    keep the number of a parent that is gone (Windows), nothing is done.
-
-    Parameters
-    ----------
-    parent : the number of the process that started this one
+    An idle worker would not notice for minutes. Windows keeps the number of a parent that is gone.
     """
     if sys.platform != "win32":
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()

@@ -26,25 +26,8 @@ Owner = TypeVar("Owner", bound="Parametrized")
 class Named:
     """The first base of a contract whose fulfilments are looked up by name.
 
-    A class that fulfils it names itself where it is defined, ``class Full(Symmetry, name="full")``,
-    and is found from then on: by an estimator's parameter, the command line, the reference, and the
-    tests that prove every fulfilment exact.
-
-    Attributes
-    ----------
-    named : the classes that fulfil the contract, by their names, in alphabetical order
-    known_as : what to call a class in a result: its name, or that of the class in small letters
-
-    Examples
-    --------
-    >>> class Shape(Named): ...
-    >>> class Round(Shape, name="round"): ...
-    >>> class Oval(Round): ...
-    >>> Shape.named["round"] is Round, Oval.known_as
-    (True, 'oval')
-    >>> class Ball(Shape, name="round"): ...
-    Traceback (most recent call last):
-    ValueError: name='round' is taken by Round; choose another
+    ``class Full(Symmetry, name="full")`` enters `Symmetry.named`, which estimators, the command
+    line and the tests read; `known_as` is what a class is called in a result.
     """
 
     named: ClassVar[dict[str, type[Any]]]
@@ -68,23 +51,8 @@ class Named:
 class Parametrized:
     """Get, set and show the arguments of a constructor, as scikit-learn does.
 
-    It has the methods that scikit-learn asks of an estimator, and imports it only where one of its
-    own functions calls them: to import it takes longer than all else together. A frozen dataclass
-    is no estimator, but has parameters too: whoever holds it replaces it by one with others.
-
-    Examples
-    --------
-    >>> class Mean(Parametrized):
-    ...     def __init__(self, prior=0.5, law=None):
-    ...         self.prior, self.law = prior, law
-    >>> mean = Mean(law=Mean(prior=2))
-    >>> mean, mean.get_params()["law__prior"]
-    (Mean(law=Mean(prior=2)), 2)
-    >>> mean.set_params(prior=0, law__prior=1)
-    Mean(prior=0, law=Mean(prior=1))
-    >>> mean.set_params(weight=1)
-    Traceback (most recent call last):
-    ValueError: 'weight' is no parameter of Mean; there are 'prior', 'law'
+    Scikit-learn, which is slow to import, is imported only where one of its own functions calls. A
+    frozen dataclass has parameters, too: whoever holds it replaces it by one with others.
     """
 
     @classmethod
@@ -185,19 +153,6 @@ class Locked:
     A call sees the object as it was after some other call, never in the middle of one. Calls may
     be nested. Generators hold no lock between two items. Derived classes, too, have their public
     methods and properties locked.
-
-    Examples
-    --------
-    >>> class Counter(Locked):
-    ...     number = 0
-    ...
-    ...     def count(self):
-    ...         self.number += 1
-    >>> counter = Counter()
-    >>> with holding(counter):  # other threads that count wait until here is done
-    ...     counter.count()
-    >>> counter.number, vars(counter)
-    (1, {'number': 1})
     """
 
     def __init_subclass__(cls, **others: Any) -> None:
@@ -252,19 +207,13 @@ def _lock_calls(function: Callable[..., Any]) -> Callable[..., Any]:
 class Saved(ABC):
     """Something that a file can hold and that is more than the arguments it is made of.
 
-    It says itself what of it is kept, all in one place, and makes itself again of that. The files
-    hold what `definetti.saving.allowed_classes` lists, so that a class also has a line there.
-    Classes that are made anew by their arguments, as dataclasses are, need nothing but that line,
-    and those with a name in a registry not even that.
+    The files hold what `definetti.saving.allowed_classes` lists, so that a class also has a line
+    there.
     """
 
     @abstractmethod
     def _saved(self) -> dict[str, Any]:
-        """Return all that is kept, by name: values that a file can hold.
-
-        These are labels, numbers, text, lists, tuples, dictionaries, arrays, data frames, random
-        generators, and whatever `definetti.saving.allowed_classes` lists.
-        """
+        """Return all that is kept, by name: values that a file can hold."""
 
     @classmethod
     @abstractmethod
@@ -276,10 +225,7 @@ class Saved(ABC):
 
     @classmethod
     def _memory(cls, kept: dict[str, Any]) -> int:
-        """Return how many bytes `_restored` allocates, at most, beside what was kept.
-
-        Called before `_restored` with what a file says, and with what `_saved` returned.
-        """
+        """Return how many bytes `_restored` allocates, at most, beside what was kept."""
         return 0
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -16,10 +16,7 @@ DRAWS = 4  # numbers of a Philox block, by which `advance` counts
 
 @kernel
 def draw_below(rng: np.random.Generator, bound: int) -> int:
-    """Draw a whole number from 0 to ``bound - 1``, all with exactly the same probability.
-
-    Ten times as fast as the generator's own `integers`, called from compiled code.
-    """
+    """Draw a whole number from 0 to ``bound - 1``, all with exactly the same probability."""
     share = BITS // bound
     while True:
         number = int(rng.random() * BITS) // share  # 53 random bits, cut into equal shares
@@ -28,19 +25,7 @@ def draw_below(rng: np.random.Generator, bound: int) -> int:
 
 
 def tie_uniforms(entropy: int, key: int, rows: IntArray) -> FloatArray:
-    """Return the numbers of a stream at given places.
-
-    Parameters
-    ----------
-    entropy, key : whole numbers that name the stream
-    rows : (B,) places in it, from 0
-
-    Examples
-    --------
-    >>> both = tie_uniforms(0, 7, np.array([6, 1_000_003]))
-    >>> both[1] == tie_uniforms(0, 7, np.array([1_000_003]))[0], both[0] == both[1]
-    (np.True_, np.False_)
-    """
+    """Return the numbers, at places `rows` from 0, of the stream that entropy and key name."""
     if not len(rows):
         return np.zeros(0)
     bits = np.random.Philox(np.random.SeedSequence(entropy, spawn_key=(1, key)))

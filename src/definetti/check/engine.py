@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from math import ceil
-from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -15,6 +14,7 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import (
     checked_choice,
     checked_flag,
+    checked_fraction,
     checked_limit,
     checked_number,
     checked_resamples,
@@ -147,8 +147,7 @@ def check(
         checked_number(stop_after, "stop_after")
         if smoothing:
             raise ValueError("smoothing=True needs all draws; leave out stop_after, or smoothing")
-    if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}; try 0.05")
+    checked_fraction(alpha, "alpha", "try 0.05")
     chosen = _choose(tests)
     states, origin = readable(states, "states"), None
     if groups is not None:

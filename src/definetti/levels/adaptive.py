@@ -9,12 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from definetti._system.checks import check_scalar
+from definetti._system.checks import check_scalar, checked_fraction
 from definetti._system.mixins import Named, Saved
 from definetti.engine.pvalues import miscoverage
 
@@ -181,16 +180,7 @@ class AdaptiveLevel(Named, Saved, ABC):
 
 
 COUNTS = ("n_labels", "n_missed", "n_issued", "most_waiting")
-
-
-def checked_step(gamma: Any, name: str = "gamma") -> None:
-    """Refuse anything but a number between 0 and 1."""
-    number = isinstance(gamma, Real) and not isinstance(gamma, bool)
-    if not number or not 0 < gamma < 1:
-        raise ValueError(
-            f"{name} must be a number between 0 and 1, got {gamma!r}; 0.005 adapts over some "
-            "hundreds of rounds"
-        )
+STEP = "0.005 adapts over some hundreds of rounds"
 
 
 @dataclass(eq=False)
@@ -221,7 +211,7 @@ class ACI(AdaptiveLevel, name="aci"):
     gamma: float = 0.005
 
     def check(self) -> None:
-        checked_step(self.gamma)
+        checked_fraction(self.gamma, "gamma", STEP)
 
     def begin(self) -> None:
         self._alpha = self.aim
@@ -289,7 +279,7 @@ class DtACI(AdaptiveLevel, name="dtaci"):
         if not self.gammas:
             raise ValueError("gammas has no size of a step; give one or more")
         for gamma in self.gammas:
-            checked_step(gamma, "each of gammas")
+            checked_fraction(gamma, "each of gammas", STEP)
         check_scalar(self.memory, "memory", "try 500")
         if not 2 <= self.memory < np.inf:
             raise ValueError(f"memory must be a number of labels ≥ 2, got {self.memory!r}; try 500")
@@ -375,7 +365,7 @@ class QuantilePID(AdaptiveLevel, name="quantile_pid"):
     saturation: float = 3.0
 
     def check(self) -> None:
-        checked_step(self.step, "step")
+        checked_fraction(self.step, "step", STEP)
         check_scalar(self.saturation, "saturation", "try 3")
         if not 0 < self.saturation < np.inf:
             raise ValueError(f"saturation must be a number above 0, got {self.saturation!r}; try 3")

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
-from definetti._system.checks import check_scalar, checked_number
+from definetti._system.checks import check_scalar, checked_fraction, checked_number
 from definetti._system.mixins import Named, Saved
-from definetti.martingales.base import checked_share
 
 
 @dataclass(eq=False)
@@ -252,7 +251,9 @@ class Ville(Alarm, name="ville"):
     alpha: float = 0.05
 
     def check(self) -> None:
-        checked_share(self.alpha, "alpha", "0.05 is a false alarm, ever, in one stream of twenty")
+        checked_fraction(
+            self.alpha, "alpha", "0.05 is a false alarm, ever, in one stream of twenty"
+        )
 
     @property
     def log_threshold(self) -> float:

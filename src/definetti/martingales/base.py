@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -200,13 +199,3 @@ def checked_p_values(p_values: Any) -> FloatArray:
             "give smoothed p-values of the truth"
         )
     return np.where(values == 0.0, ZERO, values)
-
-
-def checked_share(value: Any, name: str, remedy: str) -> float:
-    """Return a number between 0 and 1, both excluded."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 < value < 1:
-        raise ValueError(
-            f"{name} must be a number between 0 and 1, both excluded, got {value!r}; {remedy}"
-        )
-    return float(value)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.checks import check_scalar, checked_number
+from definetti._system.checks import check_scalar, checked_fraction, checked_number
 from definetti._system.compiled import kernel
-from definetti.martingales.base import Martingale, checked_share
+from definetti.martingales.base import Martingale
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
 DEEP = 45.0  # what is below e^-45 of the peak is left out of an integral
@@ -209,7 +209,7 @@ class SimpleJumper(Martingale, name="simple_jumper"):
     jumping: float = 0.01
 
     def check(self) -> None:
-        checked_share(self.jumping, "jumping", "0.01 is usual")
+        checked_fraction(self.jumping, "jumping", "0.01 is usual")
 
     def begin(self) -> FloatArray:
         return np.array([0.0, 1 / 3, 1 / 3, 1 / 3])

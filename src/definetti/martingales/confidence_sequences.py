@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.checks import check_scalar, checked_number
+from definetti._system.checks import check_scalar, checked_fraction, checked_number
 from definetti._system.compiled import kernel
 from definetti._system.mixins import Named
-from definetti.martingales.base import checked_share
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class ConfidenceSequence(Named, ABC):
     assumes: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        checked_share(self.alpha, "alpha", "0.05 is usual")
+        checked_fraction(self.alpha, "alpha", "0.05 is usual")
         checked_number(self.parts, "parts")
 
     @abstractmethod

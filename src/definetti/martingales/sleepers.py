@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from definetti._system.arrays import FloatArray
-from definetti._system.checks import check_scalar
+from definetti._system.checks import check_scalar, checked_fraction
 from definetti._system.compiled import kernel
-from definetti.martingales.base import Martingale, checked_share
+from definetti.martingales.base import Martingale
 
 HEAD = 2  # what the state has before the shares that are awake
 
@@ -39,7 +39,7 @@ class Sleeper(Martingale):
     patience: float = field(default=1.0, kw_only=True)
 
     def check(self) -> None:
-        checked_share(self.waking, "waking", "0.003 is usual")
+        checked_fraction(self.waking, "waking", "0.003 is usual")
         check_scalar(self.patience, "patience", "try 1")
         if isinstance(self.patience, bool) or not 0 <= self.patience < np.inf:
             raise ValueError(f"patience must be a number from 0 on, got {self.patience!r}; try 1")
@@ -70,6 +70,19 @@ class Sleeper(Martingale):
         self, states: FloatArray, p_values: FloatArray, logs: FloatArray, table: FloatArray
     ) -> None:
         _bet_asleep(states, p_values, logs, table, float(self.waking), float(self.patience))
+
+
+def _checked_each(
+    numbers: tuple[float, ...], name: str, remedy: str, least: int = 1
+) -> tuple[float, ...]:
+    """Return different numbers between 0 and 1."""
+    found = tuple(numbers)
+    for one in found:
+        checked_fraction(one, f"each of {name}", remedy)
+    if len(set(found)) != len(found) or len(found) < least:
+        many = "two or more " if least > 1 else ""
+        raise ValueError(f"{name} must be {many}different numbers, got {found!r}")
+    return found
 
 
 @kernel
@@ -138,11 +151,7 @@ class SleeperStayer(Sleeper, name="sleeper_stayer"):
     cuts: tuple[float, ...] = (0.05, 0.15, 0.3, 0.5, 0.7)
 
     def check(self) -> None:
-        self.cuts = tuple(self.cuts)
-        for cut in self.cuts:
-            checked_share(cut, "each of cuts", "0.05 is one for small p-values")
-        if len(set(self.cuts)) != len(self.cuts) or len(self.cuts) < 2:
-            raise ValueError(f"cuts must be two or more different numbers, got {self.cuts!r}")
+        self.cuts = _checked_each(self.cuts, "cuts", "0.05 is one for small p-values", 2)
         super().check()
 
     def table(self) -> FloatArray:
@@ -188,12 +197,8 @@ class Absence(Sleeper, name="absence"):
     patience: float = field(default=0.5, kw_only=True)
 
     def check(self) -> None:
-        checked_share(self.left, "left", "0.1 is a tenth")
-        self.shares = tuple(self.shares)
-        for share in self.shares:
-            checked_share(share, "each of shares", "0.03 is what comes once in 33 steps")
-        if len(set(self.shares)) != len(self.shares) or not self.shares:
-            raise ValueError(f"shares must be different numbers, got {self.shares!r}")
+        checked_fraction(self.left, "left", "0.1 is a tenth")
+        self.shares = _checked_each(self.shares, "shares", "0.03 is what comes once in 33 steps")
         super().check()
 
     def table(self) -> FloatArray:
@@ -238,12 +243,8 @@ class Misses(Sleeper, name="misses"):
     stakes: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 0.6)
 
     def check(self) -> None:
-        checked_share(self.alpha, "alpha", "0.1 allows one miss in ten")
-        self.stakes = tuple(self.stakes)
-        for stake in self.stakes:
-            checked_share(stake, "each of stakes", "0.1 stakes a tenth of the capital")
-        if len(set(self.stakes)) != len(self.stakes) or not self.stakes:
-            raise ValueError(f"stakes must be different numbers, got {self.stakes!r}")
+        checked_fraction(self.alpha, "alpha", "0.1 allows one miss in ten")
+        self.stakes = _checked_each(self.stakes, "stakes", "0.1 stakes a tenth of the capital")
         super().check()
 
     def table(self) -> FloatArray:
@@ -259,7 +260,7 @@ class Misses(Sleeper, name="misses"):
             known before the miss is, or follow from the true state, given which the set promises
             it.
         """
-        allowed = self.alpha if alpha is None else checked_share(alpha, "alpha", "0.1 is usual")
+        allowed = self.alpha if alpha is None else checked_fraction(alpha, "alpha", "0.1 is usual")
         p_value, logs = np.array([[0.0 if missed else 1.0]]), np.empty((1, 1))
         self._bet(self.state[None], p_value, logs, _miss_table(self.stakes, allowed))
         return float(logs[0, 0])
