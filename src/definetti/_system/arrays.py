@@ -66,23 +66,14 @@ def _counted(numbers: IntArray, low: int, room: int) -> tuple[IntArray, IntArray
     return first, inverse, count
 
 
-@kernel
 def distinct_numbers(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Do as `distinct_rows` does, for numbers."""
-    if len(numbers) and numbers.max() - numbers.min() < len(numbers):
-        return _counted(numbers, numbers.min(), numbers.max() - numbers.min() + 1)
-    order = np.argsort(numbers, kind="mergesort")
-    first = np.empty(len(numbers), dtype=np.int64)
-    inverse = np.empty(len(numbers), dtype=np.int64)
-    count = np.zeros(len(numbers), dtype=np.int64)
-    found = -1
-    for k in range(len(order)):
-        if k == 0 or numbers[order[k]] != numbers[order[k - 1]]:
-            found += 1
-            first[found] = order[k]
-        inverse[order[k]] = found
-        count[found] += 1
-    return first[: found + 1], inverse, count[: found + 1]
+    if len(numbers):
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low < len(numbers):
+            return _counted(numbers, low, high - low + 1)
+    _, first, inverse, count = np.unique(numbers, True, True, True)
+    return first, inverse, count
 
 
 SIGNED = (np.int8, np.int16, np.int32, np.int64)

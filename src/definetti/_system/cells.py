@@ -132,16 +132,17 @@ def iterate_cells(
         store.forget(cells)
     todo = {cell.key: cell for cell in cells if store.find(cell) is None}
     tasks = [
-        (cell, part)
+        (cell, range(begin, min(begin + chunk, cell.repetitions)))
         for cell in todo.values()
-        for part in _split_repetitions(cell.repetitions, chunk)
+        for begin in range(0, cell.repetitions, chunk)
     ]
     pieces: dict[str, dict[int, list[Any]]] = {key: {} for key in todo}
     with closing(_run_parts(tasks, work, n_jobs)) as results:
         for key, begin, records in show_progress(results, len(tasks), what, verbose):
             pieces[key][begin] = records
             if sum(map(len, pieces[key].values())) == todo[key].repetitions:
-                store.keep(todo[key], _join_pieces(pieces.pop(key)))
+                done = pieces.pop(key)
+                store.keep(todo[key], [record for part in sorted(done) for record in done[part]])
     return _read_cells(store, cells)
 
 
@@ -153,15 +154,6 @@ def _read_cells(store: Store, cells: Sequence[Cell]) -> Iterator[list[Any]]:
                 f"{store.folder}: a finished cell has gone; run it again, and leave it there"
             )
         yield found
-
-
-def _split_repetitions(repetitions: int, chunk: int) -> Iterator[range]:
-    for begin in range(0, repetitions, chunk):
-        yield range(begin, min(begin + chunk, repetitions))
-
-
-def _join_pieces(pieces: dict[int, list[Any]]) -> list[Any]:
-    return [record for begin in sorted(pieces) for record in pieces[begin]]
 
 
 def _run_parts(

@@ -212,48 +212,40 @@ class Diagnosis:
 
         return plot_check(self, of, width)
 
-    def __repr__(self) -> str:
-        wide = max(len(name) for name in self.tests)
-        rows = [
-            f"  {name:<{wide}}  p = {one.p_value:<6.3g} adjusted {one.adjusted_p_value:<6.3g} "
-            f"{one.effect}"
-            for name, one in self.tests.items()
-        ]
-        others = [f"  {name}: not tested, {why}" for name, why in self.untested.items()]
+    def _notes(self) -> list[str]:
+        """List what was not tested, and the measured coverage."""
+        notes = [f"{name}: not tested, {why}" for name, why in self.untested.items()]
         if self.coverage is not None:
-            others.append(f"  {self.coverage.verdict}")
-        return "\n".join([f"Diagnosis: {self.verdict}", *rows, *others, f"  ({self._method()})"])
-
-    def _repr_html_(self) -> str:
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{html.escape(cell)}</td>"
-                for cell in (
-                    name,
-                    one.question,
-                    f"{one.p_value:.3g}",
-                    f"{one.adjusted_p_value:.3g}",
-                    one.effect,
-                )
-            )
-            + "</tr>"
-            for name, one in self.tests.items()
-        )
-        others = "".join(
-            f"<p>{html.escape(name)}: not tested, {html.escape(why)}</p>"
-            for name, why in self.untested.items()
-        )
-        if self.coverage is not None:
-            others += f"<p>{html.escape(self.coverage.verdict)}</p>"
-        head = "".join(f"<th>{one}</th>" for one in ("test", "", "p", "adjusted", "effect"))
-        return (
-            f"<p>{html.escape(self.verdict)}</p><table><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>{others}<p>{html.escape(self._method())}</p>"
-        )
+            notes.append(self.coverage.verdict)
+        return notes
 
     def _method(self) -> str:
         return f"exact tests, {self.n_steps:,} steps, up to {self.n_resamples:,} rearrangements"
+
+    def __repr__(self) -> str:
+        wide = max(len(name) for name in self.tests)
+        rows = [
+            f"{name:<{wide}}  p = {one.p_value:<6.3g} adjusted {one.adjusted_p_value:<6.3g} "
+            f"{one.effect}"
+            for name, one in self.tests.items()
+        ]
+        return "\n  ".join(
+            [f"Diagnosis: {self.verdict}", *rows, *self._notes(), f"({self._method()})"]
+        )
+
+    def _repr_html_(self) -> str:
+        table = [
+            (name, one.question, f"{one.p_value:.3g}", f"{one.adjusted_p_value:.3g}", one.effect)
+            for name, one in self.tests.items()
+        ]
+        cells = ("".join(f"<td>{html.escape(one)}</td>" for one in row) for row in table)
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        head = "".join(f"<th>{one}</th>" for one in ("test", "", "p", "adjusted", "effect"))
+        notes = "".join(f"<p>{html.escape(one)}</p>" for one in [*self._notes(), self._method()])
+        return (
+            f"<p>{html.escape(self.verdict)}</p><table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>{notes}"
+        )
 
 
 def _drop_spaced(words: str) -> str:

@@ -157,14 +157,16 @@ class Series:
     def measure(self, sample: Sample, draws: Draws) -> FloatArray:
         """Return, for each draw, quantiles, shares of bins and autocorrelations in one row."""
         places = self.place(sample, draws)
-        edges = np.linspace(0, 1, self.bins * NARROW + 1)
-        counts = [
-            np.bincount(_cells(row, len(edges) - 1), minlength=len(edges) - 1) for row in places
-        ]
+        number = self.bins * NARROW
+        edges = np.linspace(0, 1, number + 1)
+        seen = (row[~np.isnan(row)] for row in places)
+        cells = (np.minimum(row * number, number - 1).astype(np.int64) for row in seen)
+        counts = [np.bincount(row, minlength=number) for row in cells]
         wanted = self.shares * self.size
         quantiles = [np.interp(wanted, np.append(0, one.cumsum()), edges) for one in counts]
         shares = np.array(counts).reshape(len(counts), self.bins, NARROW).sum(axis=2)
-        lags = correlate_lags(ndtri(places, out=places), sample.begins, _lags(sample))
+        most = int(min(LAGS, max(1, np.diff(sample.begins).max() // 4)))
+        lags = correlate_lags(ndtri(places, out=places), sample.begins, most)
         return np.hstack([ndtri(quantiles), shares * (self.bins / self.size), lags])
 
     def describe(self, curves: FloatArray, n_draws: int) -> Residuals:
@@ -218,15 +220,6 @@ def _merge_many(groups: CodeArray, names: IntArray) -> tuple[CodeArray, IntArray
     new = np.diff(groups, prepend=-1) != 0
     new[1:] |= np.diff(places) != 0
     return groups[new], (np.cumsum(new) - 1)[names]
-
-
-def _cells(places: FloatArray, number: int) -> IntArray:
-    """Return the cells of [0, 1] that places are in, of so many; NaN is left out."""
-    return np.minimum(places[~np.isnan(places)] * number, number - 1).astype(np.int64)
-
-
-def _lags(sample: Sample) -> int:
-    return int(min(LAGS, max(1, np.diff(sample.begins).max() // 4)))
 
 
 @kernel

@@ -24,11 +24,9 @@ Number = Fraction | float
 class AdaptiveLevel(Named, Saved, ABC):
     """A level that is lowered or raised after each label, by whether the set had the truth.
 
-    A set is made of all candidates whose p-value is above `alpha`, what may be left out now; it is
-    everything where ``alpha <= 0`` and nothing where ``alpha >= 1``. Labels may come late: `issue`
-    notes what was in force when a set was made, and the number that it returns goes to `update`
-    with the p-value of the truth, whenever that is known, in whatever order. Labels that never come
-    are passed to `drop`, or left waiting.
+    A set is made of all candidates whose p-value is above `alpha`. Labels may come late: `issue`
+    notes what was in force when a set was made, and its number goes to `update` with the p-value of
+    the truth, in whatever order. Labels that never come are passed to `drop`, or left waiting.
 
     Parameters
     ----------
@@ -37,11 +35,9 @@ class AdaptiveLevel(Named, Saved, ABC):
 
     Attributes
     ----------
-    alpha : what may be left out now; below 0 or above 1 where the level had to go so far
+    alpha : what may be left out now; everything is in the set from 0 downwards, nothing from 1 on
     n_labels, n_missed : how many sets were judged, and how many of them had missed
     most_waiting : how many labels were waiting, at most, when another set was made
-    bound : how far the share of misses can be from one minus the level, for every sequence of
-        p-values whatever; infinite where nothing can be said
     """
 
     confidence_level: float = 0.9

@@ -113,10 +113,8 @@ def _score_training(
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """Score windows of the training segment.
 
-    Returns
-    -------
-    (W,) scores of the truth, (V, C) those of all candidates in some of the windows, and of both the
-    state whose level counts
+    Returned are ``(W,)`` scores of the truth, ``(V, C)`` of all candidates in some windows, and of
+    both the state whose level counts.
     """
     labels, data = cp.states_, cp._data
     if data.training is None:
@@ -158,19 +156,9 @@ def _score_training(
 def _sizes(
     truth: FloatArray, candidates: FloatArray, grid: FloatArray, expected: Any, recent: Any
 ) -> Any:
-    """Return how many candidates of a state are within its limit, for each level.
+    """Return how many candidates of a state are within its limit, for each level of the grid.
 
-    Parameters
-    ----------
-    truth, candidates : scores in rising order
-    expected : how many windows will calibrate for each that is there
-    recent : how many windows calibrate at most; None for all
-
-    Examples
-    --------
-    >>> scores = np.arange(10) / 10
-    >>> _sizes(scores, scores, np.array([0.5, 0.9, 0.99]), 1.0, None)
-    array([ 6, 10, 10])
+    Scores rise; `expected` windows will calibrate for each that is there, at most `recent` in all.
     """
     number = len(truth)
     places = [ceil((number + 1) * (1 - miscoverage(level))) - 1 for level in grid.tolist()]
@@ -184,12 +172,7 @@ def _sizes(
 
 
 def _spend(sizes: FloatArray, shares: FloatArray, grid: FloatArray, average: float) -> list[int]:
-    """Return the place of each state's level: small sizes whose levels keep an average.
-
-    >>> sizes = np.array([[0.5, 0.6, 0.7], [0.1, 0.5, 2.0]])
-    >>> _spend(sizes, np.array([0.9, 0.1]), np.array([0.8, 0.9, 1.0]), 0.9)
-    [2, 0]
-    """
+    """Return the place of each state's level in the grid: small sizes that keep an average."""
 
     def kept(picked: Any) -> bool:
         return bool(shares @ grid[picked] >= average - 1e-12)

@@ -127,11 +127,7 @@ def read_levels(confidence_level: Any) -> Levels:
 
 
 def several_levels(confidence_level: Any) -> list[Any] | None:
-    """Return several levels one by one; None where it is one alone, a number or a mapping.
-
-    >>> several_levels((0.8, 0.9)), several_levels(0.9)
-    ([0.8, 0.9], None)
-    """
+    """Return several levels one by one; None where it is one alone, a number or a mapping."""
     several = isinstance(confidence_level, (list, tuple))
     if not several and not (isinstance(confidence_level, np.ndarray) and confidence_level.ndim):
         return None
@@ -152,17 +148,8 @@ def chances_by_state(
 ) -> FloatArray:
     """Return how probable it is that each rank is in the set, at the level of its state.
 
-    Parameters
-    ----------
-    states : (S,) the state that counts for each rank
-    predictions : where a set is not to be empty, the places of its candidates among the ranks, the
-        most plausible first
-
-    Examples
-    --------
-    >>> two = [Rank(0, 1, 5), Rank(0, 1, 5)]
-    >>> chances_by_state(two, np.array([0, 1]), {0: 0.9, 1: 0.8}, smoothing=True)
-    array([0.5, 0. ])
+    `predictions` are places of candidates among the ranks, the most plausible first, of sets that
+    must not be empty.
     """
     levels = read_levels(confidence_level)
     found, alphas = np.empty(len(ranks)), levels.alphas(states.tolist())
@@ -177,13 +164,7 @@ def chances_by_state(
 
 
 def write_at_least(confidence_level: ConfidenceLevel, sign: str = "≥ ") -> str:
-    """Write what is promised, and where.
-
-    >>> write_at_least(0.9)
-    '≥ 0.9'
-    >>> write_at_least({"N1": 0.99, "N2": 0.99, None: 0.8})
-    '≥ 0.99 where the last state is N1 or N2, ≥ 0.8 otherwise'
-    """
+    """Write what is promised, and where."""
     if not isinstance(confidence_level, Mapping):
         return f"{sign}{confidence_level}"
     return ", ".join(
@@ -195,11 +176,7 @@ def write_at_least(confidence_level: ConfidenceLevel, sign: str = "≥ ") -> str
 def grouped(
     confidence_level: Mapping[Any, float],
 ) -> list[tuple[float, str | None]]:
-    """Return the levels with the states that have each in words, None for all others, at the end.
-
-    >>> grouped({"a": 0.9, None: 0.5, "b": 0.9, "c": 0.8})
-    [(0.9, 'a or b'), (0.8, 'c'), (0.5, None)]
-    """
+    """Return the levels, each with its states in words; None for all others, at the end."""
     groups: dict[float, list[str]] = {}
     for label, level in confidence_level.items():
         if label is not OTHERS:

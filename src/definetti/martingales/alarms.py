@@ -20,9 +20,9 @@ from definetti._system.mixins import Named, Saved
 class Alarm(Named, Saved, ABC):
     """When to say that something has changed, by the capital of one or of several martingales.
 
-    Each part has its own martingale, and an alarm of its own. Martingales that are fed by different
-    scores of the same steps are each a martingale by itself, not all together, so that promises
-    for several parts rest on the union bound: the thresholds grow with their number.
+    Each part has its own martingale and alarm. Martingales that are fed by different scores of the
+    same steps are no martingale together, so that promises for several parts rest on the union
+    bound: the thresholds grow with their number.
 
     Parameters
     ----------
@@ -55,13 +55,7 @@ class Alarm(Named, Saved, ABC):
 
     @abstractmethod
     def carry(self, carried: float, log_capital: float) -> float:
-        """Return what the capital of later steps is measured by, of one part after a step.
-
-        Parameters
-        ----------
-        carried : what it was before the step, at first 0
-        log_capital : the log of the capital after the step
-        """
+        """Return what one part's capital of later steps is measured by, after a step."""
 
     def check(self) -> None:
         """Refuse parameters that make no sense."""

@@ -23,13 +23,10 @@ ZERO = 2.0**-54
 class Martingale(Named, Saved, ABC):
     """A capital that is bet, p-value after p-value, against their being independent and uniform.
 
-    It begins with one. Before each p-value a density on [0, 1] is chosen, by what came before, and
-    the capital is multiplied by the density at the p-value. If p-values are independent and uniform
-    the capital is a martingale, whatever the densities: ever to exceed ``1/α`` has a probability of
-    at most ``α`` (Ville). It is kept as its logarithm, so that it neither overflows nor vanishes.
-
-    A martingale needs `begin` and `bet`. It is valid if the densities integrate to
-    one, which `definetti.testing.check_martingale` looks at.
+    Before each p-value a density on [0, 1] is chosen, by what came before, and the capital, at
+    first one, is multiplied by the density at the p-value. If p-values are independent and uniform
+    it is a martingale, whatever the densities: ever to exceed ``1/α`` has a probability of at most
+    ``α`` (Ville). `definetti.testing.check_martingale` looks whether densities integrate to one.
 
     Attributes
     ----------
@@ -52,14 +49,9 @@ class Martingale(Named, Saved, ABC):
         """
 
     def bet_each(self, states: FloatArray, p_values: FloatArray, logs: FloatArray) -> None:
-        """Do what `bet` does for several who bet alike, each by one p-value of its own.
+        """Do what `bet` does for several who bet alike, ``(K, …)`` states with one p-value each.
 
-        By default one after the other; compiled, together they cost little more than one.
-
-        Parameters
-        ----------
-        states : (K, …) the state of each
-        p_values, logs : (K,) the p-value of each, and where the log of its capital goes
+        Compiled, together they cost little more than one.
         """
         for k in range(len(states)):
             self.bet(states[k], p_values[k : k + 1], logs[k : k + 1])
@@ -70,12 +62,7 @@ class Martingale(Named, Saved, ABC):
     def check_room(
         self, state: FloatArray, p_values: FloatArray, logs: FloatArray, number: int | None = None
     ) -> None:
-        """Refuse arrays of shapes that a compiled bet would read or write beyond.
-
-        Parameters
-        ----------
-        number : how many states there are, where each has its own p-value
-        """
+        """Refuse arrays of shapes that a compiled bet would read or write beyond."""
         own = self.begin().shape
         wanted = own if number is None else (number, *own)
         if np.shape(state) != wanted:

@@ -20,19 +20,11 @@ HEAD = 2  # what the state has before the shares that are awake
 class Sleeper(Martingale):
     """All capital is asleep at first; at every step a share of it wakes, and bets from then on.
 
-    The time of a change is guessed by all who wake, each at a time of its own: what wakes when it
-    comes has not lost anything before. If the share that wakes is always the same, nothing is left
-    after a while, and a bet that has seen many quiet steps is blind. So it is `waking` times a
-    power of what still sleeps: after ``t`` steps ``(1 + patience · waking · t)^(−1/patience)`` of
-    the first capital does, and a change costs a few times the logarithm of its time, no more.
-
-    What is awake is shared out over simple bets, each with two factors: one for p-values up to a
-    cut, one for those above it.
-
-    Parameters
-    ----------
-    waking : the share of the sleeping capital that wakes at the first step
-    patience : how slowly the share falls; with 0 it stays as it is
+    What wakes when a change comes has not lost anything before. A constant share would leave
+    nothing after a while. So it is `waking` times a power of what still sleeps: after ``t`` steps
+    ``(1 + patience · waking · t)^(−1/patience)`` of the first capital does, and a change costs a
+    few times the logarithm of its time. What is awake is shared out over simple bets, each with a
+    factor for p-values up to a cut and one for those above it.
     """
 
     waking: float = 0.003
