@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import narwhals as nw
 import numpy as np
 
-from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.arrays import FloatArray
 from definetti._system.mixins import Named
 from definetti.check.sample import Draws, Sample
+from definetti.data.series import at_rows
 
 
 class CannotTest(ValueError):
@@ -102,7 +102,8 @@ class Own(Statistic):
         found = []
         for tokens, times in zip(draws.tokens, draws.times, strict=True):
             states = [sample.labels[code] for code in sample.heads[tokens].tolist()]
-            found.append(self._number(self.function(states, _take(sample.raw, times))))
+            seen = None if sample.raw is None else at_rows(sample.raw, times)
+            found.append(self._number(self.function(states, seen)))
         return np.array(found)[:, None]
 
     def _number(self, value: Any) -> float:
@@ -123,16 +124,3 @@ class Own(Statistic):
 
     def remedy(self, sample: Sample, effect: Effect) -> str:
         return "take symmetry='spaced', or a memory that holds what it measures"
-
-
-def _take(values: Any, times: IntArray) -> Any:
-    """Return values in another order, in the form that they have."""
-    if values is None:
-        return None
-    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(native, (nw.DataFrame, nw.Series)):
-        return native[times.tolist()].to_native()
-    if isinstance(values, np.ndarray):
-        return values[times]
-    entries = list(values)
-    return [entries[t] for t in times.tolist()]
