@@ -14,8 +14,7 @@ import pytest
 from tests.products import covering
 
 from definetti import ConformalHMM, ConformalSequences, LatticeSet, PredictionSet, given_hmm
-from definetti.engine.filling_chances import filling_chances
-from definetti.engine.pvalues import Rank, miscoverage
+from definetti.engine.pvalues import Rank, filling_chances, miscoverage
 from definetti.engine.task import PredictionTask
 from definetti.experiments import Classical
 from definetti.report import make_report

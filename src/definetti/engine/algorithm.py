@@ -6,14 +6,16 @@ ranks the candidate's own window among them. Candidates with the same rearrangem
 training rows are ranked together.
 
 `rank_general` is the specification. Other strategies are chosen by the types of model, score and
-symmetry, and a class that derives from one of these is ranked in general: weighted classes
-(`classes`), one step ahead from counts (`counts`), many windows among those of the past (`past`).
+symmetry, and a class that derives from one of these is ranked in general: classes of symbols that
+are counted in one pass (here), one step ahead from counts (`stream`), many windows among those of
+the past (`past`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,13 +24,14 @@ import numpy.typing as npt
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.terminal import show_progress
 from definetti.data.history import Completion, Windows, stacked
-from definetti.engine.classes import rank_in_class
 from definetti.engine.pvalues import Ranked, count_ranks
+from definetti.engine.stream import find_priors
 from definetti.engine.task import ROOM, PredictionTask, evaluate, evaluate_each
-from definetti.models.estimates import Estimates
+from definetti.models.estimates import LONGEST, Estimates, estimates_of_counts
 from definetti.scores import Score
 from definetti.symmetry import Full
 from definetti.symmetry.base import Reference
+from definetti.symmetry.class_counts import BITS, count_classes
 
 NONE = np.zeros(0, dtype=np.int64)
 TOGETHER = 2**15  # windows, or cells of matrices, of all candidates that are ranked at once
@@ -36,8 +39,40 @@ TOGETHER = 2**15  # windows, or cells of matrices, of all candidates that are ra
 
 def rank(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:
     """Rank candidate state sequences, ``(C, h)``: one window of `Ranked`."""
-    counted = rank_in_class(task, candidates) if type(task.symmetry) is Full else None
+    counted = rank_in_class(task, candidates)
     return rank_general(task, candidates, verbose) if counted is None else counted
+
+
+def rank_in_class(task: PredictionTask, candidates: IntArray) -> Ranked | None:
+    """Rank candidates of a refitted model of symbols in their whole class, counted in one pass.
+
+    None where the class is not known or not to be counted so.
+    """
+    model, history, table, labels = task.model, task.history, task.table, task.labels
+    symmetry, usable = task.symmetry, history.symbols and not model.fixed
+    if type(symmetry) is not Full or not usable or len(task.observations) > LONGEST:
+        return None
+    priors = find_priors(model, table)
+    if priors is None:
+        return None
+    states, sizes = task.windows(candidates).states, (len(labels), len(table))
+    found = count_classes(history, states, task.observations, *sizes, symmetry.max_windows)
+    if found is None:
+        return None
+    counts = found.moves, found.pairs, priors
+    estimates = estimates_of_counts(*counts, model.emission_, table, labels)
+    scores = evaluate_each(task.score, estimates, found.each, task.hide_unseen(found.windows))
+    weights = found.weights[:, -1].astype(object)
+    for digits in found.weights.T[-2::-1]:
+        weights = (weights << BITS) + digits
+    ranks = np.empty((3, len(candidates)), dtype=object)
+    for number, (begin, end) in enumerate(pairwise(found.begins.tolist())):
+        own = found.classes == number
+        mine = scores[found.own[own]]
+        ranks[0, own], ranks[1, own], ranks[2, own] = count_ranks(
+            scores[begin:end], weights[begin:end], mine, joins=False
+        )
+    return Ranked.of_window(ranks, scores[found.own])
 
 
 def rank_general(task: PredictionTask, candidates: IntArray, verbose: bool = False) -> Ranked:
@@ -79,13 +114,7 @@ def rank_by_scores(
 
 
 class Group(NamedTuple):
-    """Candidates that are compared with the same windows.
-
-    Attributes
-    ----------
-    members : their places among all candidates
-    reference, windows, weights : what they are compared with, equal windows of symbols once
-    """
+    """Candidates, by their places, and what they are compared with, equal symbols once."""
 
     members: list[int]
     reference: Reference

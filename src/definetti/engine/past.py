@@ -17,7 +17,7 @@ from definetti._system.arrays import FloatArray, IntArray, distinct_rows
 from definetti._system.compiled import cut_pieces, kernel
 from definetti.data.candidates import all_candidates
 from definetti.data.history import Windows, windows_at
-from definetti.engine.pvalues import Ranked, count_ranks
+from definetti.engine.pvalues import Ranked, count_ranks, count_scores
 from definetti.engine.segment import Segment
 from definetti.engine.task import PredictionTask
 from definetti.memory.base import MOST, trace_tokens
@@ -45,13 +45,9 @@ def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
 
 
 def rank_after(task: PredictionTask, codes: IntArray, candidates: IntArray) -> Ranked:
-    """Rank candidates of many windows that may follow one history.
+    """Rank candidates of many windows, each with a row of codes, that may follow one history.
 
-    Parameters
-    ----------
-    task : that of the first window, with a table that has the observations of all
-    codes : (B, h) the observations of all windows
-    candidates : (C, steps)
+    The task is that of the first window, with a table that has the observations of all.
     """
     estimate = task.estimate(task.complete_with(0))
     start = np.full(len(codes), task.history.last)
@@ -72,9 +68,7 @@ def score_candidates(
 ) -> FloatArray:
     """Score all candidates of windows, ``(B, C)``; of symbols, equal windows once.
 
-    Parameters
-    ----------
-    start, new : (B,) the state before each window, and (B, h) what is observed in it
+    `start` and `new` are the state before each window and what is observed in it.
     """
     number, horizon = len(candidates), new.shape[1]
     # Steps that are not asked about have some state, which no score looks at.
@@ -96,7 +90,10 @@ def score_candidates(
 
 
 class Chains(NamedTuple):
-    """How the windows hang together that a sequence is compared with as it grows.
+    """The windows that a sequence is compared with as it grows.
+
+    A sequence of ``T`` steps compares what has a token with the latest window of the token's group
+    that ends before ``T``, with its parent, with the parent of that, and so on.
 
     Attributes
     ----------
@@ -104,19 +101,18 @@ class Chains(NamedTuple):
     parents : (T,) the end of the next older window of the same reference; −1 where there is none
     counted : (T,) whether the window that ends there is in the reference, or only begins it
     most : at most how many windows, the latest, are in a reference
-
-    A sequence of ``T`` steps compares what has a token with the latest window of the token's group
-    that ends before ``T``, with its parent, with the parent of that, and so on.
+    all_before : whether there is one group, of all windows that end before
     """
 
     groups: IntArray
     parents: IntArray
     counted: npt.NDArray[np.bool_]
     most: int
+    all_before: bool = False
 
 
 def find_chains(symmetry: Symmetry, tokens: IntArray, horizon: int) -> Chains | None:
-    """Return how the references of a growing sequence hang together; None where it is not known.
+    """Return what a growing sequence is compared with; None where it is not known.
 
     Only these very classes are known: what a derived one compares with is its own affair.
     """
@@ -130,24 +126,18 @@ def find_chains(symmetry: Symmetry, tokens: IntArray, horizon: int) -> Chains | 
         return Chains(groups, parents, groups >= 0, most)
     if type(symmetry) is Past and symmetry.stride == 1:
         ends = np.arange(len(tokens))
-        counted, parents = ends >= horizon, np.where(ends > horizon, ends - 1, -1)
-        return Chains(np.where(counted, 0, -1), parents, counted, most)
+        counted = ends >= horizon
+        groups, parents = np.where(counted, 0, -1), np.where(ends > horizon, ends - 1, -1)
+        return Chains(groups, parents, counted, most, all_before=True)
     return None
 
 
 @kernel
 def latest_ends(groups: IntArray, asked: IntArray, lengths: IntArray) -> Counts:
-    """Return the latest window of a group that ends before each of some times; −1 for none.
+    """Return the latest window of each asked group that ends before each time; −1 for none.
 
-    Parameters
-    ----------
-    groups : (T,) the group of the window that ends at each time, −1 for none
-    asked : (W, G) groups, or (1, G) where they are the same at all times; any that is not there
-        has no window
-    lengths : (W,) times, in rising order
+    Groups are asked for by time, ``(W, G)``, or ``(1, G)`` for all; times are in rising order.
 
-    Examples
-    --------
     >>> groups, asked = np.array([0, 1, 0, -1]), np.array([[0, 1], [0, 1]])
     >>> latest_ends(groups, asked, np.array([1, 4]))
     array([[ 0, -1],
@@ -174,57 +164,19 @@ def rank_along_chains(
 ) -> tuple[Counts, Counts, Counts]:
     """Rank the candidates of many windows among the chains that each is compared with.
 
-    Parameters
-    ----------
-    past : (T,) the score of the window that ends at each time, where it is counted
-    latest : (W, G) where the chain of each window and group begins, −1 where it is empty
-    scores : (W, C) of the candidates; candidate ``c`` is in group ``c % G``
-
-    Returns
-    -------
-    greater, equal : (W, C) how many scores are greater, and equal, the candidate included
-    total : (W, G) how many there are, the candidate included
-
-    Examples
-    --------
-    >>> chains = Chains(np.zeros(3, dtype=int), np.array([-1, 0, 1]), np.ones(3, dtype=bool), 2)
-    >>> past, latest = np.array([0.2, 0.1, 0.2]), np.array([[1], [2]], dtype=np.int32)
-    >>> rank_along_chains(chains, past, latest, np.array([[0.2], [0.1]]))
-    (array([[0],
-           [1]], dtype=int32), array([[2],
-           [2]], dtype=int32), array([[3],
-           [3]], dtype=int32))
+    `past` are the scores by time, `latest` says where the chain of each window and group begins,
+    ``(W, G)``, and candidate ``c`` of `scores`, ``(W, C)``, is in group ``c % G``. Returns how many
+    are greater and equal, ``(W, C)``, and all, ``(W, G)``, the candidate included.
     """
     found = np.empty((2, *scores.shape), dtype=np.int32)
     total = np.empty(latest.shape, dtype=np.int32)
     most = min(chains.most, len(chains.parents))
-    alone = latest.shape[1] == 1 and chains.groups.max(initial=0) == 0
-    if alone and most == len(chains.parents):
-        _rank_in_one_chain(chains, past, latest, scores, found, total)
+    if chains.all_before and most == len(chains.parents):
+        _rank_in_all(chains.counted, past, latest, scores, found, total)
         return found[0], found[1], total
     for part in cut_pieces(len(scores), most * max(1, scores.shape[1])):
         _rank(*chains[1:3], past, latest[part], scores[part], most, found[:, part], total[part])
     return found[0], found[1], total
-
-
-def _rank_in_one_chain(
-    chains: Chains,
-    past: FloatArray,
-    latest: Counts,
-    scores: FloatArray,
-    found: Counts,
-    total: Counts,
-) -> None:
-    """Rank as `_rank` does where one chain grows without bound, in O(log T) a candidate."""
-    values, places = np.unique(past[chains.counted], return_inverse=True)
-    by_time = np.full(len(past), -1)
-    by_time[chains.counted] = places
-    tree, chain = np.zeros(len(values) + 1, dtype=np.int32), np.array([-1, 0])
-    for part in cut_pieces(len(scores), STEPS * max(1, scores.shape[1])):
-        _rank_growing(
-            chains.parents, by_time, values, tree, chain, latest[part, 0], scores[part],
-            found[:, part], total[part, 0],
-        )  # fmt: skip
 
 
 @kernel
@@ -241,7 +193,7 @@ def _rank(
     """Walk along each chain, at most so far, and compare the candidates with all on the way."""
     windows, members = scores.shape
     width = latest.shape[1]
-    chain = np.empty(most)
+    chain, weights = np.empty(most), np.ones(most, dtype=np.int64)
     for g in range(width):
         end, size = np.int64(-1), 0  # of the chain that was walked along last
         for w in range(windows):
@@ -255,49 +207,54 @@ def _rank(
                     node = parents[node]
             total[w, g] = size + 1
             for c in range(g, members, width):
-                own, above, same = scores[w, c], 0, 1
-                for k in range(size):
-                    above += chain[k] > own
-                    same += chain[k] == own
-                found[0, w, c], found[1, w, c] = above, same
+                above, same, _ = count_scores(chain[:size], weights, scores[w, c])
+                found[0, w, c], found[1, w, c] = above, same + 1
 
 
-@kernel
-def _rank_growing(
-    parents: IntArray,
-    places: IntArray,
-    values: FloatArray,
-    tree: Counts,
-    chain: IntArray,
+def _rank_in_all(
+    counted: npt.NDArray[np.bool_],
+    past: FloatArray,
     latest: Counts,
     scores: FloatArray,
     found: Counts,
     total: Counts,
 ) -> None:
-    """Count the scores of a chain in a binary indexed tree (Fenwick 1994) as the chain grows.
+    """Rank as `_rank` does among all windows that end before, in O(log T) a candidate."""
+    values, places = np.unique(past[counted], return_inverse=True)
+    by_time = np.full(len(past), -1)
+    by_time[counted] = places
+    tree, done = np.zeros(len(values) + 1, dtype=np.int32), np.zeros(2, dtype=np.int64)
+    for part in cut_pieces(len(scores), STEPS * max(1, scores.shape[1])):
+        _rank_growing(
+            by_time, values, tree, done, latest[part, 0], scores[part], found[:, part],
+            total[part, 0],
+        )  # fmt: skip
 
-    Parameters
-    ----------
-    places : (T,) the place of each score of the chain among the sorted values; −1 for none
-    tree, chain : counts by value, the latest end and the number of scores so far; both are changed
+
+@kernel
+def _rank_growing(
+    places: IntArray,
+    values: FloatArray,
+    tree: Counts,
+    done: IntArray,
+    latest: Counts,
+    scores: FloatArray,
+    found: Counts,
+    total: Counts,
+) -> None:
+    """Count scores by their `places` among sorted values in a binary indexed tree (Fenwick 1994).
+
+    `done` is the time up to which they are counted, and their number; it and the tree are changed.
     """
     for w in range(len(scores)):
-        node = np.int64(latest[w])
-        while node >= 0 and node != chain[0]:
-            node = parents[node]
-        if node != chain[0]:  # another chain than before
-            tree[:], chain[0], chain[1] = 0, -1, 0
-        node = np.int64(latest[w])
-        while node != chain[0]:
-            if places[node] >= 0:
-                k = places[node] + 1
-                while k < len(tree):
-                    tree[k] += 1
-                    k += k & -k
-                chain[1] += 1
-            node = parents[node]
-        chain[0] = latest[w]
-        total[w] = chain[1] + 1
+        while done[0] <= latest[w]:
+            k = places[done[0]] + 1
+            done[0] += 1
+            done[1] += k > 0
+            while 0 < k < len(tree):
+                tree[k] += 1
+                k += k & -k
+        total[w] = done[1] + 1
         for c in range(scores.shape[1]):
             below, upto = 0, 0
             k = np.searchsorted(values, scores[w, c])
@@ -308,17 +265,13 @@ def _rank_growing(
             while k > 0:
                 upto += tree[k]
                 k -= k & -k
-            found[0, w, c], found[1, w, c] = chain[1] - upto, upto - below + 1
+            found[0, w, c], found[1, w, c] = done[1] - upto, upto - below + 1
 
 
 class Ways(NamedTuple):
-    """What each candidate of each window of a segment is compared with.
+    """What the windows of a segment are compared with.
 
-    Attributes
-    ----------
-    chains : the windows of the past, and how they hang together
-    rows : (T, w) the tokens of the sequence; None where they are its states
-    tokens : (T,) their codes
+    The tokens of the sequence are rows, ``(T, w)``, None where they are its states, and codes.
     """
 
     chains: Chains

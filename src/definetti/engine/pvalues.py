@@ -7,11 +7,12 @@ batches of windows, backtests and monitors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations, pairwise
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -19,6 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
+from definetti._system.compiled import kernel
+
+Whole = npt.NDArray[Any]
+BoolArray = npt.NDArray[np.bool_]
+EXACT = 2**53  # from which on a quotient of machine numbers is rounded twice
 
 
 class Rank(NamedTuple):
@@ -68,21 +74,6 @@ class Rank(NamedTuple):
         return min(max(inside, Fraction(0)), Fraction(1))
 
 
-def chances(ranks: list[Rank], confidence_level: Any, smoothing: bool) -> FloatArray:
-    """Return how probable it is, over the uniform if there is one, that each rank is in the set.
-
-    >>> chances([Rank(0, 1, 5), Rank(1, 1, 5)], 0.9, smoothing=True)
-    array([0.5, 1. ])
-    """
-    alpha = miscoverage(confidence_level)
-    seen: dict[Rank, float] = {}
-    for rank in ranks:
-        if rank not in seen:
-            random = smoothing or rank.randomised
-            seen[rank] = float(rank.chance(alpha) if random else rank.exceeds(alpha))
-    return np.array([seen[rank] for rank in ranks])
-
-
 def miscoverage(confidence_level: Any) -> Fraction:
     """Turn a confidence level into ``alpha``, taking it as the decimal that was written.
 
@@ -113,37 +104,22 @@ def _fraction(written: str) -> Fraction:
     return Fraction(written)
 
 
-def ranks(
-    reference: FloatArray, weights: npt.NDArray[Any], candidates: FloatArray, joins: bool
-) -> list[Rank]:
-    """Rank candidates among weighted reference scores, as `count_ranks` does.
-
-    >>> ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
-    [Rank(greater=1, equal=2, total=4, randomised=False)]
-    """
+def ranks(reference: FloatArray, weights: Whole, candidates: FloatArray, joins: bool) -> list[Rank]:
+    """Rank candidates among weighted reference scores, as `count_ranks` does."""
     greater, equal, total = count_ranks(reference, weights, candidates, joins)
     pairs = zip(greater.tolist(), equal.tolist(), strict=True)
     return [Rank(above, tied, total) for above, tied in pairs]
 
 
 def count_ranks(
-    reference: FloatArray, weights: npt.NDArray[Any], candidates: FloatArray, joins: bool
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    reference: FloatArray, weights: Whole, candidates: FloatArray, joins: bool
+) -> tuple[Whole, Whole, int]:
     """Count the weight of reference scores above each candidate, tied with it, and of all.
 
-    Scores are rounded where they are produced (`definetti.scores.nonconformity`), so that ties are
-    equal numbers. Where the candidate *joins* the reference, it does so with weight one; else it
-    is in it already.
+    Scores were rounded where they were produced, so that ties are equal numbers. The reference is
+    ``(R,)``, or ``(C, R)`` under the model of each candidate. A candidate that *joins* it does so
+    with weight one; else it is in it already.
 
-    Parameters
-    ----------
-    reference : (R,) scores of the windows compared with, or (C, R) those under the model of each
-        candidate
-    weights : (R,) their weights, whole numbers
-    candidates : (C,) scores of the candidates, each ranked by itself
-
-    Examples
-    --------
     >>> count_ranks(np.array([0.1, 0.2, 0.3]), np.array([1, 1, 1]), np.array([0.2]), joins=True)
     (array([1]), array([2]), 4)
     """
@@ -159,15 +135,20 @@ def count_ranks(
         low, high = (np.searchsorted(scores, candidates, side=side) for side in ("left", "right"))
         greater, equal = total - below[high], below[high] - below[low]
     else:
-        above = reference > candidates[:, None]
-        same = reference == candidates[:, None]
-        greater, equal = above @ weights, same @ weights
+        greater = (reference > candidates[:, None]) @ weights
+        equal = (reference == candidates[:, None]) @ weights
     return greater, equal + own, total + own
 
 
-Whole = npt.NDArray[Any]
-BoolArray = npt.NDArray[np.bool_]
-EXACT = 2**53  # from which on a quotient of machine numbers is rounded twice
+@kernel
+def count_scores(scores: FloatArray, weights: IntArray, own: float) -> tuple[int, int, int]:
+    """Count as `count_ranks` does for one candidate that is in the reference, in compiled code."""
+    greater, equal, total = 0, 0, 0
+    for k in range(len(scores)):
+        greater += weights[k] * (scores[k] > own)
+        equal += weights[k] * (scores[k] == own)
+        total += weights[k]
+    return greater, equal, total
 
 
 class Ranked(NamedTuple):
@@ -190,17 +171,7 @@ class Ranked(NamedTuple):
     def of_window(
         cls, counts: Sequence[Any] | Whole, scores: FloatArray, randomised: BoolArray | None = None
     ) -> Ranked:
-        """Return the ranks of one window, in machine numbers where these will do.
-
-        Parameters
-        ----------
-        counts : (3, C) the greater, the equal and the total of each candidate
-
-        Examples
-        --------
-        >>> Ranked.of_window([[1], [1], [10]], np.array([0.3])).ranks()
-        [Rank(greater=1, equal=1, total=10, randomised=False)]
-        """
+        """Return the ranks of one window from counts, ``(3, C)``, in machine numbers if small."""
         kind = np.int64 if all(total < EXACT for total in counts[2]) else object
         greater, equal, total = np.array(counts, dtype=kind)[:, None]
         if randomised is not None:
@@ -257,8 +228,6 @@ def membership(
 def p_values_of(ranked: Ranked, uniforms: FloatArray | None = None) -> FloatArray:
     """Return p-values, smoothed where there are uniforms, as `Rank.p_value` does.
 
-    Examples
-    --------
     >>> ranked = Ranked.of_window([[1, 2], [1, 2], [10, 10]], np.zeros(2))
     >>> p_values_of(ranked), p_values_of(ranked, np.array([[0.5]]))
     (array([[0.2, 0.4]]), array([[0.15, 0.3 ]]))
@@ -267,8 +236,7 @@ def p_values_of(ranked: Ranked, uniforms: FloatArray | None = None) -> FloatArra
     whole = np.asarray((greater + equal) / total, dtype=np.float64)
     if uniforms is None:
         return whole
-    parts = (np.asarray(part / total, dtype=np.float64) for part in (greater, equal))
-    above, ties = parts
+    above, ties = (np.asarray(part / total, dtype=np.float64) for part in (greater, equal))
     return np.asarray(np.where(np.isnan(uniforms), whole, above + uniforms * ties))
 
 
@@ -307,16 +275,88 @@ def _exceed(
 def entry(p_values: npt.ArrayLike, levels: Sequence[float]) -> IntArray:
     """Return from which level on each p-value exceeds alpha; ``len(levels)`` where it never does.
 
-    A p-value is a quotient of whole numbers, correctly rounded, and so is each alpha: what is
-    equal is equal, and not above.
-
     >>> entry([0.5, 0.1, 0.0], [0.5, 0.9, 0.95])
     array([1, 2, 3])
     """
-    # The levels rise and the alphas fall: the first alpha that is less.
+    # The levels rise and the alphas fall: the first alpha that is less. Both are correctly rounded.
     return np.asarray(len(levels) - np.searchsorted(_rising(tuple(levels)), np.asarray(p_values)))
 
 
 @lru_cache(maxsize=16)
 def _rising(levels: tuple[float, ...]) -> FloatArray:
     return np.array([float(miscoverage(level)) for level in reversed(levels)])
+
+
+def chances(ranks: list[Rank], confidence_level: Any, smoothing: bool) -> FloatArray:
+    """Return how probable it is, over the uniform if there is one, that each rank is in the set.
+
+    >>> chances([Rank(0, 1, 5), Rank(1, 1, 5)], 0.9, smoothing=True)
+    array([0.5, 1. ])
+    """
+    alpha = miscoverage(confidence_level)
+    seen: dict[Rank, float] = {}
+    for rank in ranks:
+        if rank not in seen:
+            random = smoothing or rank.randomised
+            seen[rank] = float(rank.chance(alpha) if random else rank.exceeds(alpha))
+    return np.array([seen[rank] for rank in ranks])
+
+
+def filling_chances(
+    ranks: Sequence[Rank], alphas: Sequence[Fraction], smoothing: bool
+) -> list[Fraction]:
+    """Return how probable it is, over the uniform, that each fills a set that would be empty.
+
+    A smoothed p-value is a line over the uniform, and candidates take turns at being the highest.
+    Of equal p-values the first has the smaller score.
+
+    >>> fifth = [Fraction(1, 5)] * 2
+    >>> filling_chances([Rank(0, 1, 2), Rank(1, 1, 10)], fifth, smoothing=True)
+    [Fraction(3, 20), Fraction(1, 4)]
+    """
+    lines = []  # p-values where the uniform is zero, and by how much they rise
+    end = Fraction(1)  # up to which uniform no p-value is above its alpha
+    for rank, alpha in zip(ranks, alphas, strict=True):
+        at, rise = Fraction(rank.greater, rank.total), Fraction(rank.equal, rank.total)
+        if not (smoothing or rank.randomised):
+            at, rise = at + rise, Fraction(0)
+        lines.append((at, rise))
+        crossing = (alpha - at) / rise if rise else Fraction(int(at <= alpha))
+        end = min(end, max(crossing, Fraction(0)))
+    found = [Fraction(0)] * len(ranks)
+    if end == 0:
+        return found
+    places = {Fraction(0), end}
+    for (at, rise), (other, climb) in combinations(set(lines), 2):
+        if rise != climb:
+            places.add(min(max((other - at) / (rise - climb), Fraction(0)), end))
+    for low, high in pairwise(sorted(places)):
+        middle = (low + high) / 2
+        values = [at + rise * middle for at, rise in lines]
+        found[values.index(max(values))] += high - low
+    return found
+
+
+def chances_to_fill(
+    ranks: Sequence[Rank],
+    predictions: Iterable[tuple[int, ...]],
+    alphas: Sequence[Fraction],
+    smoothing: bool,
+) -> FloatArray:
+    """Return `filling_chances` of many predictions, zero for ranks that are in none.
+
+    A prediction is the places of its candidates among the ranks, the most plausible first.
+
+    >>> fifth = [Fraction(1, 5)] * 2
+    >>> chances_to_fill([Rank(0, 1, 20), Rank(0, 1, 10)], [(1, 0)], fifth, smoothing=False)
+    array([0., 1.])
+    """
+    found = np.zeros(len(ranks))
+    seen: dict[Hashable, list[float]] = {}
+    for places in predictions:
+        own = tuple(ranks[place] for place in places)
+        held = tuple(alphas[place] for place in places)
+        if (own, held) not in seen:
+            seen[own, held] = list(map(float, filling_chances(own, held, smoothing)))
+        found[list(places)] = seen[own, held]
+    return found

@@ -1,13 +1,21 @@
-"""Nonconformity scores one step ahead under a model refitted on counts, and their ranks."""
+"""Scores and ranks one step ahead from counts: the compiled kernels.
+
+The model is refitted on the counts, the step to be ranked included, or fixed and given as a table
+of scores. `transitions`, ``(n, n)``, and `emissions`, ``(n, m + 1)`` with missing observations
+first, are the counts so far; `priors` are added to each of both; `surprise` scores a whole step by
+minus the log-probability of its state, else by one minus the probability.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.compiled import kernel
+from definetti.engine.pvalues import count_scores
 from definetti.scores.nonconformity import rounded
 
 
@@ -49,17 +57,10 @@ def judge(
     seen: FloatArray,
     whole: FloatArray,
 ) -> None:
-    """Score steps to a state, under counts that include the step to be scored.
+    """Score all steps to a state, under counts that include the step to be ranked.
 
-    Parameters
-    ----------
-    transitions, emissions : (n, n) and (n, m + 1) counts so far, missing observations first
-    moves, law : what `estimate` makes of them; all is as it was afterwards
-    last, state, code : the step to be judged
-    priors : what is added to the counts of each
-    surprise : whether the score of a whole step is minus a log-probability, else one minus it
-    into, seen, whole : (n,), (m + 1,), (n, m + 1) where the scores go, of the move by the state
-        before it, of the observation, and of the whole step
+    Scores of moves go `into` ``(n,)`` by the state before, of observations to `seen` ``(m + 1,)``,
+    of whole steps to `whole` ``(n, m + 1)``. Counts, `moves` and `law` are restored afterwards.
     """
     n, width = emissions.shape
     transitions[last, state] += 1
@@ -91,23 +92,6 @@ def judge(
 
 
 @kernel
-def count_scores(scores: FloatArray, weights: IntArray, own: float, counts: IntArray) -> None:
-    """Add the weight of greater scores, of equal ones and of all to three counts."""
-    for k in range(len(scores)):
-        counts[0] += weights[k] * (scores[k] > own)
-        counts[1] += weights[k] * (scores[k] == own)
-        counts[2] += weights[k]
-
-
-@kernel
-def with_own(emissions: IntArray, state: int, code: int) -> IntArray:
-    """Return how often a state came with each observation, the step to be judged included."""
-    counts: IntArray = emissions[state].copy()
-    counts[code + 1] += 1
-    return counts
-
-
-@kernel
 def place_parts_in_class(
     transitions: IntArray,
     emissions: IntArray,
@@ -119,15 +103,9 @@ def place_parts_in_class(
 ) -> IntArray:
     """Compare the parts of a step with those that the members of its class end in.
 
-    Parameters
-    ----------
-    transitions, emissions, last, state, code, priors, surprise : as in `judge`
-
-    Returns
-    -------
-    five rows: whether the score of the move is greater, and equal, by the state before; the same of
-    whole steps, counted by their observations; the same of observations alone, with their number,
-    three numbers in one row. One array for all, since each that leaves a kernel takes its time.
+    Returns five rows: whether the score of the move is greater, and equal, by the state before; how
+    many whole steps are, by the state before; the counts of the observation alone. One array for
+    all, since each that leaves a kernel takes its time.
     """
     n, width = emissions.shape
     moves, law = estimate(transitions, emissions, priors)
@@ -136,115 +114,61 @@ def place_parts_in_class(
         transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen, whole
     )
     found = np.zeros((5, max(n, 3)), dtype=np.int64)
-    counts = with_own(emissions, state, code)
-    count_scores(seen, counts, seen[code + 1], found[4])
+    counts = emissions[state].copy()
+    counts[code + 1] += 1
+    found[4, 0], found[4, 1], found[4, 2] = count_scores(seen, counts, seen[code + 1])
     for u in range(n):
         found[0, u], found[1, u] = into[u] > into[last], into[u] == into[last]
-        placed = np.zeros(3, dtype=np.int64)
-        count_scores(whole[u], counts, whole[last, code + 1], placed)
-        found[2, u], found[3, u] = placed[0], placed[1]
+        found[2, u], found[3, u], _ = count_scores(whole[u], counts, whole[last, code + 1])
     return found
 
 
 @kernel
-def place_in_class(
+def place_step(
     transitions: IntArray,
     emissions: IntArray,
+    steps: IntArray,
+    table: FloatArray,
     last: int,
     code: int,
     priors: tuple[float, float],
     surprise: bool,
 ) -> tuple[IntArray, FloatArray]:
-    """Compare a step to each state with what the members of its class end in.
+    """Count greater, equal and all steps to each state, by the state before, and score it.
 
-    Returns
-    -------
-    the counts of `count_scores` for each state and each state before it, (n, n, 3), and the score
-    of each step, (n,)
+    Compare with past `steps`, ``(n, n, m + 1)``, by the state before, the state and the
+    observation; where these are empty, with the observations of the state after any state before.
+    Scores are those of `table`, ``(n, n, m + 1)``, where it is not empty. Returns ``(n, n, 3)`` and
+    ``(n,)``.
     """
     n, width = emissions.shape
     found, scores = np.zeros((n, n, 3), dtype=np.int64), np.empty(n)
     moves, law = estimate(transitions, emissions, priors)
     into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
+    counts = np.empty(width, dtype=np.int64)
     for state in range(n):
-        judge(
-            transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen,
-            whole,
-        )  # fmt: skip
+        if len(table):
+            whole[:] = table[:, state]
+        else:
+            judge(
+                transitions, emissions, moves, law, last, state, code, priors, surprise, into,
+                seen, whole,
+            )  # fmt: skip
         scores[state] = whole[last, code + 1]
-        counts = with_own(emissions, state, code)
+        counts[:] = emissions[state]
+        counts[code + 1] += 1
         for u in range(n):
-            count_scores(whole[u], counts, scores[state], found[state, u])
+            weights = steps[u, state] if len(steps) else counts
+            greater, equal, total = count_scores(whole[u], weights, scores[state])
+            found[state, u, 0], found[state, u, 1], found[state, u, 2] = greater, equal, total
     return found, scores
-
-
-@kernel
-def place_fixed_in_class(
-    table: FloatArray, emissions: IntArray, last: int, code: int
-) -> tuple[IntArray, FloatArray]:
-    """Compare a step to each state as `place_in_class` does, by scores of a fixed model.
-
-    Parameters
-    ----------
-    table : (n, n, m + 1) scores by state before, state and observation, a missing one first
-    """
-    n = len(table)
-    found, scores = np.zeros((n, n, 3), dtype=np.int64), table[last, :, code + 1].copy()
-    for state in range(n):
-        counts = with_own(emissions, state, code)
-        for u in range(n):
-            count_scores(table[u, state], counts, scores[state], found[state, u])
-    return found, scores
-
-
-@kernel
-def place_in_past(
-    transitions: IntArray,
-    emissions: IntArray,
-    steps: IntArray,
-    last: int,
-    code: int,
-    priors: tuple[float, float],
-    surprise: bool,
-) -> tuple[IntArray, FloatArray]:
-    """Rank a step to each state among the past steps to it: greater, equal, and total.
-
-    Parameters
-    ----------
-    steps : (n, n, m + 1) past steps by the state before, the state and the observation
-    transitions, emissions, last, code, priors, surprise : as in `judge`
-
-    Returns
-    -------
-    these numbers, (n, 3), and the score of each step, (n,)
-    """
-    n, width = emissions.shape
-    placed, scores = np.zeros((n, 3), dtype=np.int64), np.empty(n)
-    moves, law = estimate(transitions, emissions, priors)
-    into, seen, whole = np.empty(n), np.empty(width), np.empty((n, width))
-    for state in range(n):
-        judge(
-            transitions, emissions, moves, law, last, state, code, priors, surprise, into, seen,
-            whole,
-        )  # fmt: skip
-        scores[state] = whole[last, code + 1]
-        placed[state, 1] = placed[state, 2] = 1
-        for u in range(n):
-            count_scores(whole[u], steps[u, state], scores[state], placed[state])
-    return placed, scores
 
 
 @kernel
 def count_step(
     steps: IntArray, ring: IntArray, entered: IntArray, earlier: int, state: int, column: int
 ) -> None:
-    """Count a step to a state; where the ring is full, its oldest step to the state goes out.
-
-    Parameters
-    ----------
-    steps, ring, entered : as in `definetti.engine.stream.Stream`; they are changed
-    earlier, state, column : the state before, the state, and the column of the observation
-    """
+    """Count a step to a state; where the ring is full, its oldest step to the state goes out."""
     room = ring.shape[1]
     if room:
         place = entered[state] % room
@@ -253,3 +177,46 @@ def count_step(
         ring[state, place, 0], ring[state, place, 1] = earlier, column
     steps[earlier, state, column] += 1
     entered[state] += 1
+
+
+@kernel
+def rank_steps(
+    pooled: IntArray,
+    emissions: IntArray,
+    steps: IntArray,
+    ring: IntArray,
+    entered: IntArray,
+    met: npt.NDArray[np.bool_],
+    states: IntArray,
+    codes: IntArray,
+    lengths: IntArray,
+    priors: tuple[float, float],
+    surprise: bool,
+) -> tuple[IntArray, FloatArray]:
+    """Rank steps to all states among the latest to each; learn their labels in between.
+
+    `states` and `codes` begin with the last step so far; `lengths` says how many that follow it are
+    learned before each ranking. The counts, as `Stream` has them, and the states `met` in the
+    present segment are changed. Returns ``(W, n, 3)`` and the scores, ``(W, n)``.
+    """
+    windows, n = len(lengths), len(pooled)
+    ranks, scores = np.empty((windows, n, 3), dtype=np.int64), np.empty((windows, n))
+    fitted = np.empty((0, 0, 0))
+    done = 0
+    for w in range(windows):
+        while done < lengths[w]:
+            done += 1
+            earlier, state, code = states[done - 1], states[done], codes[done] + 1
+            if met[state]:
+                count_step(steps, ring, entered, earlier, state, code)
+            met[state] = True
+            pooled[earlier, state] += 1
+            emissions[state, code] += 1
+        placed, own = place_step(
+            pooled, emissions, steps, fitted, states[done], codes[done + 1], priors, surprise
+        )
+        for i in range(n):
+            scores[w, i] = own[i]
+            for part in range(3):
+                ranks[w, i, part] = placed[i, :, part].sum() + (part > 0)  # itself included
+    return ranks, scores

@@ -8,22 +8,19 @@ are independent and uniform for every hidden Markov model: what martingales are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from operator import mul
 from typing import Any
 
 import numpy as np
 
 from definetti._system.arrays import FloatArray, IntArray
-from definetti.data.history import History, padded
+from definetti.data.history import History, Windows, padded
 from definetti.emissions import Categorical, Text
 from definetti.engine.pvalues import Rank, Ranked
-from definetti.engine.step_kernels import (
-    count_step,
-    place_fixed_in_class,
-    place_in_class,
-    place_in_past,
-    place_parts_in_class,
-)
+from definetti.engine.segment import Segment
+from definetti.engine.step_kernels import count_step, place_parts_in_class, place_step, rank_steps
 from definetti.models.base import Model
 from definetti.models.hmm import HMM
 from definetti.scores import Filter, Joint, Path, Score, Smoother
@@ -31,17 +28,11 @@ from definetti.symmetry import Full, Returns, Spaced, Symmetry
 
 
 class Trees:
-    """How many trees there are, and the cofactors that tell it for the next step.
+    """How many trees are directed to a root, and the cofactors that tell it for the next step.
 
-    Attributes
-    ----------
-    root : the first state
-    number : how many trees are directed to it
-    cofactors : by state `u` and state `i`, how the number changes with the edges from `i` to `u`;
-        states that were not met, and the root, have none
+    Of the states `u` and `i`, the cofactor says how the number changes with the edges from `i` to
+    `u`; states that were not met, and the root, have none.
 
-    Examples
-    --------
     >>> trees = Trees(0, 3)
     >>> for earlier, later in [(0, 1), (1, 1), (1, 0), (0, 1), (1, 2), (2, 1)]:
     ...     trees.follow(earlier, later)
@@ -58,12 +49,7 @@ class Trees:
 
     @classmethod
     def of(cls, root: int, transitions: IntArray) -> Trees:
-        """Return the trees of a sequence that has been, by its first state and its steps.
-
-        >>> import numpy as np
-        >>> Trees.of(0, np.array([[0, 2, 0], [1, 1, 1], [0, 1, 0]])).number
-        2
-        """
+        """Return the trees of a sequence that has been, by its first state and its steps."""
         # In an order in which each state is met from one that was met before; then all others.
         trees, left = cls(root, len(transitions)), transitions.tolist()
         waiting = [root]
@@ -115,10 +101,7 @@ class Trees:
     def ends(self, entries: list[int], last: int, state: int) -> list[int]:
         """Tell how many members end in a step to `state` from each state, but for a factor.
 
-        Parameters
-        ----------
-        entries : how often each state came before `state`, the step from `last` included
-        last : the last state so far, from which the step to `state` is the new one
+        `entries` say how often each state came before it, the new step from `last` included.
         """
         if state == self.root:
             return entries
@@ -135,8 +118,7 @@ LEAST = 1e-9  # a prior below which a probability may be none, or not be told fr
 def find_priors(model: Model, table: Any) -> tuple[float, float] | None:
     """Return what is added to counts of transitions and of symbols, if these are the whole model.
 
-    None where the estimate is not a hidden Markov model of relative frequencies, or may become
-    something else as symbols of the table come again.
+    None where the model is another, or may become another as symbols of the table come again.
     """
     if not isinstance(model, HMM) or type(model).estimate is not HMM.estimate:
         return None
@@ -148,11 +130,7 @@ def find_priors(model: Model, table: Any) -> tuple[float, float] | None:
 
 
 def find_step_score(score: Score) -> str:
-    """Tell what a score makes of one step: "surprise", "rest", or nothing that is known here.
-
-    Minus the log-probability of the state given the one before and the observation, or one minus
-    the probability.
-    """
+    """Name what a score makes of one step, as in `Stream`: "surprise", "rest", or "" if unknown."""
     if type(score) is Path and not score.lag:
         return "surprise"
     known = isinstance(score, (Filter, Smoother, Joint)) and not score.lag
@@ -160,11 +138,10 @@ def find_step_score(score: Score) -> str:
 
 
 def find_step_reference(symmetry: Symmetry, n_states: int, n_symbols: int) -> str:
-    """Tell what one step is compared with, where counts of steps are all it takes.
+    """Tell what one step is compared with, where counts of steps are all it takes; else "".
 
-    "past" for the latest steps to the same state, but the first of all, each counted once; "class"
-    for the last steps of all sequences of the same counts; nothing where it is something else, or
-    is drawn at random.
+    "past" for the latest steps to the same state, but the first of all; "class" for the last steps
+    of all sequences of the same counts.
     """
     if type(symmetry) in (Spaced, Returns):
         return "past"
@@ -176,27 +153,17 @@ def find_step_reference(symmetry: Symmetry, n_states: int, n_symbols: int) -> st
 
 
 PARTS = ("transitions", "observations", "whole window")
+NOTHING = np.zeros((0, 0, 0), dtype=np.int64)
 ALONE = Rank(0, 1, 1)  # of a state met nowhere else in its segment: no evidence against it
 
 
 class Stream:
     """A labelled sequence of symbols that goes on, as the counts that ranks depend on.
 
-    Parameters
-    ----------
-    n_states, n_symbols : int
-        How many there are; more may come up later, see `grow`.
-    priors : (float, float)
-        What is added to each count of transitions and of symbols.
-    surprise : bool, default True
-        Whether a whole step is judged by minus the log-probability of its state, else by one minus
-        the probability.
-    recent : int, optional
-        How many past steps to each state `past_ranks` compares with, at most: the latest. All if
-        left out.
-
     Attributes
     ----------
+    priors, surprise : of the refitted model and its score, as in `step_kernels`
+    recent : how many past steps to each state `past_ranks` compares with, the latest; None for all
     transitions : (n, n) steps within the present segment
     pooled, emissions : (n, n), (n, m + 1) steps, and observations of each state with missing ones
         first, in all segments
@@ -206,7 +173,7 @@ class Stream:
         observation; step ``k`` to a state is at place ``k % r``. Empty where all are counted.
     first, last : states of the present segment; -1 where it has none yet
     table : (n, n, m + 1) scores of steps under a fixed model, by the state before, the state and
-        the observation, a missing one first; None where the model is refitted on the counts
+        the observation, a missing one first; empty where the model is refitted on the counts
 
     Examples
     --------
@@ -237,7 +204,7 @@ class Stream:
         self.entered: IntArray = np.zeros(n, dtype=np.int64)
         self.ring: IntArray = np.zeros((n, 0, 2), dtype=np.int64)
         self.first = self.last = -1
-        self.table: FloatArray | None = None
+        self.table: FloatArray = np.empty((0, 0, 0))
         self._trees: Trees | None = None
 
     @classmethod
@@ -359,12 +326,6 @@ class Stream:
         """Rank a step by whether it comes from each state, the more nonconforming case.
 
         Where a state comes no more, the small p-values of its own are those that are missing.
-
-        >>> stream = Stream(n_states=2, n_symbols=0)
-        >>> for one in [0, 0, 1, 0, 0]:
-        ...     stream.learn(one, -1)
-        >>> [rank.p_value(uniform=0.5) for rank in stream.visits(0)]
-        [0.375, 0.625]
         """
         self._check_begun()
         if not self.trees.met[state]:
@@ -384,13 +345,7 @@ class Stream:
 
     def class_ranks(self, code: int) -> Ranked:
         """Rank a step to each state among the members of its class."""
-        self._check_begun()
-        if self.table is not None:
-            found, scores = place_fixed_in_class(self.table, self.emissions, self.last, code)
-        else:
-            found, scores = place_in_class(
-                self.pooled, self.emissions, self.last, code, self.priors, self.surprise
-            )
+        found, scores = self._placed(code, NOTHING)
         ranks = []
         for state, counts in enumerate(found.transpose(0, 2, 1).tolist()):
             if not self.trees.met[state]:
@@ -402,13 +357,105 @@ class Stream:
 
     def past_ranks(self, code: int) -> Ranked:
         """Rank a step to each state among the latest past steps to it, as "spaced" blocks do."""
+        found, scores = self._placed(code, self.steps)
+        greater, equal, total = found.sum(axis=1).T[:, None]
+        return Ranked(greater, equal + 1, total + 1, scores[None])
+
+    def _placed(self, code: int, steps: IntArray) -> tuple[IntArray, FloatArray]:
         self._check_begun()
-        placed, scores = place_in_past(
-            self.pooled, self.emissions, self.steps, self.last, code, self.priors, self.surprise
-        )
-        greater, equal, total = placed.T[:, None]
-        return Ranked(greater, equal, total, scores[None])
+        return place_step(
+            self.pooled, self.emissions, steps, self.table, self.last, code, self.priors,
+            self.surprise,
+        )  # fmt: skip
 
     def _check_begun(self) -> None:
         if self.last < 0:
             raise ValueError("the segment has no state yet that a step could follow")
+
+
+STEPS = 2**16  # windows that are ranked in one go: in between, Python hears Ctrl-C
+CELLS = 2**22  # scores that a table of steps may have
+
+
+def find_way(segment: Segment) -> str:
+    """Return what steps are ranked among from counts, "past" or "class"; else nothing."""
+    task, n, symbols = segment.task, len(segment.names), len(segment.table)
+    if segment.horizon > 1 or (task.unseen.any() and not segment.data.plain):
+        return ""  # what is not seen yet is left out of the past, too
+    way = find_step_reference(task.symmetry, n, symbols)
+    if task.model.fixed:
+        tabled = task.history.symbols and not task.lag and n * n * (symbols + 1) <= CELLS
+        return way if tabled and way == "class" else ""
+    priors = find_priors(task.model, segment.table)
+    if priors is None or min(priors) < LEAST or not find_step_score(task.score):
+        return ""
+    return way
+
+
+def rank_counted_windows(segment: Segment, way: str) -> Iterator[tuple[slice, Ranked]]:
+    """Yield the ranks of all states at all windows, some windows at a time."""
+    task, fixed = segment.task, segment.task.model.fixed
+    symbols = np.full(len(segment.begins), len(segment.table)) if fixed else _symbols(segment)
+    surprise = find_step_score(task.score) == "surprise"
+    recent = task.symmetry.recent if way == "past" else None
+    priors = (0.0, 0.0) if fixed else find_priors(task.model, segment.table)
+    assert priors is not None
+    stream = Stream.of(task.history, int(symbols[0]), priors, surprise, recent)
+    learned = segment.known
+    rank = _rank_past if way == "past" else _rank_class
+    for first, last in _pieces(segment, symbols):
+        size = int(segment.sizes[first])
+        stream.grow(size, int(symbols[first]))
+        if fixed:
+            stream.table = _score_steps(segment, size)
+        yield slice(first, last), rank(stream, segment, learned, first, last)
+        learned = int(segment.lengths[last - 1])
+
+
+def _symbols(segment: Segment) -> IntArray:
+    """Return how many symbols are known when each window is predicted, its own included."""
+    known = len(segment.data.table)
+    met = np.maximum.accumulate(np.append(known - 1, segment.codes[segment.known :]))
+    return np.asarray(met[segment.begins + 1] + 1)
+
+
+def _pieces(segment: Segment, symbols: IntArray) -> Iterator[tuple[int, int]]:
+    """Yield windows between which neither a state nor a symbol is new, not too many at a time."""
+    fresh = (np.diff(segment.sizes) > 0) | (np.diff(symbols) > 0)
+    edges = [0, *(np.flatnonzero(fresh) + 1).tolist(), len(symbols)]
+    for begin, end in pairwise(edges):
+        for first in range(begin, end, STEPS):
+            yield first, min(first + STEPS, end)
+
+
+def _rank_past(stream: Stream, segment: Segment, learned: int, first: int, last: int) -> Ranked:
+    met = np.zeros(stream.n_states, dtype=np.bool_)
+    met[np.unique(segment.states[:learned])] = True
+    end = int(segment.lengths[last - 1]) + 1
+    states, codes = segment.states[learned - 1 : end], segment.codes[learned - 1 : end]
+    lengths = segment.lengths[first:last] - learned
+    stream.make_room(len(states))
+    ranks, scores = rank_steps(
+        stream.pooled, stream.emissions, stream.steps, stream.ring, stream.entered, met, states,
+        codes, lengths, stream.priors, stream.surprise,
+    )  # fmt: skip
+    greater, equal, total = ranks.transpose(2, 0, 1)
+    return Ranked(greater, equal, total, scores)
+
+
+def _rank_class(stream: Stream, segment: Segment, learned: int, first: int, last: int) -> Ranked:
+    each = []
+    for length in segment.lengths[first:last].tolist():
+        for time in range(learned, length):
+            stream.learn(int(segment.states[time]), int(segment.codes[time]))
+        learned = length
+        each.append(stream.class_ranks(int(segment.codes[length])))
+    return Ranked(*(np.concatenate([one[part] for one in each]) for part in range(4)))
+
+
+def _score_steps(segment: Segment, size: int) -> FloatArray:
+    """Score each step, by the state before it, its state and its symbol, a missing one first."""
+    shape = size, size, len(segment.table) + 1
+    start, states, codes = np.indices(shape).reshape(3, -1)
+    windows = Windows(start, states[:, None], codes[:, None] - 1)
+    return segment.task.score_windows(segment.estimate(size), windows).reshape(shape)

@@ -16,11 +16,11 @@ from definetti._system.arrays import IntArray
 from definetti.data.candidates import all_candidates, is_long
 from definetti.data.encoded import warn_of_gaps
 from definetti.data.labels import MISSING, piece
-from definetti.engine.counts import find_way, rank_counted_windows
 from definetti.engine.past import find_ways, rank_past_windows
 from definetti.engine.promise import ANY_TIME, promise_of
 from definetti.engine.pvalues import Ranked, membership, p_values_of
 from definetti.engine.segment import Segment
+from definetti.engine.stream import find_way, rank_counted_windows
 from definetti.engine.thresholds import blocks_needed
 from definetti.evaluation.judged import JudgedLevels, first_level, join_judged
 from definetti.levels import Levels, read_levels

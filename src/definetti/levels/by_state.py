@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from definetti._system.arrays import FloatArray
 from definetti.data.labels import plain_label
-from definetti.engine.filling_chances import chances_to_fill
-from definetti.engine.pvalues import Rank, chances, miscoverage
+from definetti.engine.pvalues import Rank, chances, chances_to_fill, miscoverage
 
 ConfidenceLevel = float | Mapping[Any, float]
 OTHERS = None  # the key that stands for all states that are not named

@@ -18,7 +18,6 @@ from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import checked_limit, checked_model, checked_number
 from definetti._system.terminal import show_progress
 from definetti.conformal import ConformalHMM
-from definetti.engine.filling_chances import place_candidates
 from definetti.engine.pvalues import Rank, miscoverage
 from definetti.levels.by_state import ConfidenceLevel, chances_by_state
 
@@ -70,7 +69,8 @@ def rank_sequences(
             ranks = fitted.predict_ranks(symbols or None, horizon=horizon)
             if not predictor.allow_empty:
                 ordered = fitted.predict_p(symbols or None, horizon=horizon)
-                predictions.append(place_candidates(ranks, ordered, len(rows)))
+                places = {candidate: len(rows) + k for k, candidate in enumerate(ranks)}
+                predictions.append(tuple(places[candidate] for candidate in ordered))
             rows.extend(
                 RankedSequence(past, symbols, candidate, rank) for candidate, rank in ranks.items()
             )
