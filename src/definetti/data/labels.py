@@ -210,7 +210,9 @@ def hashable(label: object) -> bool:
 
 
 def piece(values: Any, begin: int, end: int) -> Any:
-    """Return a segment of a sequence or of a frame, of the type that it has."""
+    """Return a segment of a sequence or of a frame, of the type that it has; None of None."""
+    if values is None:
+        return None
     native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, (nw.DataFrame, nw.Series)):
         return native[begin:end].to_native()

@@ -68,21 +68,10 @@ def promise_of(
 ) -> Promise:
     """Tell what a prediction promises; refuse it where nothing would be exact.
 
-    Levels by state and earlier segments of the history change nothing here.
+    Of the steps of a window the last `unseen` are not observed yet, and the first `lag` are not
+    asked about; with `gaps`, some but not all observations of the history are missing; `train_size`
+    is as the user gave it and comes to `rows`. Levels by state and earlier segments change nothing.
 
-    Parameters
-    ----------
-    symmetry : what a candidate is compared with, and the memory: a `Remembering` has one
-    fixed : whether the model is, by `train_size` or elsewhere
-    guarantee : "all", "steps" or "errors"
-    steps, unseen : the steps of the window, and how many of these, the last, are not observed yet
-    lag : how many of them, the first, are not asked about
-    gaps : whether some but not all observations of the history are missing
-    series : "own", "others", "all" or "first": what each of several series is predicted by
-    train_size, rows : as the user gave it, and how many rows it comes to
-
-    Examples
-    --------
     >>> from definetti.symmetry import Full, Spaced
     >>> promise_of(Spaced(), fixed=False)[:3]
     (True, 'last state', 'at any time')
@@ -216,12 +205,7 @@ def _check_series(series: str, symmetry: Symmetry, trained: bool, train_size: An
 
 
 def way_to_limits(symmetry: Symmetry, fixed: bool) -> str:
-    """Say what is left to be done for one threshold for each last state; nothing where there is.
-
-    >>> from definetti.symmetry import Full, Spaced
-    >>> way_to_limits(Spaced(), fixed=False), way_to_limits(Full(), fixed=True)
-    ('set train_size=0.5', "use symmetry='spaced' or 'departures'")
-    """
+    """Say what is left to be done for one threshold for each last state; nothing where there is."""
     use = ""
     if isinstance(symmetry, Remembering) and not symmetry.by_last_state:
         blocks = "" if symmetry.symmetry.by_last_state else "'spaced' with "
@@ -235,13 +219,7 @@ def way_to_limits(symmetry: Symmetry, fixed: bool) -> str:
 
 
 def write_condition(given: str) -> str:
-    """Write the state that a promise is conditional on; nothing where it is the last state.
-
-    >>> write_condition("present state with its memory")
-    ' given the present state with its memory, averaged over its visits'
-    >>> write_condition("present state, at any time")
-    ' given the present state, at any time'
-    """
+    """Write the state that a promise is conditional on; nothing where it is the last state."""
     if given == LAST:
         return ""
     if given.endswith(ANY_TIME):

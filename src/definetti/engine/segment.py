@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +15,9 @@ from definetti._system.random import tie_uniforms
 from definetti.data.digest import digest
 from definetti.data.encoded import EncodedHistory
 from definetti.data.history import Completion
-from definetti.data.labels import MISSING, check_encoded, piece
+from definetti.data.labels import MISSING, check_encoded
 from definetti.engine.task import PredictionTask
 from definetti.models.base import Estimate
-
-if TYPE_CHECKING:
-    from definetti.conformal.base import BaseHistoryConformal
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,23 +26,16 @@ class Segment:
 
     Attributes
     ----------
-    predictor : fitted on what comes before the segment
-    data : what is labelled, as the task has it
-    task : that of the first window
-    observations, labels : the segment as it came
+    data, task : what is labelled before the segment, and the task of its first window
     known : how many steps the history has; the segment follows them
     states, codes : (known + L,) of the history and the segment
-    table : the observations known in the end
-    names : the labels of the states known in the end
+    table, names : the observations, and the labels of the states, known in the end
     begins : (W,) where windows begin in the segment
     sizes : (W,) how many states are known when each is predicted
     """
 
-    predictor: BaseHistoryConformal
     data: EncodedHistory
     task: PredictionTask
-    observations: Any
-    labels: Sequence[Any]
     known: int
     states: IntArray
     codes: IntArray
@@ -57,14 +46,9 @@ class Segment:
 
     @classmethod
     def of(
-        cls,
-        predictor: BaseHistoryConformal,
-        task: PredictionTask,
-        observations: Any,
-        labels: Sequence[Any],
+        cls, data: EncodedHistory, task: PredictionTask, observations: Any, labels: Sequence[Any]
     ) -> Segment | None:
         """Take a segment in at once; None where that must be done window by window."""
-        data, horizon = predictor._data_of(task), len(task.observations)
         if data.choose_again(observations) is not data or not data.settled(observations):
             return None  # another law may be chosen on the way
         labels = list(labels)
@@ -84,22 +68,14 @@ class Segment:
             return None  # whoever goes window by window says where it is
         if len(codes) != length:
             return None
+        horizon = len(task.observations)
         begins = np.arange(0, length - horizon + 1, horizon)
         met = np.maximum.accumulate(np.append(len(data.alphabet) - 1, states))
         return cls(
-            predictor,
-            data,
-            task,
-            observations,
-            labels,
-            len(history),
-            np.concatenate([history.states, states]),
-            np.concatenate([history.observations, codes]),
-            table,
-            alphabet.labels,
-            begins,
+            data, task, len(history), np.concatenate([history.states, states]),
+            np.concatenate([history.observations, codes]), table, alphabet.labels, begins,
             met[begins] + 1,
-        )
+        )  # fmt: skip
 
     @property
     def horizon(self) -> int:
@@ -162,26 +138,3 @@ class Segment:
             own = blocks == block
             found[own] = tie_uniforms(task.entropy, key, rows[own])
         return found
-
-    def learner_at(self, window: int) -> Any:
-        """Return a copy of the predictor that has learned all labels before a window."""
-        learner = copy.deepcopy(self.predictor)
-        end = int(self.begins[window])
-        if end:
-            seen = None if self.observations is None else piece(self.observations, 0, end)
-            learner.partial_fit(seen, self.labels[:end])
-        return learner
-
-    def seen_in(self, window: int) -> Any:
-        """Return the observations of a window that are there when it is predicted."""
-        begin, number = int(self.begins[window]), int((~self.task.unseen).sum())
-        if self.observations is None or not number:
-            return None
-        return piece(self.observations, begin, begin + number)
-
-    def p_value_at(self, window: int) -> float:
-        """Return the p-value of the truth of a window, by itself: it may have unknown states."""
-        begin, lag = int(self.begins[window]), self.task.lag
-        asked = self.labels[begin + lag : begin + self.horizon]
-        how = {"horizon": self.horizon, **({"lag": lag} if lag else {})}  # not all know of it
-        return float(self.learner_at(window).p_value(self.seen_in(window), asked, **how))

@@ -77,12 +77,7 @@ class PredictionTask:
 
     @classmethod
     def about(cls, data: EncodedHistory, new: New, **how: Any) -> PredictionTask:
-        """Return a task about new observations that follow labelled data.
-
-        Parameters
-        ----------
-        how : all that does not follow from the data: the score, the symmetry and their settings
-        """
+        """Return a task about new observations; `how` is all that does not follow from the data."""
         return cls(
             history=data.history,
             table=new.table,
@@ -96,10 +91,7 @@ class PredictionTask:
 
     @property
     def setting(self) -> tuple[Hashable, ...]:
-        """All that the score of a window depends on under a fixed model, but the window.
-
-        A state that comes up for the first time may change a fixed model; a symbol does not.
-        """
+        """All that the score of a window depends on under a fixed model, but the window."""
         steps = len(self.unseen), int(np.count_nonzero(self.unseen)), self.lag
         return self.score.key, len(self.labels), *steps
 
@@ -121,11 +113,9 @@ class PredictionTask:
         return way_to_limits(self.symmetry, self.model.fixed)
 
     def generator(self) -> np.random.Generator:
-        """Return the stream that rearrangements of this prediction are drawn from.
+        """Return the stream that rearrangements are drawn from, the same for all candidates.
 
-        All candidates draw the same stream, so a p-value does not depend on who else is asked
-        about; each by itself compares with independent draws, which is all that validity needs.
-        Other data have another stream: one seed serves many histories.
+        So a p-value does not depend on the other candidates. Other data have another stream.
         """
         place = (0, self.digest[1], len(self.history.pool), len(self.observations))
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
@@ -146,8 +136,7 @@ class PredictionTask:
     def uniform(self) -> float:
         """Return the one uniform number that breaks the ties of this prediction.
 
-        It goes by the seed, the row at which the prediction is made and the rows before the last
-        power of two: the same however the history came in, and another for other data.
+        It follows from the seed, the row of the prediction and the rows up to a power of two.
         """
         rows = np.array([len(self.history.pool)])
         return float(tie_uniforms(self.entropy, self.digest[1], rows)[0])
@@ -189,11 +178,7 @@ class PredictionTask:
     ) -> Estimates:
         """Estimate the models of candidates that share what they learn from: Step 2 for all.
 
-        Parameters
-        ----------
-        completions : the history completed with each of them
-        windows, sets : what the models will be asked about, beside the candidates themselves: sets
-            of windows, and (G,) the one of each candidate
+        They will be asked about the candidates and `windows`, of which `sets` names each one's.
         """
         if self.model.fixed:
             return EstimateList([self.estimate(completions[0])])
@@ -237,10 +222,9 @@ class PredictionTask:
         return ends
 
     def shared_rows(self) -> npt.NDArray[np.bool_]:
-        """Tell which labelled rows are the same in whatever order the windows of the past come.
+        """Tell which labelled rows all orders of the past windows share: all where there are none.
 
-        They are those of the windows, all up to the first, and those of earlier segments; all
-        rows where there is no window to compare with.
+        They are those of the windows, all up to the first, and those of earlier segments.
         """
         past, steps = self.history, len(self.observations)
         before = len(past.pool) - len(past)
@@ -287,10 +271,7 @@ class PredictionTask:
         return evaluate(self.score, estimate, self.hide_unseen(windows))
 
     def past_scores(self, estimate: Estimate, ends: IntArray) -> FloatArray:
-        """Return the scores of the windows of the history that end at given times.
-
-        Under a fixed model each window is scored once, and noted by the time at which it ends.
-        """
+        """Return the scores of past windows by their ends; each once under a fixed model."""
         if not self.model.fixed:
             return self.score_windows(estimate, self.windows_ending(ends))
         notes = self.history.lasting.recall(self.setting, "scores", lambda: np.zeros(0))
@@ -322,12 +303,7 @@ def evaluate(score: Score, estimate: Estimate, windows: Windows) -> FloatArray:
 def evaluate_each(
     score: Score, estimates: Estimates, models: IntArray, windows: Windows
 ) -> FloatArray:
-    """Score windows, each under a model of its own, not too many at once, and round.
-
-    Parameters
-    ----------
-    models : (B,) the model of each window, best in rising order
-    """
+    """Score windows, each under its own of some models, not too many at once, and round."""
     number, steps = windows.states.shape
     scores = np.empty(number)
     n_states = len(estimates.at(models[:0]).labels)
@@ -352,12 +328,8 @@ def _checked_scores(found: Any, windows: Windows) -> FloatArray:
             f"return one number per window, shape {windows.start.shape}"
         )
     if np.isnan(values).any():
-        raise _blame_nan(values)
+        raise ValueError(
+            f"score returned NaN for window {int(np.isnan(values).argmax())}; "
+            "return a number, or infinity for what cannot conform less"
+        )
     return round_scores(values)
-
-
-def _blame_nan(values: FloatArray) -> ValueError:
-    return ValueError(
-        f"score returned NaN for window {int(np.isnan(values).argmax())}; "
-        "return a number, or infinity for what cannot conform less"
-    )

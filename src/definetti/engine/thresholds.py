@@ -22,20 +22,18 @@ from definetti.scores.nonconformity import lower_edge, round_scores, upper_edge
 
 
 def limit(scores: FloatArray, alpha: Fraction, uniform: float | None = None) -> float:
-    """Return the largest score that a candidate may have and be in the set.
-
-    The threshold form of `definetti.engine.pvalues.ranks`, ties included.
+    """Return the largest score that a candidate may have and be in the set, ties included.
 
     Parameters
     ----------
     scores : (K − 1,) scores of the past, rounded, in rising order; the candidate joins them
     alpha : one minus the confidence level
-    uniform : the number that breaks ties, if it is to
+    uniform : the number that breaks ties, if there is one
 
     Returns
     -------
-    the limit, the upper edge of what rounds to a score; infinite where there are too few scores
-    to leave anything out, −inf where nothing is in the set
+    the upper edge of what rounds to a score; infinite where there are too few scores to leave
+    anything out, −inf where nothing is in the set
 
     Examples
     --------
@@ -95,11 +93,7 @@ def blocks_needed(alpha: Fraction) -> int:
 
 
 def read_groups(groups: Any, sequences: int) -> IntArray:
-    """Return the unit of each sequence, numbered in the order in which they appear.
-
-    >>> read_groups(["Ann", "Bob", "Ann"], 3)
-    array([0, 1, 0])
-    """
+    """Return the unit of each sequence, numbered in the order in which they appear."""
     if groups is None:
         return np.arange(sequences)
     found = listed(groups, "groups")
@@ -119,27 +113,14 @@ def read_groups(groups: Any, sequences: int) -> IntArray:
 def weighted_limit(
     nonconformity: FloatArray, shares: IntArray, units: int, alpha: Fraction
 ) -> float:
-    """Return the largest nonconformity allowed, each greater one counted by its share of a unit.
+    """Return the largest nonconformity allowed, each greater one weighing one over its share.
 
     The smallest limit for which the weight of all that is greater, and one unit more for the new
-    one, is at most ``α`` of all units, the new one included. With the steps of sequences this is
-    conformal risk control (Angelopoulos et al. 2022); with one score a sequence it is the rank of
-    hierarchical conformal prediction (Dunn, Wasserman and Ramdas 2022; Lee, Barber and Willett
-    2023), for a new score is accepted if and only if it is at most the limit.
+    one, is at most ``α`` of all units, the new one included; infinite where these are too few. With
+    the steps of sequences this is conformal risk control (Angelopoulos et al. 2022); with one score
+    a sequence, hierarchical conformal prediction (Dunn, Wasserman and Ramdas 2022; Lee, Barber and
+    Willett 2023).
 
-    Parameters
-    ----------
-    nonconformity : (R,) of the units that calibrate
-    shares : (R,) whole numbers: the weight of each is one over its number
-    units : how many units these are; the weights add up to it
-    alpha : one minus the confidence level
-
-    Returns
-    -------
-    the limit, the upper edge of what rounds to it; infinite where there are too few units
-
-    Examples
-    --------
     >>> scores, shares = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1, 2, 2, 1])  # of 3 units
     >>> round(weighted_limit(scores, shares, 3, Fraction(1, 2)), 6)
     0.3
@@ -165,11 +146,7 @@ def weighted_limit(
 
 
 def after_errors(steps: FloatArray, max_errors: int) -> float:
-    """Return the largest nonconformity of a step but for `max_errors` greater ones; else 0.
-
-    >>> after_errors(np.array([0.1, 0.7, 0.4]), 1), after_errors(np.array([0.7]), 1)
-    (0.4, 0.0)
-    """
+    """Return the largest nonconformity of a step but for `max_errors` greater ones; else 0."""
     if max_errors >= len(steps):
         return 0.0
     return float(np.partition(steps, -1 - max_errors)[-1 - max_errors])

@@ -6,7 +6,8 @@ The results equal those of single predictions. Where windows cannot be ranked in
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import copy
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,6 @@ from definetti.sets.wording import InsufficientCalibration
 from definetti.symmetry.base import PRESENT
 
 BoolArray = npt.NDArray[np.bool_]
-
-
 FEWEST = 2  # windows for which there is anything to share
 
 
@@ -48,15 +47,11 @@ def roll_at_once(
     """Judge as `roll_levels` does, all windows at once; None where each must be asked by itself."""
     if len(states) < FEWEST * horizon or not predictor._ranks_windows:
         return None
-    if not predictor._is_fitted():
+    if not predictor._is_fitted() or not predictor._data.settled(observations):
         return None
-    first = None if observations is None else piece(observations, 0, horizon)
-    if observed is not None and observed < horizon:
-        first = None if first is None or not observed else piece(first, 0, observed)
-    if not predictor._data.settled(observations):
-        return None
-    task = predictor._task(first, horizon, lag)
-    segment = Segment.of(predictor, task, observations, states)
+    seen = horizon if observed is None else min(observed, horizon)
+    task = predictor._task(piece(observations, 0, seen) if seen else None, horizon, lag)
+    segment = Segment.of(predictor._data_of(task), task, observations, states)
     if segment is None or is_long(len(segment.names), task.steps, predictor.max_candidates):
         return None
     found = rank_windows(segment)
@@ -68,7 +63,18 @@ def roll_at_once(
         return None
     _warn_of_gaps(segment)
     fill = filling if by_p_values else predictor._fills
-    reader = RankReader(segment, read, fill, by_p_values)
+
+    def p_value_at(window: int) -> float:
+        """Return the p-value of the truth of a window by itself, which has unknown states."""
+        learner, begin = copy.deepcopy(predictor), int(segment.begins[window])
+        if begin:
+            learner.partial_fit(piece(observations, 0, begin), states[:begin])
+        asked = [*states[begin + lag : begin + horizon]]
+        new = piece(observations, begin, begin + seen) if seen else None
+        how = {"horizon": horizon, **({"lag": lag} if lag else {})}  # not all know of it
+        return float(learner.p_value(new, asked, **how))
+
+    reader = RankReader(segment, read, fill, by_p_values, p_value_at)
     judged = join_judged([reader.judge(windows, ranked) for windows, ranked in found])
     if reader.few is not None and not by_p_values:
         reader.few.warn()
@@ -110,22 +116,21 @@ def _warn_of_gaps(segment: Segment) -> None:
 class RankReader:
     """Judges windows of a segment by the ranks of all their candidates, at several levels.
 
-    Parameters
-    ----------
-    segment : all windows
-    levels : what each set may miss, by state
-    fill : whether a set that would be empty gets its most plausible member
-    by_steps : whether the p-values of states at their steps are wanted, too
-
-    Attributes
-    ----------
-    few : what to say of the first window whose set has everything for want of blocks, if any
+    With `fill`, a set that would be empty gets its most plausible member; with `by_steps`, the
+    p-values of states at their steps are kept; `p_value_at` ranks a truth that no candidate is.
+    `few` tells of the first window whose set has everything for want of blocks.
     """
 
     def __init__(
-        self, segment: Segment, levels: Sequence[Levels], fill: bool, by_steps: bool
+        self,
+        segment: Segment,
+        levels: Sequence[Levels],
+        fill: bool,
+        by_steps: bool,
+        p_value_at: Callable[[int], float],
     ) -> None:
         self.segment, self.levels, self.fill, self.by_steps = segment, levels, fill, by_steps
+        self.p_value_at = p_value_at
         self.few: InsufficientCalibration | None = None
         promised = promise_of(segment.task.symmetry, segment.task.model.fixed)
         self._shares = promised.holds_given.endswith(ANY_TIME)
@@ -152,7 +157,7 @@ class RankReader:
             self.few = min(few, key=lambda one: one[0])[1]
         sizes, own = np.array(numbers).T, p[each, truth]
         for window in np.flatnonzero(truth < 0).tolist():  # it has states unknown until then
-            own[window] = segment.p_value_at(windows.start + window)
+            own[window] = self.p_value_at(windows.start + window)
         return JudgedLevels(
             [one.written for one in self.levels],
             segment.names[:size],
@@ -190,12 +195,7 @@ class RankReader:
         empty: BoolArray,
         alphas: npt.NDArray[np.object_],
     ) -> list[tuple[int, InsufficientCalibration]]:
-        """Find the first window whose set has everything because blocks are too few.
-
-        Parameters
-        ----------
-        blocks : (W, n) how many there are for each last state
-        """
+        """Find the first window whose set has everything because `blocks`, (W, n), are too few."""
         segment, task, size = self.segment, self.segment.task, blocks.shape[1]
         everything = inside.all(axis=1) & ~empty
         if not task.by_last_state or not everything.any() or self.few is not None:

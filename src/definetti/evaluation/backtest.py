@@ -50,16 +50,9 @@ HALF = 0.5  # of the rows, which rivals are trained on where the estimator is no
 def fit_rivals(
     ours: ConformalHMM, observations: Any, states: Sequence[Any], lengths: Sequence[int] | None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Fit classical conformal prediction with the predictor of a fitted estimator.
+    """Fit classical conformal prediction with the predictor of an estimator fitted on these rows.
 
-    Parameters
-    ----------
-    ours : fitted on these rows
-    observations, states, lengths : the rows before the first window
-
-    Returns
-    -------
-    the rivals by their names; and notes on those that cannot be had
+    Returns the rivals by their names, and notes on those that cannot be had.
     """
     from definetti.emissions.classifier import TrainedClassifier
     from definetti.experiments.classical import Classical, Memoryless, PreviousState
@@ -93,8 +86,8 @@ def fit_rivals(
             except (TypeError, ValueError) as error:
                 del models[PREVIOUS]
                 notes.append(f"{PREVIOUS} is left out: {error}")
-        seen = None if observations is None else piece(observations, cut, len(states))
-        after = None if lengths is None else _lengths_after(cut, lengths)
+        seen = piece(observations, cut, len(states))
+        after = None if lengths is None else _split_lengths(cut, lengths)[1]
         fitted = {
             name: classical(one).fit(seen, list(states[cut:]), after)
             for name, one in models.items()
@@ -104,28 +97,22 @@ def fit_rivals(
     return fitted, notes
 
 
-def _lengths_after(cut: int, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of segments, or of their parts, after the first rows.
+def _split_lengths(begin: int, lengths: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the lengths of segments, or of their parts, in the first rows and after them.
 
-    >>> _lengths_after(4, [3, 4, 2])
-    [3, 2]
+    >>> _split_lengths(5, [3, 4, 2])
+    ([3, 2], [2, 2])
     """
-    ends = np.maximum(np.cumsum(lengths) - cut, 0)
-    return [one for one in np.diff(ends, prepend=0).tolist() if one]
+    ends = np.cumsum(lengths)
+    parts = np.minimum(ends, begin), np.maximum(ends - begin, 0)
+    before, after = ([one for one in np.diff(part, prepend=0).tolist() if one] for part in parts)
+    return before, after
 
 
 def repeat_last(
     judged: JudgedLevels, states: Sequence[Any], lag: int, max_errors: int
 ) -> JudgedLevels:
-    """Judge, on windows that were judged, the set of the last known state, repeated.
-
-    Parameters
-    ----------
-    judged : how other sets fared; its windows begin at rows of `states`
-    states : all labels
-    lag : how many steps come before those asked about
-    max_errors : how many steps may be wrong
-    """
+    """Judge, on windows that were judged, the set of the last known state, repeated."""
     windows, horizon, n = len(judged.covers), judged.horizon, len(judged.states)
     never = len(judged.levels)
     last = places_of([states[row - lag - 1] for row in judged.begins], judged.states)
@@ -198,11 +185,7 @@ class Backtest(NamedTuple):
 
 
 def find_begin(length: int, horizon: int, start: float = START) -> int | None:
-    """Return how many rows come before the first window; None where there is room for none.
-
-    >>> find_begin(100, 3), find_begin(100, 3, start=0.2), find_begin(100, 60)
-    (50, 20, None)
-    """
+    """Return how many rows come before the first window; None where there is room for none."""
     begin = max(int(start * length), FEWEST)
     return begin if begin + horizon <= length else None
 
@@ -317,8 +300,8 @@ def run_backtest(
         )
     n_states = len({*states, *(ours.states or ())})
     known = horizon if observed is None else min(observed, horizon)
-    past, rest = _split(observations, begin, len(states))
-    before = None if len(segments) == 1 else _segments_before(begin, segments)
+    past, rest = piece(observations, 0, begin), piece(observations, begin, len(states))
+    before = None if len(segments) == 1 else _split_lengths(begin, segments)[0]
     places, every = spread_windows(number, windows or WINDOWS), windows is None
     found: dict[str, JudgedLevels] = {}
 
@@ -373,19 +356,8 @@ def run_backtest(
     elif verdict is not None:
         advice = simpler_method(every_method)
     return Backtest(
-        begin, horizon, known, lag, guarantee, found, asked, notes, ours, guaranteed,
-        advice,
-    )  # fmt: skip
-
-
-def _segments_before(begin: int, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of segments, or of their parts, in the first rows.
-
-    >>> _segments_before(5, [3, 4, 2]), segments_after(5, [3, 4, 2])
-    ([3, 2], [2, 2])
-    """
-    ends = np.minimum(np.cumsum(lengths), begin)
-    return [one for one in np.diff(ends, prepend=0).tolist() if one]
+        begin, horizon, known, lag, guarantee, found, asked, notes, ours, guaranteed, advice
+    )
 
 
 def segments_after(begin: int, lengths: Sequence[int]) -> list[int]:
@@ -393,12 +365,5 @@ def segments_after(begin: int, lengths: Sequence[int]) -> list[int]:
 
     Where a segment ends with the first rows, that is one of no rows.
     """
-    ends = np.maximum(np.cumsum(lengths) - begin, 0)
-    found = [one for one in np.diff(ends, prepend=0).tolist() if one]
+    found = _split_lengths(begin, lengths)[1]
     return [0, *found] if begin in np.cumsum(lengths) and begin < sum(lengths) else found
-
-
-def _split(observations: Any, begin: int, end: int) -> tuple[Any, Any]:
-    if observations is None:
-        return None, None
-    return piece(observations, 0, begin), piece(observations, begin, end)

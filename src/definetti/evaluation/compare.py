@@ -161,9 +161,8 @@ def compare_predictors(
         # A copy, not a clone: that would undo the fit of a model trained elsewhere.
         own = isinstance(model, ConformalHMM)
         cp = copy.deepcopy(model) if own else ConformalHMM(model, states=declared, **params)
-        seen = None if observations is None else piece(observations, 0, cut)
-        rest = None if observations is None else piece(observations, cut, len(truth))
-        cp.fit(seen, truth[:cut])
+        rest = piece(observations, cut, len(truth))
+        cp.fit(piece(observations, 0, cut), truth[:cut])
         began = time.perf_counter()
         found = cp.evaluate(rest, truth[cut:], confidence_level, horizon=horizon)
         seconds = time.perf_counter() - began

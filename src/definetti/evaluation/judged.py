@@ -142,11 +142,7 @@ def judge_p_values(
 ) -> JudgedLevels:
     """Judge one window by the p-values of all candidates, at levels that are numbers.
 
-    Parameters
-    ----------
-    sized, asked : the set at one of the levels, and the place of this, where the candidates are too
-        many for the sets of all levels to be counted
-    filling : whether the most plausible candidate is let in where a level has none
+    Where these are too many to be counted at all levels, there is a set `sized` for the one asked.
     """
     best, never = s.step_p_values, len(levels)
     first = entry(best, levels)
@@ -175,37 +171,21 @@ def _judge_one(
     numbers: Sequence[Any],
     filled: npt.NDArray[np.bool_],
 ) -> JudgedLevels:
-    """Put together what is known of one window, but for its p-value and where it begins.
-
-    Parameters
-    ----------
-    first, filled : (steps, n) and (steps, levels), as in `JudgedLevels`
-    numbers : of the members of the set at each level; NaN where it is not known
-    """
+    """Put together what is known of one window, but for its p-value and where it begins."""
     codes, every = places_of(truth, s.states), len(s.states) ** s.horizon
     sizes = numbers
     if not isinstance(s, PredictionSet):  # where they may be more than a float can hold
         sizes = [float(one) if not one >= 2**1000 else np.inf for one in numbers]
     shares = [float(Fraction(one, every)) if one == one else np.nan for one in numbers]
-    return JudgedLevels(
-        levels,
-        s.states,
-        s.horizon,
-        codes,
-        first,
-        np.array([covers]),
-        np.array([np.nan]),
-        np.array([sizes]),
-        np.array([shares]),
-        codes[-1:],
-        None,
-        np.atleast_2d(filled.any(axis=0)),
-        None,
-        s.guarantee if isinstance(s, StepSets) else "all",
-        filled if isinstance(s, StepSets) else None,
-        s.given.endswith(ANY_TIME),
-        s.max_errors if isinstance(s, StepSets) else 0,
-    )
+    found = JudgedLevels(
+        levels, s.states, s.horizon, codes, first, np.array([covers]), np.array([np.nan]),
+        np.array([sizes]), np.array([shares]), codes[-1:],
+        filled=np.atleast_2d(filled.any(axis=0)),
+        shared_calibration=s.given.endswith(ANY_TIME),
+    )  # fmt: skip
+    if not isinstance(s, StepSets):
+        return found
+    return found._replace(guarantee=s.guarantee, filled_steps=filled, max_errors=s.max_errors)
 
 
 def fill_entries(first: IntArray, s: PredictionSet | LatticeSet) -> IntArray:
@@ -221,20 +201,12 @@ def entries_of_nodes(sets: Sequence[AnySet]) -> IntArray:
 
 
 def first_level(there: npt.NDArray[np.bool_]) -> IntArray:
-    """Return from which level on something is in a set: (levels, ...) to (...).
-
-    >>> first_level(np.array([[False, False], [False, True]]))
-    array([2, 1])
-    """
+    """Return from which level on something is in a set: (levels, ...) to (...)."""
     return np.asarray(np.where(there.any(axis=0), there.argmax(axis=0), len(there)))
 
 
 def places_of(labels: Iterable[Hashable], states: tuple[Hashable, ...]) -> IntArray:
-    """Return the codes of labels, −1 for one that is not among the states.
-
-    >>> places_of(["rain", "snow"], ("sun", "rain"))
-    array([ 1, -1])
-    """
+    """Return the codes of labels, −1 for one that is not among the states."""
     return np.array([states.index(label) if label in states else -1 for label in labels])
 
 

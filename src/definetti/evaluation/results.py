@@ -108,15 +108,10 @@ class Evaluation(NamedTuple):
         max_errors: int = 0,
         **others: Any,
     ) -> Evaluation:
-        """Judge which states were possible at each step, and put it beside all else.
+        """Judge which states were possible at each step, and put it beside all `others`.
 
-        Parameters
-        ----------
-        lengths : (windows,) how many steps each window has
-        filled_steps : (steps,) where nothing was possible, and `nodes` has the most plausible; none
-            if left out
-        max_errors : how many steps of a window may be wrong, with the guarantee "errors"
-        others : what does not follow from the steps; p-values are NaN where there are none
+        At `filled_steps` nothing was possible, and `nodes` has the most plausible; with the
+        guarantee "errors", so many steps of a window may be wrong.
         """
         begins = lengths.cumsum() - lengths
         nothing = ~nodes.any(axis=1)

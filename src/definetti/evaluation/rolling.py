@@ -49,15 +49,8 @@ def roll_windows(
 ) -> Iterator[Window]:
     """Yield windows one after the other; by then the learner knows all labels before each.
 
-    Parameters
-    ----------
-    learner : what has `partial_fit`; it learns all labels between two windows at once
-    observations, states : the history; no observations if None
-    begins : where the windows begin, in rising order
-    known : how many steps of the history the learner knows already
+    The windows begin at `begins`, in rising order; the learner knows so many steps already.
 
-    Examples
-    --------
     >>> from definetti import ConformalHMM
     >>> cp = ConformalHMM().fit(None, ["sun", "rain"])
     >>> windows = roll_windows(cp, None, ["sun", "sun", "rain", "sun"], range(0, 4, 2), horizon=2)
@@ -66,20 +59,14 @@ def roll_windows(
     """
     for begin in begins:
         if known < begin:
-            learner.partial_fit(_cut(observations, known, begin), states[known:begin])
+            learner.partial_fit(piece(observations, known, begin), states[known:begin])
             known = begin
         end = begin + horizon
-        yield Window(begin, _cut(observations, begin, end), tuple(states[begin:end]))
+        yield Window(begin, piece(observations, begin, end), tuple(states[begin:end]))
 
 
 def share_right(predictor: Any, observations: Any, states: Sequence[Any]) -> float:
-    """Return the share of steps whose most plausible state is right, each predicted in turn.
-
-    Parameters
-    ----------
-    predictor : fitted on what comes before; a copy of it learns each label after its step
-    observations, states : what follows, and its true states
-    """
+    """Return the share of steps whose most plausible state is right, each predicted in turn."""
     if not states:
         raise ValueError("states is empty; give the true states of at least one step")
     rows = read_rows(observations, states, clock=predictor._data.clock, name="new_observations")
@@ -104,10 +91,7 @@ def judge_windows(
     verbose: bool = False,
     lengths: Sequence[int] = (),
 ) -> Any:
-    """Judge the sets of one level, as `roll_levels` does; that of the predictor itself if None.
-
-    Of several levels, which are numbers, each. With lengths of segments, as `roll_segments` does.
-    """
+    """Judge the sets of one level, the predictor's own if None, or of each of several levels."""
     lengths = lengths or [len(states)]
     if not count_windows(lengths, horizon):
         raise ValueError(
@@ -115,25 +99,17 @@ def judge_windows(
             "first row after a hole, which is learned; give more rows, or shorten the horizon"
         )
     several = several_levels(confidence_level)
-    if several is not None:
-        rising = rising_levels(several)
-        judged = roll_segments(
-            predictor, observations, states, lengths, horizon, levels=rising, lag=lag
-        )
-        return [judged.evaluation(rising.index(one)) for one in several]
-    levels = [confidence_level]
+    levels = [confidence_level] if several is None else rising_levels(several)
     found = roll_segments(
         predictor, observations, states, lengths, horizon, levels=levels, lag=lag, verbose=verbose
     )
-    return found.evaluation(0)
+    if several is None:
+        return found.evaluation(0)
+    return [found.evaluation(levels.index(one)) for one in several]
 
 
 def rising_levels(levels: Sequence[Any]) -> list[Any]:
-    """Return several levels in rising order, each once; refuse mappings among them.
-
-    >>> rising_levels([0.9, 0.5, 0.9])
-    [0.5, 0.9]
-    """
+    """Return several levels in rising order, each once; refuse mappings among them."""
     if any(isinstance(one, Mapping) for one in levels):
         raise ValueError("confidence_level has a mapping among several levels; ask by itself")
     return sorted({*levels}, key=lambda level: -miscoverage(level))
@@ -160,18 +136,13 @@ def roll_levels(
 
     Parameters
     ----------
-    predictor : fitted on what comes before; a copy learns, and it is left as it is
-    observations, states : the segment, and its true states
     levels : in rising order; None for the predictor's own; one mapping stands by itself
     lag : how many of the first steps of each window not to ask about
-    observed : how many steps of a window are observed when it is predicted; all if left out. All
-        are learned from.
+    observed : how many steps of a window are observed when it is predicted; all if left out
     asked : the place of the level whose sets are counted even where they are not listed
     by_p_values : read all levels off one prediction of all candidates; else one for each level
     filling : whether sets read off so have their most plausible sequence where there is no other
-    verbose : show a bar that counts the windows
-    at_once : whether all windows may be predicted in one pass where that gives the same answers, as
-        `roll_at_once` does; else one after the other, which is the witness
+    at_once : whether all windows may be predicted in one pass where that gives the same answers
     places : which windows to judge, in rising order; all if left out
     every : whether all are judged, whatever `places` says, if they are predicted in one pass
     """
@@ -196,7 +167,7 @@ def roll_levels(
     for window in roll_windows(learner, observations, states, counted, horizon):
         seen, truth = window.observations, window.truth[lag:]
         if observed is not None and observed < horizon:
-            seen = _cut(seen, 0, observed) if observed else None
+            seen = piece(seen, 0, observed) if observed else None
         sets: list[AnySet] = []
         if by_p_values:
             s = learner.predict_p(seen, **how)
@@ -251,13 +222,7 @@ def roll_segments(
     """Judge windows of several segments with gaps between; none of them crosses a gap.
 
     A segment that follows a gap begins with a label that is learned and not predicted: what comes
-    before it is not known.
-
-    Parameters
-    ----------
-    predictor : fitted on what comes before the first, which goes on from there
-    lengths : how many rows each segment has
-    places, every, how : as for `roll_levels`; places count the windows of all segments
+    before it is not known. The rest is as for `roll_levels`; places count the windows of all.
     """
     if len(lengths) == 1:
         return roll_levels(
@@ -269,7 +234,7 @@ def roll_segments(
         end = begin + length
         if segment:
             learner.new_segment().partial_fit(
-                _cut(observations, begin, begin + 1), states[begin : begin + 1]
+                piece(observations, begin, begin + 1), states[begin : begin + 1]
             )
             begin += 1
         windows = (end - begin) // horizon
@@ -277,7 +242,7 @@ def roll_segments(
         if places is not None:
             own = places[(places >= number) & (places < number + windows)] - number
         if len(own):
-            seen, truth = _cut(observations, begin, end), states[begin:end]
+            seen, truth = piece(observations, begin, end), states[begin:end]
             part = roll_levels(
                 learner, seen, truth, horizon=horizon, places=own, every=every, **how
             )
@@ -285,7 +250,7 @@ def roll_segments(
             chosen.append(own)
         number += windows
         if segment < len(lengths) - 1 and end > begin:
-            learner.partial_fit(_cut(observations, begin, end), states[begin:end])
+            learner.partial_fit(piece(observations, begin, end), states[begin:end])
         begin = end
     if any(len(part.covers) == len(own) for part, own in zip(parts, chosen, strict=True)):
         # Of all segments the same share: some were predicted in one pass, and some were not.
@@ -301,7 +266,3 @@ def count_windows(lengths: Sequence[int], horizon: int) -> int:
     6
     """
     return sum(max(length - (place > 0), 0) // horizon for place, length in enumerate(lengths))
-
-
-def _cut(observations: Any, begin: int, end: int) -> Any:
-    return None if observations is None else piece(observations, begin, end)
