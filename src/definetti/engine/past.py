@@ -29,9 +29,8 @@ from definetti.symmetry.departures import grown
 
 Counts = npt.NDArray[np.int32]
 ROWS = 2**16  # steps of windows that are scored in one go
-CANDIDATES = 2**23  # of all windows that are ranked at once: about 220 MB
+CANDIDATES = 2**20  # of all windows that are ranked at once: about 30 MB
 STEPS = 2**6  # that looking up a candidate in a tree takes, about
-READ = 2**17  # candidates whose ranks are handed on in one go, which a cache holds
 
 
 def past_by_state(task: PredictionTask, estimate: Estimate) -> list[FloatArray]:
@@ -314,8 +313,9 @@ def rank_past_windows(segment: Segment, ways: Ways) -> Iterator[tuple[slice, Ran
             scores = score_candidates(task, estimate, start, segment.new[part], candidates)
             asked = _groups(segment, ways, candidates, part)
             latest = latest_ends(chains.groups, asked, segment.lengths[part])
-            ranks = rank_along_chains(chains, past, latest, scores)
-            yield from _cut(part, *ranks, scores)
+            greater, equal, total = rank_along_chains(chains, past, latest, scores)
+            total = np.tile(total, (1, len(candidates) // total.shape[1]))
+            yield part, Ranked(greater, equal, total, scores)
 
 
 def _score_past(segment: Segment, estimate: Estimate, counted: npt.NDArray[np.bool_]) -> FloatArray:
@@ -331,19 +331,6 @@ def _score_past(segment: Segment, estimate: Estimate, counted: npt.NDArray[np.bo
             windows = Windows(*(one[own] for one in windows))
         scores[some] = segment.task.score_windows(estimate, windows)[again]
     return scores
-
-
-def _cut(
-    windows: slice, greater: Counts, equal: Counts, total: Counts, scores: FloatArray
-) -> Iterator[tuple[slice, Ranked]]:
-    """Yield the ranks of some windows, a piece after the other."""
-    members, width = scores.shape[1], total.shape[1]
-    most = max(1, READ // members)
-    for begin in range(0, len(scores), most):
-        part = slice(begin, begin + most)
-        each = np.tile(total[part], (1, members // width))
-        where = slice(windows.start + begin, min(windows.start + begin + most, windows.stop))
-        yield where, Ranked(greater[part], equal[part], each, scores[part])
 
 
 def _groups(segment: Segment, ways: Ways, candidates: IntArray, windows: slice) -> IntArray:

@@ -29,13 +29,6 @@ def effective_number(hits: npt.NDArray[Any]) -> float:
 
     The number divided by one plus twice the sum of the autocorrelations of misses, as far as these
     are above two standard errors.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> hits = rng.random(400) < 0.9
-    >>> round(effective_number(hits)), round(effective_number(hits.repeat(5)))
-    (400, 395)
     """
     number, centred = len(hits), hits - hits.mean()
     variance = float(centred @ centred)
@@ -92,15 +85,8 @@ def remedy(
     """Try remedies for a promise that was not kept, and name one that holds.
 
     The first half of the windows chooses: of the remedies that reach the level there, the one with
-    the fewest states a step. It is recommended if it is not short on the second half.
-
-    Parameters
-    ----------
-    predictor : whose promise was not kept
-    judged : how the methods fared on all windows
-    place : the place of the level among those judged
-    observed : whether there are observations
-    judge : fits an estimator and judges it on the same windows
+    the fewest states a step. It is recommended if it is not short on the second half. `judge` fits
+    an estimator and judges it on the same windows; `place` is that of the level.
     """
     tried = {}
     if WITHOUT in judged:
@@ -156,11 +142,7 @@ def _alternatives(predictor: ConformalHMM, observed: bool) -> dict[str, Conforma
 
 
 def adapt_levels(p_values: FloatArray, level: float) -> npt.NDArray[np.bool_]:
-    """Tell which windows are covered if the level adapts after each (Gibbs & Candès 2021).
-
-    >>> adapt_levels(np.array([0.5, 0.05, 0.095, 0.085]), 0.9).tolist()
-    [True, False, True, False]
-    """
+    """Tell which windows are covered if the level adapts after each (Gibbs & Candès 2021)."""
     aim = alpha = 1 - level
     hits = np.zeros(len(p_values), dtype=np.bool_)
     for k, p_value in enumerate(p_values.tolist()):

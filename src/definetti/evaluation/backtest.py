@@ -143,14 +143,13 @@ class Backtest(NamedTuple):
     horizon, observed : the steps of a window, and how many of them were observed when predicted
     lag : how many of its first steps were not asked about
     guarantee : what was promised
-    methods : how each method fared: "definetti" first, then, where they can be had, what else could
-        be done with the same predictor, as `definetti.evaluation.backtest` has it
-    guaranteed : by method, whether its level is guaranteed for every hidden Markov model
+    methods : how each method fared: "definetti" first, then what else could be done with the same
+        predictor
     asked : the place of the estimator's own level among all levels
     notes : what is to be said of it
     predictor : the copy of the estimator that was fitted and judged
-    advice : sentences on simpler methods that do as well and, where the promise at the estimator's
-        own level was not kept, on remedies
+    guaranteed : by method, whether its level is guaranteed for every hidden Markov model
+    advice : simpler methods that do as well, or remedies where the promise was not kept
     """
 
     begin: int
@@ -201,6 +200,41 @@ def spread_windows(number: int, most: int) -> IntArray:
     return np.unique(np.linspace(0, number - 1, min(number, most)).astype(np.int64))
 
 
+class Plan(NamedTuple):
+    """Which windows a backtest predicts.
+
+    There are so many rows before the first, and segments of so many rows `ahead`, with room for
+    `number` windows; those at `places` are judged, `every` one where they are ranked in one pass.
+    """
+
+    begin: int
+    ahead: list[int]
+    number: int
+    places: IntArray
+    every: bool
+
+
+def plan_windows(
+    lengths: Sequence[int], horizon: int, start: float, windows: int | None
+) -> Plan | None:
+    """Choose the windows of segments of given lengths; None where there is room for none."""
+    begin = find_begin(sum(lengths), horizon, start)
+    ahead = [] if begin is None else segments_after(begin, lengths)
+    number = count_windows(ahead, horizon)
+    if begin is None or not number:
+        return None
+    return Plan(begin, ahead, number, spread_windows(number, windows or WINDOWS), windows is None)
+
+
+def check_plan(horizon: int, start: float, windows: int | None, lag: int) -> None:
+    """Refuse arguments by which no windows can be chosen."""
+    checked_number(horizon, "horizon")
+    checked_share(start, "start")
+    checked_limit(lag, "lag")
+    if windows is not None:
+        checked_number(windows, "windows")
+
+
 def run_backtest(
     predictor: ConformalHMM,
     observations: Any,
@@ -220,8 +254,8 @@ def run_backtest(
     Parameters
     ----------
     predictor : ConformalHMM
-        Its settings; a copy of it is fitted, and beside it what else could be done with the same
-        predictor: `definetti.evaluation.backtest`.
+        Its settings; a copy is fitted, and beside it what else could be done with the same
+        predictor.
     observations, states : the labelled rows
     horizon : int, default 1
         The steps of a window.
@@ -230,23 +264,21 @@ def run_backtest(
     observed : int, optional
         How many of them are observed when a window is predicted; all if left out.
     levels : list of float, optional
-        Several levels, in any order; the predictor's own is judged beside them. The results have
-        them in rising order. A dict of levels by state is judged alone.
+        Levels that are judged beside the predictor's own; the results have them in rising order. A
+        dict of levels by state is judged alone.
     start : float, default 0.5
         The share of the rows before the first window.
     windows : int, optional
         The most windows, spread evenly over the rows after that share. If left out, all there are
         where they can be predicted in one pass, and else 500.
     lengths : list of int, optional
-        The lengths of segments of the rows, where there are gaps between them; no window crosses
-        one.
+        The lengths of segments with gaps between them, which no window crosses.
     verbose : bool, default False
-        Show a progress bar when it takes more than two seconds; on a terminal or in a notebook
-        only.
+        Show a progress bar when it takes more than two seconds, on a terminal or in a notebook.
 
     Notes
     -----
-    No window is told of states that come up later, unless the predictor declares them, or has
+    States that come up later are not known before, unless the predictor declares them, or has
     levels that name them.
 
     Examples
@@ -260,21 +292,15 @@ def run_backtest(
     >>> print(found.evaluations()["definetti"].verdict)
     kept: 0.933 of 120 windows, promised 0.9
     """
-    checked_number(horizon, "horizon")
-    checked_share(start, "start")
-    checked_limit(lag, "lag")
-    if windows is not None:
-        checked_number(windows, "windows")
+    check_plan(horizon, start, windows, lag)
     if observed is not None:
         checked_limit(observed, "observed")
     rows = read_rows(observations, states, lengths)
     observations, states, segments = rows.observations, rows.labels, rows.lengths.tolist()
     if observations is not None:
         check_pairs(count_rows(observations, "observations"), len(states))
-    begin = find_begin(len(states), horizon, start)
-    ahead = [] if begin is None else segments_after(begin, segments)
-    number = count_windows(ahead, horizon)
-    if begin is None or not number:
+    plan = plan_windows(segments, horizon, start, windows)
+    if plan is None:
         raise ValueError(
             f"{len(states):,} labelled rows are too few for a window of {horizon:,} after a share "
             f"of {start:g}; give more rows, or lower start or horizon"
@@ -285,6 +311,7 @@ def run_backtest(
             f"max_errors={max_errors} promises nothing of windows of {horizon:,}; lower "
             "it, or raise horizon"
         )
+    begin, ahead, number, places, every = plan
     ours = copy.deepcopy(predictor)
     # The decimal that was written: a level in single precision is no other level.
     level = read_levels(predictor.confidence_level).written
@@ -302,7 +329,6 @@ def run_backtest(
     known = horizon if observed is None else min(observed, horizon)
     past, rest = piece(observations, 0, begin), piece(observations, begin, len(states))
     before = None if len(segments) == 1 else _split_lengths(begin, segments)[0]
-    places, every = spread_windows(number, windows or WINDOWS), windows is None
     found: dict[str, JudgedLevels] = {}
 
     def judge(way: Any, seen: Any) -> JudgedLevels:

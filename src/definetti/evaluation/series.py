@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -22,6 +24,7 @@ from definetti.evaluation.verdict import (
     say_full,
 )
 
+FRAMES = ("polars", "pandas", "pyarrow")
 DOUBT = 0.05  # the chance that any series is named that keeps its level
 SHORT = "too short for a window"
 BARE = "no row has a state"
@@ -85,6 +88,14 @@ class SeriesRecord(NamedTuple):
         if self.shares:
             return mean_interval(self.shares)
         return exact_interval(int(self.covered), self.judged)
+
+    @property
+    def low(self) -> float:
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        return self.interval[1]
 
     @property
     def p_value(self) -> float:
@@ -328,25 +339,18 @@ class SeriesEvaluation(Sequence[SeriesRecord]):
         backend : str or module, optional
             "polars", "pandas" or "pyarrow"; the first of these that is installed if left out.
         """
-        from definetti.evaluation.summarize import make_frame
-
-        return make_frame(self.to_dict(), backend)
+        backend = backend or next((name for name in FRAMES if find_spec(name)), None)
+        if backend is None:
+            raise ImportError(f"a frame needs one of {', '.join(FRAMES)}; pip install polars")
+        return nw.from_dict(self.to_dict(), backend=backend).to_native()
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns of `to_frame`."""
-        intervals = [one.interval for one in self.records]
-        p_values = [one.p_value for one in self.records]
-        columns: dict[str, list[Any]] = {
-            name: [getattr(one, name) for one in self.records]
-            for name in ("series", "rows", "windows", "covered", "coverage")
-        }
-        columns["low"], columns["high"] = [low for low, _ in intervals], [up for _, up in intervals]
-        for name in (
-            "promised", "mean_size", "states_per_step", "states", "filled", "unknown", "note",
-        ):  # fmt: skip
-            columns[name] = [getattr(one, name) for one in self.records]
-        columns["p_value"] = p_values
-        return columns
+        names = (
+            "series", "rows", "windows", "covered", "coverage", "low", "high", "promised",
+            "mean_size", "states_per_step", "states", "filled", "unknown", "note", "p_value",
+        )  # fmt: skip
+        return {name: [getattr(one, name) for one in self.records] for name in names}
 
     def _mean(self, values: list[float]) -> float:
         """Return a mean over windows of what is known of each series that was judged."""

@@ -10,17 +10,11 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from definetti._system.checks import (
-    checked_flag,
-    checked_jobs,
-    checked_limit,
-    checked_number,
-    checked_share,
-)
+from definetti._system.checks import checked_flag, checked_jobs, checked_number, entropy_of
 from definetti._system.terminal import show_progress
 from definetti.data.series import SeriesRows, drop_unlabelled
-from definetti.evaluation import START, WINDOWS
-from definetti.evaluation.backtest import find_begin, segments_after, spread_windows
+from definetti.evaluation import START
+from definetti.evaluation.backtest import check_plan, plan_windows
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.rolling import count_windows, rising_levels, roll_segments
 from definetti.evaluation.series import (
@@ -55,10 +49,9 @@ def evaluate_series(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Any:
-    """Judge the sets of many series by what followed the history of each.
+    """Judge the sets of many series by what followed each, as `GroupedConformalHMM.evaluate` does.
 
-    As `GroupedConformalHMM.evaluate`, whose estimators `each` are. Where other series calibrate,
-    ``series="all"`` or ``"first"``, their rows are those of the fit, so that windows of different
+    Where other series calibrate, their rows are those of the fit, so that windows of different
     series share calibration windows: there is no verdict over all.
     """
     if horizon is not None:
@@ -113,9 +106,8 @@ def backtest_series(
     Parameters
     ----------
     predictor : GroupedConformalHMM
-        Its settings, fitted or not; ``series`` says what each is predicted by. Where other series
-        train or calibrate, they do with all of their rows. With ``series="all"`` or ``"first"``
-        and a `train_size`, the series that train are not evaluated.
+        Its settings, fitted or not. Other series train or calibrate with all of their rows; with
+        ``series="all"`` or ``"first"`` and a `train_size`, those that train are not evaluated.
     observations, states, groups, order, lengths :
         As in `GroupedConformalHMM.fit`. No window leads over a gap, and the first row after one is
         not predicted.
@@ -124,21 +116,17 @@ def backtest_series(
     start : float, default 0.5
         The share of the rows of a series before its first window.
     windows : int, optional
-        The most windows of a series, spread evenly over the rows after that share. If left out,
-        all there are where they can be predicted in one pass, and else 500.
+        The most windows of a series, as in `run_backtest`.
     n_jobs : int, optional
         How many threads, −1 for one a core; the result is the same.
     totals : `definetti.conformal.SeriesTotals`, optional
-        What these series and others add up to, where the others are not here: for a model that
-        learns from them.
+        What these series and others that are not here add up to, for a model that learns from them.
     confidence_level : float, dict or list of float, optional
-        As in `ConformalHMM.evaluate`; several levels, in any order, are judged in one pass. The
-        predictor's own if left out.
+        One level, or several that are judged in one pass; the predictor's own if left out.
     lag : int, default 0
-        How many of the first steps of each window not to ask about, as in `predict_set`.
+        How many of the first steps of each window not to ask about.
     verbose : bool, default False
-        Show a progress bar when it takes more than two seconds; on a terminal or in a notebook
-        only.
+        Show a progress bar when it takes more than two seconds, on a terminal or in a notebook.
 
     Returns
     -------
@@ -163,14 +151,9 @@ def backtest_series(
     >>> found.windows, [one.series for one in found], found.coverage > 0.85
     (200, ['Rome', 'Oslo'], True)
     """
-    from definetti._system.checks import entropy_of
     from definetti.conformal.grouped import GroupedConformalHMM, SeriesEstimators
 
-    checked_number(horizon, "horizon")
-    checked_share(start, "start")
-    checked_limit(lag, "lag")
-    if windows is not None:
-        checked_number(windows, "windows")
+    check_plan(horizon, start, windows, lag)
     if not isinstance(predictor, GroupedConformalHMM):
         raise TypeError(
             f"predictor must be a GroupedConformalHMM, got {type(predictor).__name__}; use "
@@ -193,28 +176,24 @@ def backtest_series(
         if each.mode.has_trained(place):
             return None
         begin, end = table.series.span(place)
-        cut = find_begin(end - begin, horizon, start)
-        ahead = [] if cut is None else segments_after(cut, table.series.segments(place).tolist())
-        number = count_windows(ahead, horizon)
-        if cut is None or not number:
+        plan = plan_windows(table.series.segments(place).tolist(), horizon, start, windows)
+        if plan is None:
             return None
+        cut = plan.begin
         try:
             cp, rest = each.fitted(place, cut), table.seen(begin + cut, end)
         except UntrainedStateError:
             notes[place] = UNTRAINED
             return None
         judged = roll_segments(
-            cp, rest, table.labels[begin + cut : end], ahead, horizon,
-            spread_windows(number, windows or WINDOWS), windows is None, levels=levels, lag=lag,
+            cp, rest, table.labels[begin + cut : end], plan.ahead, horizon, plan.places,
+            plan.every, levels=levels, lag=lag,
         )  # fmt: skip
         judged = judged._replace(begins=judged.begins + cut)
         return [judged.evaluation(level) for level in asked]
 
     found = _each(judge, len(each), n_jobs, verbose)
-    joined = _joined(
-        table.series, found, len(asked), each.mode.words, each.mode.source,
-        notes,
-    )  # fmt: skip
+    joined = _joined(table.series, found, len(asked), each.mode.words, each.mode.source, notes)
     return joined[0] if several is None else joined
 
 
@@ -238,19 +217,13 @@ def _joined(
     levels: int,
     says: str,
     source: str,
-    notes: Sequence[str] | None = None,
+    notes: Sequence[str],
     shared_calibration: bool = False,
 ) -> list[SeriesEvaluation]:
-    """Return how all series fared, level by level.
-
-    Parameters
-    ----------
-    notes : why a series has no window, where it has none; too short if left out
-    shared_calibration : whether windows of different series share calibration windows
-    """
+    """Return how all series fared, level by level, with notes on why some have no window."""
     names, lengths = series.names, series.lengths.tolist()
     rows = dict(zip(names, np.split(series.rows, series.ends[:-1]), strict=True))
-    joined, notes = [], notes or [SHORT] * len(names)
+    joined = []
     for level in range(levels):
         each = [None if one is None else one[level] for one in found]
         records = [

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -33,22 +31,6 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     failures = trials - successes
     high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
     return low, high
-
-
-KNOWN = ("polars", "pandas", "pyarrow")
-
-
-def make_frame(columns: dict[str, list[Any]], backend: Any = None) -> Any:
-    """Return columns as a frame; of the first library that is installed where none is named.
-
-    >>> make_frame({"series": ["Ann"], "coverage": [0.9]}, "pandas").shape
-    (1, 2)
-    """
-    if backend is None:
-        backend = next((name for name in KNOWN if find_spec(name) is not None), None)
-        if backend is None:
-            raise ImportError(f"a frame needs one of {', '.join(KNOWN)}; pip install polars")
-    return nw.from_dict(columns, backend=backend).to_native()
 
 
 PARTS = 4  # of the segment that is predicted, for coverage over time
@@ -148,11 +130,7 @@ def _promises(
 
 
 def names_of(labels: tuple[Hashable, ...]) -> list[str]:
-    """Write labels so that no two look alike: ``1`` and ``"1"`` are two states.
-
-    >>> names_of((1, "1")), names_of(("sun", 2))
-    (['1', "'1'"], ['sun', '2'])
-    """
+    """Write labels so that no two look alike: ``1`` and ``"1"`` are two states."""
     for written in (str, repr):
         words = [written(label) for label in labels]
         if len(set(words)) == len(words):
@@ -163,42 +141,22 @@ def names_of(labels: tuple[Hashable, ...]) -> list[str]:
 def split_by_last_state(
     covered: npt.NDArray[Any], lasts: npt.ArrayLike, fewest: int = 1
 ) -> dict[Any, npt.NDArray[Any]]:
-    """Return what became of the windows that end in each state, where there are enough of them.
-
-    Parameters
-    ----------
-    covered : (windows,) whether, or in which share, each was covered
-    lasts : (windows,) their true last states, codes or labels
-    fewest : how many windows a state must have to be spoken of
-
-    Examples
-    --------
-    >>> own = split_by_last_state(np.array([True, False, True, True]), [1, 1, 0, 2])
-    >>> {state: part.tolist() for state, part in own.items()}
-    {0: [True], 1: [True, False], 2: [True]}
-    """
+    """Return what became of the windows that end in each state with at least `fewest`."""
     ends = np.asarray(lasts)
     states, numbers = np.unique(ends, return_counts=True)
     return {state: covered[ends == state] for state in states[numbers >= fewest].tolist()}
 
 
 def find_worst_state(own: dict[Any, npt.NDArray[Any]]) -> tuple[float | None, Any]:
-    """Return the least coverage given the last state, and that state; None where there is none.
-
-    >>> find_worst_state({"sun": np.array([True, True]), "rain": np.array([True, False])})
-    (0.5, 'rain')
-    """
+    """Return the least coverage given the last state, and that state; None where there is none."""
     return min(((float(part.mean()), state) for state, part in own.items()), default=(None, None))
 
 
 def share(covered: npt.NDArray[Any]) -> dict[str, Any]:
     """Return the mean coverage of windows with its 95 % interval.
 
-    The interval is exact for windows that were covered or not (Clopper and Pearson), and for shares
-    of steps that of the mean of bounded variables, `definetti.evaluation.verdict.mean_interval`.
-
-    >>> {key: round(value, 3) for key, value in share(np.tile([1.0, 0.8], 50)).items()}
-    {'coverage': 0.9, 'low': 0.853, 'high': 0.928, 'windows': 100}
+    It is exact for windows that were covered or not (Clopper and Pearson), and for shares of steps
+    that of the mean of bounded variables.
     """
     if covered.dtype == np.bool_:
         low, high = interval(int(covered.sum()), len(covered))

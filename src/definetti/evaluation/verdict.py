@@ -38,14 +38,8 @@ def _log_capital(values: FloatArray, bets: FloatArray, mean: float) -> float:
 def p_value_of_mean(values: npt.ArrayLike, mean: float, tail: float = TAIL) -> float:
     """Return a p-value of the hypothesis that variables in [0, 1] have means of at least `mean`.
 
-    Parameters
-    ----------
-    values : (n,) the variables, in the order in which they were observed
-    mean : between 0 and 1
-    tail : the p-value at which the test is most powerful
+    They come in the order in which they were observed; the test has most power at a p-value `tail`.
 
-    Examples
-    --------
     >>> values = np.tile([1.0, 0.8], 50)
     >>> p_value_of_mean(values, 0.95) < 0.001, p_value_of_mean(values, 0.9)
     (True, 1.0)
@@ -60,15 +54,8 @@ def p_value_of_mean(values: npt.ArrayLike, mean: float, tail: float = TAIL) -> f
 
 
 def mean_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
-    """Return a confidence interval for the mean of variables in [0, 1].
+    """Return a confidence interval for the mean of variables in [0, 1], in the order observed.
 
-    Parameters
-    ----------
-    values : (n,) the variables, in the order in which they were observed
-    confidence : the least probability that the interval contains the mean
-
-    Examples
-    --------
     >>> low, high = mean_interval(np.tile([1.0, 0.8], 50))
     >>> round(low, 3), round(high, 3)
     (0.853, 0.928)
@@ -277,16 +264,7 @@ def _by_state(
 def p_of_hits(hits: npt.NDArray[Any], level: float) -> float:
     """Return a p-value of the hypothesis that windows are covered as promised on average.
 
-    Parameters
-    ----------
-    hits : (windows,) whether each was covered, for a binomial test; or the share of its steps, for
-        the test of `definetti.evaluation.verdict`, in the order of the windows
-
-    Examples
-    --------
-    >>> hits = np.arange(100) % 8 > 0
-    >>> round(p_of_hits(hits, 0.9), 4), p_of_hits(hits.astype(float), 0.9)
-    (0.1982, 1.0)
+    A binomial test of whether each was covered; of shares of steps, that of `p_value_of_mean`.
     """
     if hits.dtype == np.bool_:
         from scipy.special import bdtr
@@ -304,13 +282,7 @@ def _rows(found: Evaluation, windows: IntArray) -> tuple[int, int]:
 
 
 def say_empty(empty: float, most: float, kept: bool | None, what: str = "sets") -> str:
-    """Report the share of sets that were empty before filling, and whether it is too large.
-
-    >>> say_empty(0.0, 0.1, True), say_empty(0.02, 0.1, True)
-    ('', '; 0.020 of the sets were empty before filling')
-    >>> say_empty(0.267, 0.1, False)
-    '; not calibrated: 0.267 of the sets were empty before filling, and at most 0.1 may be'
-    """
+    """Report the share of sets that were empty before filling, and whether it is too large."""
     if not empty:
         return ""
     said = f"{empty:.3f} of the {what} were empty before filling"
@@ -322,11 +294,7 @@ def say_empty(empty: float, most: float, kept: bool | None, what: str = "sets") 
 
 
 def say_full(width: float, states: float) -> str:
-    """Report that sets hold nearly all states, where they do.
-
-    >>> say_full(1.2, 2), say_full(4.9, 5)
-    ('', '; the sets say nothing: 4.9 of 5 states a step')
-    """
+    """Report that sets hold nearly all states, where they do."""
     if states > 1 and width >= FULL * states:
         return f"; the sets say nothing: {width:.3g} of {states:,.3g} states a step"
     return ""
