@@ -9,7 +9,7 @@ from tests.making import grouped
 import definetti
 from definetti import HMM, ConformalHMM, GroupedConformalHMM, Monitor
 from definetti.check import check
-from definetti.conformal.series_modes import FOLDS, train_on
+from definetti.conformal.series_modes import FOLDS
 from definetti.emissions import Gaussian
 from definetti.evaluation import SeriesEvaluation, SeriesRecord, backtest_series
 from definetti.simulate import weather
@@ -71,7 +71,7 @@ def test_what_is_left_without_a_series_is_the_model_of_the_others(kind):
     assert (promise._sums is None) == (kind == "several")
     for place in range(len(NAMES)):
         found = promise.model_for(place)
-        wanted = train_on(promise.table, [k for k in range(len(NAMES)) if k != place])
+        wanted = promise.train_on([k for k in range(len(NAMES)) if k != place])
         assert np.array_equal(found.transitions, wanted.transitions)
         new = None if observed is None else observed[:9]
         logs = []

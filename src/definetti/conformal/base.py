@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterable
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypedDict
 
 import numpy as np
 
@@ -15,27 +15,39 @@ from definetti._system.checks import checked_choice, checked_limit, checked_numb
 from definetti._system.mixins import Locked, Parametrized
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import check_length, checked_states, piece, readable, require
-from definetti.data.timing import Rows, check_aligned, read_rows
+from definetti.data.timing import check_aligned, read_rows
 from definetti.engine.task import PredictionTask
 from definetti.models.base import GivesModel, Model
 from definetti.models.resolve import resolve_model
 from definetti.scores import OnWindows, Score
 
-Self = TypeVar("Self", bound="BaseConformal")
-Following = TypeVar("Following", bound="BaseHistoryConformal")
+
+class Window(TypedDict, total=False):
+    """The options of a prediction, as overloads have them."""
+
+    horizon: int | None
+    lag: int
+    verbose: bool
+
+
+class CheckOptions(TypedDict, total=False):
+    """The options of `definetti.check.check` that an estimator hands on."""
+
+    n_resamples: int
+    tests: Any
+    smoothing: bool
+    stop_after: int | None
+    alpha: float
+    n_jobs: int | None
+    pictures: bool
+    horizon: int | None
+    verbose: bool
 
 
 class BaseConformal(Locked, Parametrized):
-    """How all estimators take in labelled data, and refuse what they cannot use.
+    """How all estimators take in labelled data.
 
-    Whatever data an estimator makes of them knows its ``model``, its ``alphabet``, and whether
-    that is ``closed``, because the states were declared.
-
-    Attributes
-    ----------
-    states_ : the labels of the states, in the order in which they were declared or first met
-    model_ : the model that is used
-    n_features_in_ : how many columns the observations have, where they are rows of several
+    Their ``_data`` has a ``model``, an ``alphabet``, and is ``closed`` where states were declared.
     """
 
     n_features_in_: int
@@ -47,15 +59,10 @@ class BaseConformal(Locked, Parametrized):
     _entropy: int
     _fitting = "fit(observations, states)"
 
-    def _fit(
-        self: Self, observations: Any, states: Any, *how: Any, model: Model | None = None
-    ) -> Self:
+    def _fit(self, observations: Any, states: Any, *how: Any, model: Model | None = None) -> Self:
         """Take in labelled data; an estimator that is fitted stays so if anything is wrong.
 
-        Parameters
-        ----------
-        how : what else `_take_in` is given
-        model : a model that is used as it is, in place of the parameter
+        `how` goes to `_take_in`; a `model` is used as it is, in place of the parameter.
         """
         chosen = self._resolve()
         self._check_parameters()
@@ -72,7 +79,6 @@ class BaseConformal(Locked, Parametrized):
         return self
 
     def _set_columns(self, number: int | None) -> None:
-        """Set how many columns the observations have, if they have any."""
         self.__dict__.pop("n_features_in_", None)
         if number is not None:
             self.n_features_in_ = number
@@ -84,11 +90,10 @@ class BaseConformal(Locked, Parametrized):
         return labels
 
     def _resolve(self) -> dict[str, Any]:
-        """Find what else is meant by the parameters, by the name under which it is kept."""
+        """Return what the parameters stand for, by the name of the attribute."""
         return {}
 
     def _resolve_model(self, observations: Any) -> Model:
-        """Find the model that is meant."""
         return resolve_model(self.model, observations)
 
     @abstractmethod
@@ -97,15 +102,10 @@ class BaseConformal(Locked, Parametrized):
 
     @abstractmethod
     def _take_in(self, model: Model, observations: Any, states: Any, *how: Any) -> dict[str, Any]:
-        """Take labelled data in; return what is to be remembered, the data as ``_data``.
-
-        Parameters
-        ----------
-        how : what else `fit` was given, and at the end a seed for all that is drawn at random
-        """
+        """Return the fitted attributes, the data as ``_data``; `how` ends with the seed."""
 
     def _check_truth(self, states: Any) -> list[Any]:
-        """Read the true states that sets are to be judged by."""
+        """Read the true states that sets are evaluated by."""
         self._check_fitted()
         self._check_parameters()
         truth = checked_states(states)
@@ -114,10 +114,7 @@ class BaseConformal(Locked, Parametrized):
         return truth
 
     def _saved_with(self, *fitted: str) -> dict[str, Any]:
-        """Return what a file holds of it: the parameters, and of the fit what is named, too.
-
-        `model_` is that of the data.
-        """
+        """Return what a file holds: the parameters, the data, and the attributes named."""
         self._check_fitted()
         params = self.get_params(deep=False)
         if self._data.closed:  # declared by what may be read once only
@@ -129,8 +126,8 @@ class BaseConformal(Locked, Parametrized):
         }  # fmt: skip
 
     @classmethod
-    def _restored_with(cls: type[Self], kept: dict[str, Any], **fitted: Any) -> Self:
-        """Make an estimator again, given what each thing of the fit has to be."""
+    def _restored_with(cls, kept: dict[str, Any], **fitted: Any) -> Self:
+        """Make an estimator from a file, given the class of each fitted attribute."""
         made = cls(**kept["params"])
         for name, kind in {"_entropy": int, **fitted}.items():
             require(isinstance(kept[name], kind), name)
@@ -155,11 +152,7 @@ class BaseConformal(Locked, Parametrized):
 
 
 def count_columns(observations: Any) -> int | None:
-    """Return how many columns observations have; None where they are single values.
-
-    >>> count_columns([[0.5, 1.0], [0.0, 2.0]]), count_columns(["hat", "umbrella"])
-    (2, None)
-    """
+    """Return how many columns observations have; None where they are single values."""
     if isinstance(observations, (list, tuple)):
         first = next(iter(observations), None)
         return len(first) if isinstance(first, (list, tuple, np.ndarray)) else None
@@ -168,14 +161,7 @@ def count_columns(observations: Any) -> int | None:
 
 
 class BaseHistoryConformal(BaseConformal, GivesModel):
-    """An estimator for what follows one labelled history.
-
-    Attributes
-    ----------
-    states_ : the labels of the states, in the order in which they were declared or first met
-    present_ : the last of the labels, from which what is predicted goes on
-    conformity_score_, model_ : what is used
-    """
+    """An estimator for what follows one labelled history."""
 
     conformity_score: Any
     confidence_level: Any
@@ -183,7 +169,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
     conformity_score_: Score
     _data: EncodedHistory
 
-    def fit(self: Following, observations: Any, states: Any, lengths: Any = None) -> Following:
+    def fit(self, observations: Any, states: Any, lengths: Any = None) -> Self:
         """Take in a labelled sequence, or several one after the other.
 
         Parameters
@@ -197,21 +183,16 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         return self._fit_rows(observations, states, lengths)
 
     def _fit_rows(
-        self: Following,
-        observations: Any,
-        states: Any,
-        lengths: Any,
-        *how: Any,
-        model: Model | None = None,
-    ) -> Following:
-        """Fit; what else there is goes to `_fit`."""
+        self, observations: Any, states: Any, lengths: Any, *how: Any, model: Model | None = None
+    ) -> Self:
+        """Cut rows at holes in their times, and fit."""
         rows = read_rows(observations, states, lengths)
         each = rows.lengths if len(rows.lengths) > 1 else lengths
         self._fit(rows.observations, rows.labels, each, *how, model=model)
         self._data.clock = rows.clock
         return self
 
-    def partial_fit(self: Following, observations: Any, states: Any) -> Following:
+    def partial_fit(self, observations: Any, states: Any) -> Self:
         """Let the labelled sequence go on with labels that came in later.
 
         Parameters
@@ -221,10 +202,13 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         """
         if not self._is_fitted():
             return self.fit(observations, states)
-        self._check_fitted()
         rows = read_rows(observations, states, clock=self._data.clock)
         if rows.after_hole or len(rows.lengths) > 1:
-            self._go_on_after_holes(rows)
+            learner, params = deepcopy(self), self.get_params(deep=False)
+            lengths = [0] * rows.after_hole + rows.lengths.tolist()
+            learner._go_on(rows.observations, rows.labels, lengths)
+            # All segments, or none if any is wrong.
+            self.__dict__.update((k, v) for k, v in learner.__dict__.items() if k not in params)
         else:
             data = self._data.choose_again(rows.observations, "observations")
             data.append(rows.observations, rows.labels, self._check_more)
@@ -232,26 +216,20 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         self._data.clock = rows.clock
         return self
 
-    def _go_on_after_holes(self, rows: Rows) -> None:
-        """Take in rows between which there are holes: all of them, or none if any is wrong."""
-        learner, begin = deepcopy(self), 0
-        for place, length in enumerate(rows.lengths.tolist()):
-            if place or rows.after_hole:
-                learner.new_segment()
-            seen, end = rows.observations, begin + length
-            seen = None if seen is None else piece(seen, begin, end)
-            learner.partial_fit(seen, rows.labels[begin:end])
-            begin = end
-        same = self.get_params(deep=False)
-        fitted = {name: one for name, one in learner.__dict__.items() if name not in same}
-        self.__dict__.update(fitted)
+    def _go_on(self, observations: Any, labels: list[Any], lengths: list[int]) -> None:
+        """Take in segments with gaps between; the first has no rows where a gap comes before."""
+        begin = 0
+        for place, length in enumerate(lengths):
+            if place:
+                self.new_segment()
+            if length:
+                end = begin + length
+                seen = None if observations is None else piece(observations, begin, end)
+                self.partial_fit(seen, labels[begin:end])
+                begin = end
 
-    def new_segment(self: Self) -> Self:
-        """Say that there is a gap: what comes next follows a time of which nothing is known.
-
-        As with `lengths` of `fit`: of what came before the model learns, but states are
-        rearranged after the gap alone. The first label after it is needed before a prediction.
-        """
+    def new_segment(self) -> Self:
+        """Begin a new segment: what comes next follows a gap of which nothing is known."""
         self._check_fitted()
         self._data.new_segment()
         return self
@@ -270,7 +248,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         return data.model.trained(data.history.pool, data.table, data.alphabet.labels)
 
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
-        """Refuse codes of observations that the history is to go on with."""
+        """Refuse codes of observations that come in later."""
 
     @abstractmethod
     def _task(
@@ -285,19 +263,13 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
     ) -> PredictionTask:
         """Gather all that a prediction depends on.
 
-        Parameters
-        ----------
-        listing : whether all candidates are asked about, not one of them
-        ranking : whether each of them is wanted by itself, so that no lattice will do
-        n_states : how many states there are, where a candidate has some that nobody knew of
+        `listing`: for all candidates, not one; `ranking`: each is ranked, so that no lattice will
+        do; `n_states`: the number of states with those that a candidate has of its own.
         """
 
     @property
     def _ranks_windows(self) -> bool:
-        """Whether predictions are made of the ranks of a `_task`, and of nothing else.
-
-        Then all windows of a segment may be ranked at once; by default each is predicted by itself.
-        """
+        """Whether sets follow from the ranks of a `_task`, so that windows are ranked at once."""
         return False
 
     def _data_of(self, task: PredictionTask) -> EncodedHistory:
@@ -323,7 +295,7 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
     def _ask_about(
         self, new_observations: Any, states: Any, horizon: int | None = None, lag: int = 0
     ) -> tuple[PredictionTask, IntArray]:
-        """Read one state sequence of any labels, with the task that it answers."""
+        """Return the task for one state sequence of any labels, and the codes of these."""
         self._check_fitted()
         check_aligned({"new_observations": new_observations, "states": states})
         labels = checked_states(states)
@@ -349,12 +321,10 @@ class BaseHistoryConformal(BaseConformal, GivesModel):
         verbose: bool = False,
         lengths: Any = None,
     ) -> Any:
-        """Judge sets by the truth, window after window, each predicted from all before it.
+        """Evaluate sets window after window, each predicted from all before it.
 
-        Parameters
-        ----------
-        lengths : of segments with gaps between, none of which a window crosses; the first goes on
-            with the history, and has no rows where a gap comes before the others
+        `lengths` are those of segments between gaps; the first goes on with the history, and has
+        no rows where a gap comes before the others.
         """
         from definetti.evaluation.rolling import judge_windows
 

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-import narwhals as nw
 import numpy.typing as npt
 
-from definetti._system.arrays import FloatArray, IntArray
-from definetti._system.checks import (
-    checked_flag,
-    checked_number,
-)
-from definetti.conformal.tasks import HistoryTasks
-from definetti.data.candidates import (
-    is_long,
-)
-from definetti.data.encoded import EncodedHistory
+from definetti._system.arrays import FloatArray
+from definetti._system.checks import checked_flag
+from definetti.conformal.base import CheckOptions, Window
+from definetti.conformal.tasks import HistoryTasks, decode_observations
 from definetti.data.labels import array_of, readable
 from definetti.engine.algorithm import rank
 from definetti.engine.pvalues import Rank, p_values_of
-from definetti.engine.task import PredictionTask
 from definetti.evaluation.results import Evaluation
 from definetti.evaluation.rolling import share_right
-from definetti.levels import ConfidenceLevel, Levels, read_levels
+from definetti.levels import ConfidenceLevel, read_levels
 from definetti.levels.by_state import several_levels
 from definetti.memory import Memory
-from definetti.models.selection import ModelSelection, SelectedHMM
 from definetti.scores import Score
 from definetti.sets import (
     BasePredictionSet,
@@ -35,21 +26,13 @@ from definetti.sets import (
     LatticeSet,
     PredictionSet,
     PredictionSets,
-    StepSets,
-    read_guarantee,
 )
-from definetti.sets.base import installed
 from definetti.sets.batch import rank_many, sets_of
-from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
-from definetti.symmetry import (
-    Symmetry,
-)
-from definetti.symmetry.base import LAST
+from definetti.sets.making import all_ranked
+from definetti.symmetry import Symmetry
 
 if TYPE_CHECKING:
     from definetti.check import Diagnosis
-
-HALF = 0.5  # a level for what has none
 
 
 class ConformalHMM(HistoryTasks):
@@ -131,16 +114,15 @@ class ConformalHMM(HistoryTasks):
     Notes
     -----
     Where refitting "auto" for all candidates would take more than about a second, and without
-    `train_size`, the model is fixed on the first half of the history and the rest calibrates,
-    as with ``train_size=0.5``; the set says so. This is decided by the number of states, steps and
-    rows and by the type of the observations, never by a clock, so that the sets stay exact. It
-    needs "spaced" blocks without a memory. A model that is named, ``HMM()``, is always refitted.
-    With "departures", "auto" goes by the windows that are compared, the rows before the first of
-    them and the new observations; rows that the emission cannot read then count as missing.
+    `train_size`, the model is fixed on the first half of the history, as with ``train_size=0.5``;
+    the set says so. This is decided by the number of states, steps and rows and by the type of the
+    observations, never by a clock, so that the sets stay exact. It needs "spaced" blocks without a
+    memory. A model that is named, ``HMM()``, is always refitted. With "departures", "auto" goes by
+    the windows that are compared, the rows before the first of them and the new observations; rows
+    that the emission cannot read then count as missing.
 
-    Several threads may use one estimator: calls run one after the other, and each sees what
-    `partial_fit` adds as a whole or not at all. Take `copy.deepcopy` to predict twice from the same
-    history while another thread learns.
+    Several threads may use one estimator: calls run one after the other. Take `copy.deepcopy` to
+    predict twice from the same history while another thread learns.
 
     Examples
     --------
@@ -211,25 +193,15 @@ class ConformalHMM(HistoryTasks):
 
     @overload
     def predict_set(
-        self,
-        new_observations: Any = None,
-        confidence_level: ConfidenceLevel | None = None,
-        *,
-        horizon: int | None = None,
-        lag: int = 0,
-        verbose: bool = False,
-    ) -> BasePredictionSet: ...
+        self, new_observations: Any = None, confidence_level: ConfidenceLevel | None = None,
+        **how: Unpack[Window],
+    ) -> BasePredictionSet: ...  # fmt: skip
 
     @overload
     def predict_set(
-        self,
-        new_observations: Any = None,
-        *,
-        confidence_level: Sequence[ConfidenceLevel],
-        horizon: int | None = None,
-        lag: int = 0,
-        verbose: bool = False,
-    ) -> list[BasePredictionSet]: ...
+        self, new_observations: Any = None, *, confidence_level: Sequence[ConfidenceLevel],
+        **how: Unpack[Window],
+    ) -> list[BasePredictionSet]: ...  # fmt: skip
 
     def predict_set(
         self,
@@ -252,9 +224,8 @@ class ConformalHMM(HistoryTasks):
             How many steps to forecast where there are no observations. With a fixed model and
             "spaced" blocks or "departures" it may also reach beyond the new observations.
         lag : int, default 0
-            How many of the first new steps not to ask about, because their labels are late and
-            only the present is of interest. Needs a fixed model and "spaced" blocks or
-            "departures".
+            How many of the first new steps to leave out, because their labels are late and only
+            the present is of interest. Needs a fixed model and "spaced" blocks or "departures".
         verbose : bool, default False
             Show a progress bar when it takes more than two seconds; on a terminal or in a
             notebook only.
@@ -266,8 +237,8 @@ class ConformalHMM(HistoryTasks):
 
         Notes
         -----
-        Whether an observation is missing, None or NaN, may depend on the state of its time alone,
-        as in the history; for what is not observed *yet* use `horizon`.
+        Whether an observation is missing, None or NaN, may depend on the state of its time alone;
+        for what is not observed *yet* use `horizon`.
         """
         checked_flag(verbose, "verbose")
         level = self.confidence_level if confidence_level is None else confidence_level
@@ -285,9 +256,7 @@ class ConformalHMM(HistoryTasks):
 
         Parameters
         ----------
-        new_observations : (h,) the observations that follow the labelled ones
-        horizon, lag : int
-            As in `predict_set`.
+        new_observations, horizon, lag : as in `predict_set`
 
         Examples
         --------
@@ -298,7 +267,7 @@ class ConformalHMM(HistoryTasks):
         """
         task = self._task(new_observations, horizon, lag)
         if self.guarantee != "all":
-            found = self._step_sets(task, read_levels(HALF))
+            found = self._step_sets(task, read_levels(0.5))
             return array_of([self.states_[code] for code in found.marginals.argmax(axis=1)])
         return array_of(self._set(task, None).best or ())
 
@@ -325,8 +294,7 @@ class ConformalHMM(HistoryTasks):
         windows : (B, h) or (B, h, d) observations, or a list of windows of equal length
         confidence_level : float or dict, or a list of several, optional
             Another level than the estimator's; several give a list of `PredictionSets`.
-        lag : int, default 0
-            As in `predict_set`.
+        lag : as in `predict_set`
 
         Examples
         --------
@@ -356,8 +324,7 @@ class ConformalHMM(HistoryTasks):
         candidates : (C, h) sequences of known states, optional
             All there are if left out, in the order of `PredictionSets.candidates`: one step
             ahead a column for each of ``states_``.
-        lag : int, default 0
-            As in `predict_set`.
+        lag : as in `predict_set`
 
         Examples
         --------
@@ -381,12 +348,10 @@ class ConformalHMM(HistoryTasks):
 
         Parameters
         ----------
-        new_observations : (h,) the observations that follow the labelled ones
-        horizon, lag, verbose :
-            As in `predict_set`.
+        new_observations, horizon, lag, verbose : as in `predict_set`
         """
         checked_flag(verbose, "verbose")
-        return self._set(self._task(new_observations, horizon, lag), None, verbose=verbose)
+        return self._set(self._task(new_observations, horizon, lag), None, verbose)
 
     def predict_ranks(
         self, new_observations: Any = None, *, horizon: int | None = None, lag: int = 0
@@ -395,9 +360,7 @@ class ConformalHMM(HistoryTasks):
 
         Parameters
         ----------
-        new_observations : (h,) the observations that follow the labelled ones
-        horizon, lag : int
-            As in `predict_set`.
+        new_observations, horizon, lag : as in `predict_set`
         """
         task = self._task(new_observations, horizon, lag, ranking=True)
         candidates, found = all_ranked(task, self.max_candidates)
@@ -411,11 +374,9 @@ class ConformalHMM(HistoryTasks):
 
         Parameters
         ----------
-        new_observations : (h,) the observations that follow the labelled ones
+        new_observations, horizon, lag : as in `predict_set`
         states : (h,) the sequence to be judged, of any labels, also some that were never seen;
             with a `lag`, the states after it alone
-        horizon, lag : int
-            As in `predict_set`.
         """
         task, codes = self._ask_about(new_observations, states, horizon, lag)
         found = rank(task, codes[None])
@@ -423,27 +384,15 @@ class ConformalHMM(HistoryTasks):
 
     @overload
     def evaluate(
-        self,
-        new_observations: Any,
-        states: Any,
-        confidence_level: ConfidenceLevel | None = None,
-        *,
-        horizon: int | None = None,
-        lag: int = 0,
-        verbose: bool = False,
-    ) -> Evaluation: ...
+        self, new_observations: Any, states: Any, confidence_level: ConfidenceLevel | None = None,
+        **how: Unpack[Window],
+    ) -> Evaluation: ...  # fmt: skip
 
     @overload
     def evaluate(
-        self,
-        new_observations: Any,
-        states: Any,
-        confidence_level: Sequence[float],
-        *,
-        horizon: int | None = None,
-        lag: int = 0,
-        verbose: bool = False,
-    ) -> list[Evaluation]: ...
+        self, new_observations: Any, states: Any, confidence_level: Sequence[float],
+        **how: Unpack[Window],
+    ) -> list[Evaluation]: ...  # fmt: skip
 
     def evaluate(
         self,
@@ -466,11 +415,7 @@ class ConformalHMM(HistoryTasks):
         horizon : int, optional
             Cut the segment into windows of so many steps and predict each from all before it; the
             whole segment is one window if left out. Steps left over at the end are not judged.
-        lag : int, default 0
-            How many of the first steps of each window not to ask about, as in `predict_set`.
-        verbose : bool, default False
-            Show a progress bar when several windows take more than two seconds; on a terminal or
-            in a notebook only.
+        lag, verbose : as in `predict_set`
 
         Notes
         -----
@@ -502,25 +447,14 @@ class ConformalHMM(HistoryTasks):
         self._check_fitted()
         return share_right(self, new_observations, self._check_truth(readable(states, "states")))
 
-    def check(
-        self,
-        *,
-        n_resamples: int = 999,
-        tests: Any = None,
-        smoothing: bool = False,
-        stop_after: int | None = None,
-        alpha: float = 0.05,
-        n_jobs: int | None = None,
-        pictures: bool = True,
-        horizon: int | None = 1,
-        verbose: bool = False,
-    ) -> Diagnosis:
+    def check(self, **options: Unpack[CheckOptions]) -> Diagnosis:
         """Test on the labelled history whether it is what `memory` takes it to be.
 
         Parameters
         ----------
-        n_resamples, tests, smoothing, stop_after, alpha, n_jobs, pictures, horizon, verbose :
-            As in `definetti.check.check`.
+        options :
+            n_resamples, tests, smoothing, stop_after, alpha, n_jobs, pictures, horizon and verbose,
+            as in `definetti.check.check`.
 
         Notes
         -----
@@ -541,99 +475,15 @@ class ConformalHMM(HistoryTasks):
         data = self._data
         history = data.history.pool
         return check(
-            _decode_observations(data, history.observations),
+            decode_observations(data, history.observations),
             data.alphabet.decode(history.states.tolist()),
             lengths=data.lengths,
             rows_before=0 if data.training is None else len(data.training.states),
-            n_resamples=n_resamples,
             memory=self.memory_,
-            tests=tests,
-            smoothing=smoothing,
-            stop_after=stop_after,
-            alpha=alpha,
             random_state=self._entropy,
-            n_jobs=n_jobs,
-            pictures=pictures,
-            horizon=horizon,
-            verbose=verbose,
+            **options,
         )
-
-    @property
-    def model_selection_(self) -> ModelSelection | None:
-        self._check_fitted()
-        model = self._data.fixed_model
-        return model.selection if isinstance(model, SelectedHMM) else None
-
-    def _check_parameters(self) -> None:
-        """Check what is read at every prediction, and may have been changed since `fit`.
-
-        The others have done their work at `fit`, and what they stand for is in ``model_``,
-        ``conformity_score_`` and ``symmetry_``: a change of theirs waits for the next one.
-        """
-        read_levels(self.confidence_level)
-        checked_flag(self.smoothing, "smoothing")
-        checked_flag(self.allow_empty, "allow_empty")
-        checked_number(self.max_candidates, "max_candidates")
-        read_guarantee(self.guarantee)
 
     @property
     def _ranks_windows(self) -> bool:
         return type(self) is ConformalHMM and self.guarantee == "all"
-
-    @property
-    def _fills(self) -> bool:
-        return not self.allow_empty
-
-    def _answers(self, task: PredictionTask, levels: Sequence[Levels], verbose: bool) -> list[Any]:
-        """Return a set for each of several levels, from one ranking where candidates are ranked."""
-        found: list[Any] = []
-        ranked = None
-        for one in levels:
-            if one.named:
-                one.check(task.labels)
-            if task.symmetry.given != LAST:
-                one = one.at(task.labels[task.history.last])
-            if self.guarantee != "all":
-                found.append(self._step_sets(task, one))
-                continue
-            if len(levels) > 1 and ranked is None and not self._is_long(task):
-                ranked = all_ranked(task, self.max_candidates, verbose)
-            found.append(self._set(task, one, ranked, verbose))
-        return found
-
-    def _step_sets(self, task: PredictionTask, levels: Levels) -> StepSets:
-        return step_sets(task, levels, *read_guarantee(self.guarantee), bool(self.allow_empty))
-
-    def _is_long(self, task: PredictionTask) -> bool:
-        most = self.max_candidates
-        return task.by_last_state and is_long(len(task.labels), task.steps, most)
-
-    def _set(
-        self,
-        task: PredictionTask,
-        levels: Levels | None,
-        ranked: AllRanked | None = None,
-        verbose: bool = False,
-    ) -> PredictionSet | LatticeSet:
-        """List the set where that is feasible; else go by the lattice, if there is one."""
-        allow_empty = bool(self.allow_empty)
-        if ranked is None and self._is_long(task):
-            found = lattice_set(task, levels, self.max_candidates, allow_empty)
-            if found is not None:
-                return found
-        return listed_set(task, levels, self.max_candidates, verbose, allow_empty, ranked)
-
-
-def _decode_observations(data: EncodedHistory, codes: IntArray) -> Any:
-    """Return observations as they were given, with the names of their columns if they had any."""
-    if data.plain:
-        return None
-    values, names = data.emission.decode(data.table, codes), data.emission.columns_of(data.table)
-    if names is None or values.ndim != 2:
-        return values
-    try:
-        backend = installed()
-    except ImportError:
-        return values  # columns are then known by position
-    columns = {str(name): column for name, column in zip(names, values.T, strict=True)}
-    return nw.from_dict(columns, backend=backend).to_native()

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
 from definetti._system.checks import entropy_of, warn_caller
 from definetti._system.mixins import Locked, Parametrized, Saved
+from definetti.conformal.base import CheckOptions, Window
 from definetti.conformal.estimator import ConformalHMM
 from definetti.conformal.series_modes import SeriesMode, find_mode
 from definetti.conformal.series_sums import SeriesTotals
-from definetti.conformal.series_table import SeriesTable
 from definetti.data.labels import checked_states, piece
 from definetti.data.series import SeriesRows, read_series, sort_rows
 from definetti.data.timing import CUT, check_aligned, read_clock, read_index
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
 class NewRows(NamedTuple):
     """Rows that follow those of many series, series after series.
 
-    Attributes
-    ----------
-    series : whose rows they are
-    observations, labels : the rows; observations are None for plain chains
-    lengths : for each series, those of its segments, the first of which goes on with the labelled
-        rows: it has none where a gap comes before the others
+    For each series, `lengths` are those of its segments; the first goes on with the labelled rows,
+    and has none where a gap comes before the others.
     """
 
     series: SeriesRows
@@ -44,7 +40,6 @@ class NewRows(NamedTuple):
     lengths: list[list[int]]
 
     def of(self, place: int) -> tuple[Any, list[Any]]:
-        """Return the observations and the labels of a series."""
         begin, end = self.series.span(place)
         seen = None if self.observations is None else piece(self.observations, begin, end)
         return seen, self.labels[begin:end]
@@ -53,20 +48,7 @@ class NewRows(NamedTuple):
 class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
     """The estimators of many series, by the names of these; each is made when it is asked for.
 
-    Parameters
-    ----------
-    predictor : ConformalHMM
-        Its parameters are those of every series.
-    mode : what each series is predicted by, a name of `SeriesMode`
-    observations, states, groups, order, lengths : as `GroupedConformalHMM.fit` takes them
-    entropy : where random numbers come from
-    totals : what these series and others add up to, where the others are not here
-    clocks : the time at the end of each series, as a file has it
-
-    Attributes
-    ----------
-    mode : a `SeriesMode`
-    grown : the estimators of series that have learned labels since the fit, by their names
+    `grown` has the estimators of series that have learned labels since the fit.
     """
 
     def __init__(
@@ -97,41 +79,36 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
         settings = type(predictor)(**predictor.get_params(deep=False))
         if settings.states is not None:
             settings.states = checked_states(settings.states)
-        table = SeriesTable(settings, seen, sorted_labels, series, entropy, totals)
-        self.mode: SeriesMode = found(table)
+        self.mode: SeriesMode = found(settings, seen, sorted_labels, series, entropy, totals)
         self.grown: dict[Hashable, ConformalHMM] = {}
 
-    @property
-    def table(self) -> SeriesTable:
-        return self.mode.table
-
     def __getitem__(self, name: Hashable) -> ConformalHMM:
-        return deepcopy(self.current(self.table.series.place_of(name)))
+        return deepcopy(self.current(name))
 
     def __iter__(self) -> Iterator[Hashable]:
-        return iter(self.table.series.names)
+        return iter(self.mode.series.names)
 
     def __len__(self) -> int:
-        return len(self.table.series)
+        return len(self.mode.series)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.table.series.places
+        return name in self.mode.series.places
 
     def __repr__(self) -> str:
-        rows = len(self.table.labels)
+        rows = len(self.mode.labels)
         return f"SeriesEstimators: {len(self):,} series of {rows:,} rows; {self.mode.words}"
 
-    def current(self, place: int) -> ConformalHMM:
+    def current(self, name: Hashable) -> ConformalHMM:
         """Return the estimator of a series, which may have learned labels since the fit."""
-        grown = self.grown.get(self.table.series.names[place])
-        return self.fitted(place) if grown is None else grown
+        place = self.mode.series.place_of(name)
+        return self.grown.get(name) or self.fitted(place)
 
     def fitted(self, place: int, end: int | None = None) -> ConformalHMM:
         """Return the estimator of a series, fitted on its rows or the first `end` of them."""
         try:
             return self.mode.fit(place, end)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"series {self.table.series.names[place]!r}: {error}") from error
+            raise type(error)(f"series {self.mode.series.names[place]!r}: {error}") from error
 
     def read_new(
         self, observations: Any, states: Any, groups: Any, order: Any, name: str
@@ -142,7 +119,7 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
         """
         labels = checked_states(states)
         check_aligned({name: observations, "states": states, "groups": groups, "order": order})
-        past = self.table.series
+        past = self.mode.series
         clocks = {one: past.clock(place) for one, place in past.places.items()}
         clocks |= {one: grown._data.clock for one, grown in self.grown.items()}
         index = read_index(observations, states)
@@ -165,16 +142,8 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
         """Let series go on with rows that follow them: all of them, or none if any is wrong."""
         grown = {}
         for k, name in enumerate(new.series.names):
-            estimator, begin = self[name], 0
-            seen, labels = new.of(k)
-            for place, length in enumerate(new.lengths[k]):
-                if place:
-                    estimator.new_segment()
-                if length:
-                    end = begin + length
-                    some = None if seen is None else piece(seen, begin, end)
-                    estimator.partial_fit(some, labels[begin:end])
-                    begin = end
+            estimator = self[name]
+            estimator._go_on(*new.of(k), new.lengths[k])
             if new.series.clocks:
                 estimator._data.clock = new.series.clock(k)
             grown[name] = estimator
@@ -190,17 +159,17 @@ class SeriesEstimators(Mapping[Hashable, ConformalHMM]):
             )
 
     def kept(self) -> dict[str, Any]:
-        """Return what it is made of, but the predictor and the mode, for a file to hold."""
+        """Return what a file holds beside the predictor and the mode."""
         self.check_unchanged("a file of all series")
-        table = self.table
+        mode = self.mode
         return {
-            "observations": table.observations,
-            "states": table.labels,
-            "groups": table.groups,
+            "observations": mode.observations,
+            "states": mode.labels,
+            "groups": mode.groups,
             "order": None,
-            "lengths": table.series.all_segments,
-            "entropy": table.entropy,
-            "clocks": [None if one is None else tuple(one) for one in table.series.clocks] or None,
+            "lengths": mode.series.all_segments,
+            "entropy": mode.entropy,
+            "clocks": [None if one is None else tuple(one) for one in mode.series.clocks] or None,
         }
 
 
@@ -301,96 +270,49 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
 
     @overload
     def predict_set(
-        self,
-        new_observations: Any = None,
-        confidence_level: ConfidenceLevel | None = None,
-        *,
-        group: Hashable,
-        horizon: int | None = None,
-        lag: int = 0,
-        verbose: bool = False,
-    ) -> BasePredictionSet: ...
+        self, new_observations: Any = None, confidence_level: ConfidenceLevel | None = None, *,
+        group: Hashable, **how: Unpack[Window],
+    ) -> BasePredictionSet: ...  # fmt: skip
 
     @overload
     def predict_set(
-        self,
-        new_observations: Any = None,
-        *,
-        confidence_level: Sequence[ConfidenceLevel],
-        group: Hashable,
-        horizon: int | None = None,
-        lag: int = 0,
-        verbose: bool = False,
-    ) -> list[BasePredictionSet]: ...
+        self, new_observations: Any = None, *, confidence_level: Sequence[ConfidenceLevel],
+        group: Hashable, **how: Unpack[Window],
+    ) -> list[BasePredictionSet]: ...  # fmt: skip
 
     def predict_set(
-        self,
-        new_observations: Any = None,
-        confidence_level: Any = None,
-        *,
-        group: Hashable,
-        horizon: int | None = None,
-        lag: int = 0,
-        verbose: bool = False,
-    ) -> Any:
+        self, new_observations: Any = None, confidence_level: Any = None, *, group: Hashable,
+        **how: Unpack[Window],
+    ) -> Any:  # fmt: skip
         """Return the set of state sequences for new observations of one series.
 
         Parameters
         ----------
         group : the name of the series
-        new_observations, confidence_level, horizon, lag, verbose :
-            As in `ConformalHMM.predict_set`.
+        new_observations, confidence_level : as in `ConformalHMM.predict_set`
+        how : horizon, lag and verbose, as there
         """
         self._check_fitted()
-        each = self.estimators_
-        estimator = each.current(each.table.series.place_of(group))
-        return estimator.predict_set(
-            new_observations, confidence_level, horizon=horizon, lag=lag, verbose=verbose
+        return self.estimators_.current(group).predict_set(
+            new_observations, confidence_level, **how
         )
 
     @overload
     def evaluate(
-        self,
-        new_observations: Any,
-        states: Any,
-        confidence_level: ConfidenceLevel | None = None,
-        *,
-        groups: Any,
-        order: Any = None,
-        horizon: int | None = None,
-        lag: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> SeriesEvaluation: ...
+        self, new_observations: Any, states: Any, confidence_level: ConfidenceLevel | None = None,
+        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[Window],
+    ) -> SeriesEvaluation: ...  # fmt: skip
 
     @overload
     def evaluate(
-        self,
-        new_observations: Any,
-        states: Any,
-        confidence_level: Sequence[float],
-        *,
-        groups: Any,
-        order: Any = None,
-        horizon: int | None = None,
-        lag: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> list[SeriesEvaluation]: ...
+        self, new_observations: Any, states: Any, confidence_level: Sequence[float],
+        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[Window],
+    ) -> list[SeriesEvaluation]: ...  # fmt: skip
 
     def evaluate(
-        self,
-        new_observations: Any,
-        states: Any,
-        confidence_level: Any = None,
-        *,
-        groups: Any,
-        order: Any = None,
-        horizon: int | None = None,
-        lag: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> Any:
+        self, new_observations: Any, states: Any, confidence_level: Any = None,
+        *, groups: Any, order: Any = None, n_jobs: int | None = None, **how: Unpack[Window],
+    ) -> Any:  # fmt: skip
         """Judge prediction sets by the truth, each series by itself and all together.
 
         Parameters
@@ -398,35 +320,23 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
         groups, order : (L,) the series that each row follows, and what rows are sorted by
         n_jobs : int, optional
             How many threads judge series; no number depends on it.
-        new_observations, states, confidence_level, horizon, lag, verbose :
-            As in `ConformalHMM.evaluate`.
+        new_observations, states, confidence_level : as in `ConformalHMM.evaluate`
+        how : horizon, lag and verbose, as there
         """
         from definetti.evaluation.series_backtest import evaluate_series
 
         self._check_fitted()
         return evaluate_series(
             self.estimators_, new_observations, states, groups, order, confidence_level,
-            horizon=horizon, lag=lag, n_jobs=n_jobs, verbose=verbose,
+            n_jobs=n_jobs, **how,
         )  # fmt: skip
 
-    def check(
-        self,
-        *,
-        n_resamples: int = 999,
-        tests: Any = None,
-        smoothing: bool = False,
-        stop_after: int | None = None,
-        alpha: float = 0.05,
-        n_jobs: int | None = None,
-        pictures: bool = True,
-        verbose: bool = False,
-    ) -> Diagnosis:
+    def check(self, **options: Unpack[CheckOptions]) -> Diagnosis:
         """Test on the labelled rows whether the series are what `memory` takes them to be.
 
         Parameters
         ----------
-        n_resamples, tests, smoothing, stop_after, alpha, n_jobs, pictures, verbose :
-            As in `definetti.check.check`.
+        options : as in `ConformalHMM.check`
 
         Notes
         -----
@@ -436,33 +346,21 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
 
         self._check_fitted()
         self.estimators_.check_unchanged("a check of all series")
-        mode, table = self.estimators_.mode, self.estimators_.table
-        labels: list[Any] = list(table.labels)
-        for place in range(len(table.series)):
-            begin, _ = table.series.span(place)
+        mode = self.estimators_.mode
+        labels: list[Any] = list(mode.labels)
+        for place in range(len(mode.series)):
+            begin, _ = mode.series.span(place)
             trained = mode.training_rows(place)
             labels[begin : begin + trained] = [None] * trained
         return check(
-            table.observations,
-            labels,
-            groups=table.groups,
-            lengths=table.series.all_segments,
-            n_resamples=n_resamples,
-            memory=table.predictor.memory,
-            tests=tests,
-            smoothing=smoothing,
-            stop_after=stop_after,
-            alpha=alpha,
-            random_state=table.entropy,
-            n_jobs=n_jobs,
-            pictures=pictures,
-            verbose=verbose,
-        )
+            mode.observations, labels, groups=mode.groups, lengths=mode.series.all_segments,
+            memory=mode.predictor.memory, random_state=mode.entropy, **options,
+        )  # fmt: skip
 
     @property
     def states_(self) -> tuple[Hashable, ...]:
         self._check_fitted()
-        return self.estimators_.table.alphabet.labels
+        return self.estimators_.mode.alphabet.labels
 
     def _is_fitted(self) -> bool:
         return "estimators_" in self.__dict__
@@ -478,7 +376,7 @@ class GroupedConformalHMM(Locked, Parametrized, Saved):
     def _saved(self) -> dict[str, Any]:
         self._check_fitted()
         each = self.estimators_
-        params = each.table.predictor.get_params(deep=False)
+        params = each.mode.predictor.get_params(deep=False)
         return {"params": params, "series": each.mode.known_as, **each.kept()}
 
     @classmethod

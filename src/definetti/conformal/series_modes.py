@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
+from definetti._system.arrays import IntArray
 from definetti._system.checks import is_auto, shown
 from definetti._system.mixins import Named
 from definetti.conformal.estimator import ConformalHMM
-from definetti.conformal.series_sums import sums_of, totals_of
-from definetti.conformal.series_table import SeriesTable
+from definetti.conformal.series_sums import SeriesTotals, SummedSeries
+from definetti.conformal.tasks import Origin
 from definetti.data.history import History
-from definetti.data.labels import check_pairs
+from definetti.data.labels import Alphabet, check_pairs, piece, read_declared
 from definetti.data.sequences import training_length
-from definetti.data.series import at_rows
+from definetti.data.series import SeriesRows, at_rows
 from definetti.emissions.tempered import is_tabular
 from definetti.engine.promise import BY_VISITS, promise_of
 from definetti.memory import Order, resolve_memory
 from definetti.models.base import Model
 from definetti.models.hmm import TrainedHMM
-from definetti.models.resolve import Auto
+from definetti.models.resolve import Auto, resolve_model
 from definetti.models.selection import ROWS
 from definetti.symmetry import Departures, Remembering, Symmetry, TogetherDepartures, find_symmetry
+from definetti.symmetry.base import PRESENT
+
+FOLDS = 10  # models that are trained where one cannot be had of sums
 
 
 class SeriesMode(Named, ABC):
     """What each of many series is predicted by, and what is promised for its next window.
+
+    An object has the labelled rows, series after series, and fits the estimator of a series.
 
     Attributes
     ----------
@@ -42,36 +52,106 @@ class SeriesMode(Named, ABC):
     source: ClassVar[str]
     calibrates_with_others: ClassVar[bool] = False
 
-    def __init__(self, table: SeriesTable) -> None:
-        self.table = table
+    def __init__(
+        self,
+        predictor: ConformalHMM,
+        observations: Any,
+        labels: list[Any],
+        series: SeriesRows,
+        entropy: int,
+        totals: SeriesTotals | None = None,
+    ) -> None:
+        self.predictor, self.series = predictor, series
+        self.observations, self.labels = observations, labels
+        self.entropy, self.totals = entropy, totals
         self.prepare()
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Work out, or refuse, what all series share."""
+
+    @abstractmethod
+    def fit(self, place: int, end: int | None = None) -> ConformalHMM:
+        """Return the estimator of a series, fitted on its rows or the first `end` of them."""
 
     @property
     def words(self) -> str:
         """The promise in words, with the symmetry that there is."""
-        return say_promise(self.known_as, self.table.predictor.symmetry)
+        return say_promise(self.known_as, self.predictor.symmetry)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model that the user means."""
+        return resolve_model(self.predictor.model, self.observations)
+
+    @cached_property
+    def alphabet(self) -> Alphabet:
+        """The states that any of the series has."""
+        if self.predictor.states is not None:
+            return read_declared(self.predictor.states, self.model.states or ())
+        known = () if self.totals is None else self.totals.states.labels
+        return Alphabet((*(self.model.states or ()), *known)).extended(self.labels)
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """The code of the state of each row."""
+        return self.alphabet.encode(self.labels, "states")
+
+    @property
+    def groups(self) -> list[Hashable]:
+        """The series that each row belongs to."""
+        places = np.repeat(np.arange(len(self.series)), self.series.lengths)
+        return [self.series.names[place] for place in places.tolist()]
+
+    @cached_property
+    def _counts(self) -> IntArray:
+        """How many rows each state has, in these series and in those that are not here."""
+        counts = np.bincount(self.codes, minlength=len(self.alphabet))
+        if self.totals is not None:
+            places = self.alphabet.encode(list(self.totals.states.labels), "states")
+            counts = counts.copy()
+            counts[places] = self.totals.rows
+        return counts
+
+    @property
+    def narrow(self) -> bool:
+        """Whether a model knows the states it met alone: visits count, and states are open."""
+        by_visits = find_symmetry(self.predictor.symmetry).given == PRESENT
+        return by_visits and self.predictor.states is None
+
+    def known(self, place: int, end: int | None = None) -> npt.NDArray[np.bool_]:
+        """Tell which states are known when the first `end` rows of a series are.
+
+        Those that are declared or named by a level, those of the other series, and those of
+        the rows themselves: a state that only comes up in the later rows of this series is not.
+        By visits to a state, the rows themselves are uninformative: how many there are up to some
+        visit depends on the windows that calibrate.
+        """
+        if self.predictor.states is not None:
+            return np.ones(len(self.alphabet), dtype=np.bool_)
+        begin, last = self.series.span(place)
+        own = np.bincount(self.codes[begin:last], minlength=len(self.alphabet))
+        found = np.asarray(self._counts > own)
+        if not self.narrow:
+            found[self.codes[begin : last if end is None else begin + end]] = True
+        level = self.predictor.confidence_level
+        named = {*(self.model.states or ()), *(level if isinstance(level, Mapping) else ())}
+        found[[code for label, code in self.alphabet.codes.items() if label in named]] = True
+        return found
 
     def check(self, auto: Symmetry | None = None) -> None:
-        """Refuse settings by which series cannot be predicted so.
-
-        Parameters
-        ----------
-        auto : the symmetry that there is if none is named
-        """
-        cp, name = self.table.predictor, type(self).known_as
+        """Refuse settings that the mode excludes; `auto` is the symmetry where none is named."""
+        cp = self.predictor
         symmetry, memory = find_symmetry(cp.symmetry), resolve_memory(cp.memory)
         if auto is not None and is_auto(cp.symmetry):
             symmetry = auto
         if memory != Order(1):
             symmetry = Remembering(symmetry, memory)
-        trained, size = self.table.model.knows_states, cp.train_size
-        rows = int(self.table.series.lengths.min())
+        size, rows = cp.train_size, int(self.series.lengths.min())
         if isinstance(size, (float, np.floating)) and 0 < size < 1:
             rows = max(1, int(size * rows))
+        trained, name = self.model.knows_states, type(self).known_as
         promise_of(symmetry, trained, series=name, train_size=size, rows=rows)
-
-    def prepare(self) -> None:
-        """Work out, or refuse, what all series share."""
 
     def has_trained(self, place: int) -> bool:
         """Tell whether all rows of a series trained the model."""
@@ -79,14 +159,86 @@ class SeriesMode(Named, ABC):
 
     def training_rows(self, place: int) -> int:
         """Return how many rows of a series, its first, train the model and calibrate nothing."""
-        rows, size = int(self.table.series.lengths[place]), self.table.predictor.train_size
+        rows, size = int(self.series.lengths[place]), self.predictor.train_size
         if self.calibrates_with_others:
             return rows if self.has_trained(place) else 0
         return 0 if size is None else training_length(size, rows) if rows > 1 else rows
 
-    @abstractmethod
-    def fit(self, place: int, end: int | None = None) -> ConformalHMM:
-        """Return the estimator of a series, fitted on its rows or the first `end` of them."""
+    def seen(self, begin: int, end: int) -> Any:
+        """Return the observations of some rows."""
+        return None if self.observations is None else piece(self.observations, begin, end)
+
+    def fit_own(
+        self, place: int, end: int | None = None, share: Model | None = None
+    ) -> ConformalHMM:
+        """Fit the estimator of a series on its own rows, or the first `end` of them."""
+        begin, last = self.series.span(place)
+        last = last if end is None else begin + end
+        lengths = self.series.segments(place, last - begin)
+        seen, labels = self.seen(begin, last), self.labels[begin:last]
+        return self.fit_rows(place, end, seen, labels, lengths, share)
+
+    def fit_rows(
+        self,
+        place: int,
+        end: int | None,
+        observations: Any,
+        labels: list[Any],
+        lengths: IntArray,
+        share: Model | None = None,
+        together: bool = False,
+        **changes: Any,
+    ) -> ConformalHMM:
+        """Fit the estimator of a series on given rows, with `changes` of its parameters.
+
+        `end` of its own rows are known; the fixed model `share` is not copied; all segments
+        calibrate where they do so `together`.
+        """
+        params = self.predictor.get_params(deep=False)
+        seed = seed_of(self.entropy, self.series.names[place])
+        made = type(self.predictor)(**{**params, "random_state": seed, **changes})
+        known: tuple[Hashable, ...] = ()
+        if made.states is None:
+            known = self.alphabet.decode(np.flatnonzero(self.known(place, end)))
+        each = lengths if len(lengths) > 1 else None
+        made._fit_from(observations, labels, each, Origin(known, together), share)
+        if share is not None:
+            made.model = share
+        made._data.clock = self.series.clock(place, end)
+        return made
+
+    def train_on(self, places: list[int]) -> Model:
+        """Return the model, fixed on some series; it knows their states, and declared ones."""
+        series, model = self.series, self.model
+        rows = np.concatenate([np.arange(*series.span(k)) for k in places])
+        states, labels = self.codes[rows], self.alphabet.labels
+        if self.predictor.states is None:
+            met, states = np.unique(states, return_inverse=True)
+            labels = self.alphabet.decode(met)
+        plain = self.observations is None
+        seen = [None] * len(rows) if plain else at_rows(self.observations, rows)
+        model = model.choose(None if plain else model.infer_types(seen))
+        if model.ordered:
+            model = model.with_states(labels)
+        encoded, codes = model.emission_.encode(seen, model.table, "observations")
+        check_pairs(len(codes), len(rows))
+        history, begin = History(len(labels), model.emission_.symbols), 0
+        lengths = [length for place in places for length in series.segments(place).tolist()]
+        for length in lengths:
+            at = slice(begin, begin + length)
+            history.append(states[at], codes[at], gap=True)
+            begin += length
+        if self.narrow:
+            history.known = 0
+        return self.model.fixed_on(model, history, encoded, labels, lengths)
+
+
+def seed_of(entropy: int, name: Hashable) -> int:
+    """Return the seed of a series: its own, among however many it is."""
+    place = hashlib.sha256(repr(name).encode()).digest()[:8]
+    words = np.frombuffer(place, dtype="<u4").tolist()
+    found = np.random.SeedSequence(entropy, spawn_key=words).generate_state(1, np.uint64)
+    return int(found[0] >> 1)
 
 
 def find_mode(name: Any) -> type[SeriesMode]:
@@ -101,7 +253,7 @@ def find_mode(name: Any) -> type[SeriesMode]:
 
 
 def say_promise(name: str, symmetry: Any = "auto") -> str:
-    """Say what is promised by a promise of that name, where windows are compared by a symmetry.
+    """Say what a mode promises where windows are compared by a symmetry.
 
     >>> say_promise("own", "departures")
     'exact for each series, given its present state, averaged over its visits, by its own history'
@@ -128,19 +280,16 @@ class OwnHistory(SeriesMode, name="own"):
         self.check()
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
-        return self.table.fit(place, end)
-
-
-FOLDS = 10  # models that are trained where one cannot be had of sums
+        return self.fit_own(place, end)
 
 
 class OtherSeries(SeriesMode, name="others"):
     """The model learns from the other series; what calibrates it is the series' own history.
 
     Counts and sums of all series are added up once, and what is left without a series' own is
-    the model for it: no series pays for a fit. Of laws that do not add up, such as a classifier's,
-    ten are trained, each on nine tenths of the series, and each series has one that did not see it.
-    So it is with "auto" and tables of numbers, where these series also choose the model.
+    the model for it. Of laws that do not add up, such as a classifier's, ten are trained, each on
+    nine tenths of the series. So it is with "auto" and tables of numbers, where these series also
+    choose the model.
     """
 
     says = (
@@ -149,75 +298,33 @@ class OtherSeries(SeriesMode, name="others"):
     source = "the rows of its series before it, by a model of all rows of the others"
 
     def prepare(self) -> None:
-        table = self.table
         self.check()
-        if len(table.series) < 2 and table.totals is None:
+        if len(self.series) < 2 and self.totals is None:
             raise ValueError(
                 "series='others' learns from other series, and there is one; use series='own'"
             )
-        self._sums = sums_of(table) if table.totals is None else totals_of(table, table.totals)
+        self._sums = SummedSeries.of(self)
         self._folds: dict[int, Model] = {}
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
-        return self.table.fit(place, end, self.model_for(place, end))
+        return self.fit_own(place, end, self.model_for(place, end))
 
     def model_for(self, place: int, end: int | None = None) -> Model:
-        """Return a model that knows nothing of a series, but which states there are.
-
-        Parameters
-        ----------
-        end : how many of its rows are known; all if left out
-        """
+        """Return a model that knows of the first `end` rows of a series the states alone."""
         if self._sums is not None and not self._chooses(place):
             return self._sums.without(place, end)
-        fold = place % min(FOLDS, len(self.table.series))
+        number = min(FOLDS, len(self.series))
+        fold = place % number
         if fold not in self._folds:
-            self._folds[fold] = self._train(fold)
+            kept = [k for k in range(len(self.series)) if k % number != fold]
+            self._folds[fold] = self.train_on(kept)
         return self._folds[fold]
 
     def _chooses(self, place: int) -> bool:
         """Tell whether the rows of the other series choose the model, by what these are alone."""
-        begin, end = self.table.series.span(place)
-        others = len(self.table.codes) - (end - begin)
+        others = len(self.codes) - int(self.series.lengths[place])
         tabular = self._sums is not None and is_tabular(self._sums.emission)
-        return isinstance(self.table.model, Auto) and tabular and others >= ROWS
-
-    def _train(self, fold: int) -> Model:
-        """Train the model on the series that are not in a fold."""
-        series = self.table.series
-        number = min(FOLDS, len(series))
-        kept = [k for k in range(len(series)) if k % number != fold]
-        return train_on(self.table, kept)
-
-
-def train_on(table: SeriesTable, places: list[int]) -> Model:
-    """Return the model, fixed on some of the series.
-
-    It knows the states of these series, and those that are declared.
-    """
-    series = table.series
-    rows = np.concatenate([np.arange(*series.span(k)) for k in places])
-    states, labels = table.codes[rows], table.alphabet.labels
-    if table.predictor.states is None:
-        met, states = np.unique(states, return_inverse=True)
-        labels = table.alphabet.decode(met)
-    seen = [None] * len(rows) if table.observations is None else at_rows(table.observations, rows)
-    model = table.model.choose(
-        None if table.observations is None else table.model.infer_types(seen)
-    )
-    if model.ordered:
-        model = model.with_states(labels)
-    encoded, codes = model.emission_.encode(seen, model.table, "observations")
-    check_pairs(len(codes), len(rows))
-    history, begin = History(len(labels), model.emission_.symbols), 0
-    lengths = [length for place in places for length in series.segments(place).tolist()]
-    for length in lengths:
-        at = slice(begin, begin + length)
-        history.append(states[at], codes[at], gap=True)
-        begin += length
-    if table.by_visits and table.predictor.states is None:
-        history.known = 0  # and no states but those that it has met
-    return table.model.fixed_on(model, history, encoded, labels, lengths)
+        return isinstance(self.model, Auto) and tabular and others >= ROWS
 
 
 class AllTogether(SeriesMode, name="all"):
@@ -237,32 +344,26 @@ class AllTogether(SeriesMode, name="all"):
     first = False
 
     def prepare(self) -> None:
-        table, cp = self.table, self.table.predictor
         self.check(Departures())
-        number, self._model = len(table.series), self._fixed()
-        cut = 0 if cp.train_size is None else training_length(cp.train_size, number, "series")
-        self._calibrates = np.arange(number) >= cut
+        size, number = self.predictor.train_size, len(self.series)
+        self._cut = 0 if size is None else training_length(size, number, "series")
+        self._model = self._fixed() if self._cut else None
 
     def has_trained(self, place: int) -> bool:
-        return not self._calibrates[place]
+        return place < self._cut
 
-    def _fixed(self) -> Model | None:
-        """Return the model that the first series train; None where it is trained already."""
-        table, cp = self.table, self.table.predictor
-        if cp.train_size is not None:
-            cut = training_length(cp.train_size, len(table.series), "series")
-            model = train_on(table, list(range(cut)))
-            if isinstance(model, TrainedHMM) and cp.states is None:
-                # States that only come up in series that calibrate are no business of the model:
-                # its prior is for those that it was trained on, however many there are later.
-                counts = model.transitions + model.prior
-                return replace(model, transitions=counts, prior=0.0)
-            return model
-        return None
+    def _fixed(self) -> Model:
+        """Return the model that the first series train."""
+        model = self.train_on(list(range(self._cut)))
+        if isinstance(model, TrainedHMM) and self.predictor.states is None:
+            # States that only come up in series that calibrate are no business of the model:
+            # its prior is for those that it was trained on, however many there are later.
+            return replace(model, transitions=model.transitions + model.prior, prior=0.0)
+        return model
 
     def fit(self, place: int, end: int | None = None) -> ConformalHMM:
-        table, series = self.table, self.table.series
-        places = [k for k in np.flatnonzero(self._calibrates).tolist() if k != place]
+        series = self.series
+        places = [k for k in range(self._cut, len(series)) if k != place]
         begin, last = series.span(place)
         last = last if end is None else begin + end
         own = series.segments(place, last - begin)
@@ -274,14 +375,14 @@ class AllTogether(SeriesMode, name="all"):
         lengths = np.concatenate(each)
         begins = lengths.cumsum() - lengths
         owners = np.repeat([*places, place], list(map(len, each)))
-        asked = table.predictor.symmetry
+        asked = self.predictor.symmetry
         recent = asked.recent if isinstance(asked, Departures) else Departures().recent
         symmetry = TogetherDepartures(
             tuple(begins.tolist()), tuple(owners.tolist()), type(self).first, recent=recent
         )
-        seen = None if table.observations is None else at_rows(table.observations, rows)
-        labels = [table.labels[row] for row in rows.tolist()]
-        return table.fit_rows(
+        seen = None if self.observations is None else at_rows(self.observations, rows)
+        labels = [self.labels[row] for row in rows.tolist()]
+        return self.fit_rows(
             place, end, seen, labels, lengths, self._model, together=True,
             symmetry=symmetry, train_size=None, memory=1,
         )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from definetti._system.arrays import FloatArray, IntArray
 from definetti._system.checks import warn_caller
 from definetti.data.history import padded
-from definetti.data.labels import Alphabet, check_pairs, piece
+from definetti.data.labels import Alphabet, check_pairs
 from definetti.data.series import read_series
 from definetti.data.timing import HOLE, are_many
 from definetti.emissions import Emission
@@ -24,10 +24,9 @@ from definetti.models.base import Model
 from definetti.models.hmm import HMM, TrainedHMM, spread
 
 if TYPE_CHECKING:
-    from definetti.conformal.series_table import SeriesTable
+    from definetti.conformal.series_modes import SeriesMode
 
-BEFORE, NUMBER, STEP, USUAL = "_state_before", "_number", "_step", "_usual"
-LONG = "_long"
+BEFORE, NUMBER, STEP, USUAL, LONG = "_state_before", "_number", "_step", "_usual", "_long"
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,26 +89,26 @@ def count_series(
     (('r', 's'), [[1, 0], [1, 1]])
     """
     frame = nw.from_native(table)
-    steps = _steps(frame, state, group, order).drop_nulls(subset=[BEFORE, state])
-    moves = _collected(steps.group_by(BEFORE, state).agg(nw.len().alias(NUMBER)))
     known = frame.drop_nulls(subset=[state])
-    there = _collected(known.group_by(state).agg(nw.len().alias(NUMBER)))
+    there = _count_rows(known, state)
     states = Alphabet(sorted(there[state].to_list(), key=_key))
-    n = len(states)
+    n, symbols = len(states), Alphabet()
     rows = np.zeros(n, dtype=np.int64)
     rows[states.encode(there[state].to_list(), "states")] = there[NUMBER].to_list()
-    found: IntArray = np.zeros((n, n), dtype=np.int64)
-    _fill(found, states, moves[BEFORE].to_list(), states, moves[state].to_list(), moves[NUMBER])
-    symbols, seen = Alphabet(), np.zeros((n, 0), dtype=np.int64)
+    steps = _steps(frame, state, group, order).drop_nulls(subset=[BEFORE, state])
+    moves: IntArray = np.zeros((n, n), dtype=np.int64)
+    found = _count_rows(steps, BEFORE, state)
+    places = tuple(states.encode(found[name].to_list(), "states") for name in (BEFORE, state))
+    moves[places] = found[NUMBER].to_list()
+    seen: IntArray = np.zeros((n, 0), dtype=np.int64)
     if symbol is not None:
-        pairs = _collected(
-            known.drop_nulls(subset=[symbol]).group_by(state, symbol).agg(nw.len().alias(NUMBER))
-        )
-        symbols = Alphabet(sorted(dict.fromkeys(pairs[symbol].to_list()), key=_key))
+        found = _count_rows(known.drop_nulls(subset=[symbol]), state, symbol)
+        met = found[symbol].to_list()
+        symbols = Alphabet(sorted(dict.fromkeys(met), key=_key))
         seen = np.zeros((n, len(symbols)), dtype=np.int64)
-        given = pairs[state].to_list(), symbols, pairs[symbol].to_list(), pairs[NUMBER]
-        _fill(seen, states, *given)
-    return SeriesTotals(states, symbols, found, seen, rows)
+        places = states.encode(found[state].to_list(), "states"), symbols.encode(met, "states")
+        seen[places] = found[NUMBER].to_list()
+    return SeriesTotals(states, symbols, moves, seen, rows)
 
 
 def _steps(frame: Any, state: str, group: str, order: str | None) -> Any:
@@ -154,20 +153,12 @@ def _leave_out_holes(frame: Any, group: str, order: str) -> Any:
 
 
 def _collected(frame: Any) -> Any:
-    """Bring counts back."""
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 
-def _fill(
-    counts: IntArray,
-    rows: Alphabet,
-    given: list[Any],
-    columns: Alphabet,
-    then: list[Any],
-    numbers: Any,
-) -> None:
-    places = rows.encode(given, "states"), columns.encode(then, "states")
-    counts[places] = np.array(numbers.to_list(), dtype=np.int64)
+def _count_rows(frame: Any, *columns: str) -> Any:
+    """Return how many rows each value of some columns has."""
+    return _collected(frame.group_by(*columns).agg(nw.len().alias(NUMBER)))
 
 
 def _key(label: Hashable) -> tuple[str, Any]:
@@ -178,30 +169,60 @@ def _key(label: Hashable) -> tuple[str, Any]:
 class SummedSeries(ABC):
     """What all series add up to, from which the own part of each can be taken."""
 
-    def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
-        self.table, self.model, self.emission = table, model, emission
-        n, seen, known = len(table.alphabet), table.observations, model.table
-        came = [None] * len(table.labels) if seen is None else seen
-        if table.totals is not None:
-            known, _ = emission.encode(list(table.totals.symbols.labels), known, "observations")
+    def __init__(self, rows: SeriesMode, model: HMM, emission: Emission) -> None:
+        self.rows, self.model, self.emission = rows, model, emission
+        seen, known, self.n_states = rows.observations, model.table, len(rows.alphabet)
+        came = [None] * len(rows.labels) if seen is None else seen
+        if rows.totals is not None:
+            known, _ = emission.encode(list(rows.totals.symbols.labels), known, "observations")
         self.encoded, self.codes = emission.encode(came, known, "observations")
-        check_pairs(len(self.codes), len(table.labels))
-        self.n_states = n
-        self.moves = _count_moves(table.codes, table.series.begins, n)
+        check_pairs(len(self.codes), len(rows.labels))
+        self.moves = self._count_moves(0, len(self.codes))
+
+    @staticmethod
+    def of(rows: SeriesMode) -> SummedSeries | None:
+        """Return what the series add up to; None where their model is no function of sums.
+
+        Totals include series that are not here, and take a model of symbols.
+        """
+        kinds, totals = None, rows.totals
+        if rows.observations is not None:
+            symbols = None if totals is None else list(totals.symbols.labels)
+            kinds = rows.model.infer_types(rows.observations if symbols is None else symbols)
+            if totals is None and kinds is not None and not _alike(rows, kinds):
+                return None
+        model = rows.model.choose(kinds)
+        emission = model.emission_
+        counted = isinstance(emission, Counted) and emission.fixed_by_counts
+        if totals is not None and not (type(model) is HMM and counted):
+            raise ValueError(
+                "totals are counts of symbols, and the model is none of symbols; take model='auto' "
+                "and one column of text or whole numbers, or give all series at once"
+            )
+        if type(model) is not HMM:
+            return None
+        if isinstance(emission, Counted) and counted:
+            return CountedSymbols(rows, model, emission)
+        return AddedNumbers(rows, model, emission) if adds_up(emission) else None
 
     def without(self, place: int, known: int | None = None) -> Model:
         """Return the model of all other series, with the states of the `known` rows of this one."""
-        begin, end = self.table.series.span(place)
-        begins = self.table.series.begins[begin:end]
-        own = _count_moves(self.table.codes[begin:end], begins, self.n_states)
+        begin, end = self.rows.series.span(place)
         emission, statistics = self.laws(place, begin, end)
-        there = np.flatnonzero(self.table.known(place, known))
-        labels, prior = self.table.alphabet.decode(there), float(self.model.prior)
-        counts = (self.moves - own)[np.ix_(there, there)].astype(np.float64)
-        if self.table.by_visits and self.table.predictor.states is None:
-            # However many states come up in the rows that calibrate, none is for them.
+        there = np.flatnonzero(self.rows.known(place, known))
+        labels, prior = self.rows.alphabet.decode(there), float(self.model.prior)
+        rest = self.moves - self._count_moves(begin, end)
+        counts = rest[np.ix_(there, there)].astype(np.float64)
+        if self.rows.narrow:  # however many states come up in the rows that calibrate
             counts, prior = spread(counts, prior, np.ones(len(there), dtype=np.bool_)), 0.0
         return TrainedHMM(counts, statistics[there], prior, emission, labels, self.encoded)
+
+    def _count_moves(self, begin: int, end: int) -> IntArray:
+        """Count transitions, none of which leads to where a segment begins."""
+        codes, n = self.rows.codes[begin:end], self.n_states
+        pairs = codes[:-1] * n + codes[1:]
+        within = ~self.rows.series.begins[begin + 1 : end]
+        return np.bincount(pairs[within], minlength=n * n).reshape(n, n)
 
     @abstractmethod
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
@@ -213,24 +234,19 @@ class CountedSymbols(SummedSeries):
 
     emission: Counted
 
-    def __init__(
-        self,
-        table: SeriesTable,
-        model: HMM,
-        emission: Counted,
-        totals: SeriesTotals | None = None,
-    ) -> None:
-        super().__init__(table, model, emission)
+    def __init__(self, rows: SeriesMode, model: HMM, emission: Counted) -> None:
+        super().__init__(rows, model, emission)
+        totals = rows.totals
         if totals is None:
             self.total = self._count(0, len(self.codes))
-        else:
-            # Its labels may have another order: that of states that were declared, say.
-            rows = table.alphabet.encode(list(totals.states.labels), "states")
-            _, columns = emission.encode(list(totals.symbols.labels), self.encoded, "observations")
-            self.moves = np.zeros_like(self.moves)
-            self.moves[np.ix_(rows, rows)] = totals.moves
-            self.total = np.zeros((self.n_states, len(self.encoded)))
-            self.total[np.ix_(rows, columns)] = totals.seen
+            return
+        # Its labels may have another order: that of states that were declared, say.
+        states = rows.alphabet.encode(list(totals.states.labels), "states")
+        _, columns = emission.encode(list(totals.symbols.labels), self.encoded, "observations")
+        self.moves = np.zeros_like(self.moves)
+        self.moves[np.ix_(states, states)] = totals.moves
+        self.total = np.zeros((self.n_states, len(self.encoded)))
+        self.total[np.ix_(states, columns)] = totals.seen
 
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
         rest = self.total - self._count(begin, end)
@@ -238,16 +254,22 @@ class CountedSymbols(SummedSeries):
         return law, law.gathered(self.encoded, rest)
 
     def _count(self, begin: int, end: int) -> FloatArray:
-        codes, states = self.codes[begin:end], self.table.codes[begin:end]
+        codes, states = self.codes[begin:end], self.rows.codes[begin:end]
         return count_symbols(codes, len(self.encoded), states, self.n_states)
 
 
 class AddedNumbers(SummedSeries):
     """Sums of numbers, those before and those after a series: nothing of its own ever enters."""
 
-    def __init__(self, table: SeriesTable, model: HMM, emission: Emission) -> None:
-        super().__init__(table, model, emission)
-        each = np.array([self._sum(*table.series.span(k)) for k in range(len(table.series))])
+    def __init__(self, rows: SeriesMode, model: HMM, emission: Emission) -> None:
+        super().__init__(rows, model, emission)
+        spans = [rows.series.span(k) for k in range(len(rows.series))]
+        each = np.array([
+            emission.statistics(
+                self.encoded, self.codes[begin:end], rows.codes[begin:end], self.n_states
+            )
+            for begin, end in spans
+        ])  # fmt: skip
         nothing = np.zeros((1, *each.shape[1:]))
         self.before = np.concatenate([nothing, each[:-1].cumsum(axis=0)])
         self.after = np.concatenate([each[:0:-1].cumsum(axis=0)[::-1], nothing])
@@ -255,56 +277,13 @@ class AddedNumbers(SummedSeries):
     def laws(self, place: int, begin: int, end: int) -> tuple[Emission, FloatArray]:
         return self.emission, self.before[place] + self.after[place]
 
-    def _sum(self, begin: int, end: int) -> FloatArray:
-        states = self.table.codes[begin:end]
-        return self.emission.statistics(self.encoded, self.codes[begin:end], states, self.n_states)
 
-
-def sums_of(table: SeriesTable) -> SummedSeries | None:
-    """Return what the series add up to; None where their model is no function of sums."""
-    kinds = None
-    if table.observations is not None:
-        kinds = table.model.infer_types(table.observations)
-        if kinds is not None and not _alike(table, kinds):
-            return None
-    model = table.model.choose(kinds)
-    if type(model) is not HMM:
-        return None
-    emission = model.emission_
-    if isinstance(emission, Counted) and emission.fixed_by_counts:
-        return CountedSymbols(table, model, emission)
-    if adds_up(emission):
-        return AddedNumbers(table, model, emission)
-    return None
-
-
-def totals_of(table: SeriesTable, totals: SeriesTotals) -> CountedSymbols:
-    """Return what all series add up to, those that are not here included."""
-    plain = table.observations is None
-    kinds = None if plain else table.model.infer_types(list(totals.symbols.labels))
-    model = table.model.choose(kinds)
-    emission = model.emission_
-    if type(model) is not HMM or not isinstance(emission, Counted) or not emission.fixed_by_counts:
-        raise ValueError(
-            "totals are counts of symbols, and the model is none of symbols; take model='auto' and "
-            "one column of text or whole numbers, or give all series at once"
-        )
-    return CountedSymbols(table, model, emission, totals)
-
-
-def _alike(table: SeriesTable, kinds: object) -> bool:
+def _alike(rows: SeriesMode, kinds: object) -> bool:
     """Tell whether no series decides by itself which law is chosen for all."""
-    series = table.series
+    series = rows.series
     if len(series) < 3:
         spans = [series.span(k) for k in range(len(series))]
     else:  # two thirds hold all that a choice goes by, so that one series more or less is nothing
         cuts = [0, *series.ends[[len(series) // 3 - 1, 2 * len(series) // 3 - 1]].tolist()]
-        spans = list(zip(cuts, [*cuts[1:], len(table.labels)], strict=True))
-    seen = [table.model.infer_types(piece(table.observations, *span)) for span in spans]
-    return all(one == kinds for one in seen)
-
-
-def _count_moves(codes: IntArray, begins: np.ndarray, n: int) -> IntArray:
-    """Count transitions, none of which leads to where a segment begins."""
-    pairs = codes[:-1] * n + codes[1:]
-    return np.bincount(pairs[~begins[1:]], minlength=n * n).reshape(n, n)
+        spans = list(zip(cuts, [*cuts[1:], len(rows.labels)], strict=True))
+    return all(rows.model.infer_types(rows.seen(*span)) == kinds for span in spans)

@@ -1,26 +1,25 @@
-"""A labelled history that is fitted, goes on, and is made into prediction tasks."""
+"""From a labelled history to prediction tasks, and from these to sets."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self
 
+import narwhals as nw
 import numpy as np
 
 from definetti._system.arrays import IntArray
 from definetti._system.checks import (
+    checked_flag,
     checked_limit,
+    checked_number,
     is_auto,
     warn_caller,
 )
 from definetti._system.mixins import Saved
 from definetti.conformal.base import BaseHistoryConformal
-from definetti.data.candidates import (
-    check_listing,
-    check_size,
-    is_slow,
-)
+from definetti.data.candidates import check_listing, check_size, is_long, is_slow
 from definetti.data.encoded import EncodedHistory
 from definetti.data.labels import readable, require
 from definetti.emissions.choice import Kinds
@@ -28,20 +27,16 @@ from definetti.emissions.sharing import shares_laws
 from definetti.engine.promise import promise_of, way_to_limits
 from definetti.engine.task import PredictionTask
 from definetti.exceptions import NotExactWarning
-from definetti.levels import read_levels
+from definetti.levels import Levels, read_levels
 from definetti.memory import Memory, Order
 from definetti.models.base import Model
+from definetti.models.selection import ModelSelection, SelectedHMM
 from definetti.scores import Score, StepScore
-from definetti.symmetry import (
-    Remembering,
-    Symmetry,
-    TogetherDepartures,
-    find_symmetry,
-    remember,
-)
+from definetti.sets import Errors, LatticeSet, PredictionSet, StepSets, read_guarantee
+from definetti.sets.base import installed
+from definetti.sets.making import AllRanked, all_ranked, lattice_set, listed_set, step_sets
+from definetti.symmetry import Remembering, Symmetry, TogetherDepartures, find_symmetry, remember
 from definetti.symmetry.base import LAST
-
-Fitted = TypeVar("Fitted", bound="HistoryTasks")
 
 
 class Origin(NamedTuple):
@@ -63,36 +58,26 @@ NOWHERE = Origin()  # a history that came as it is
 
 
 class HistoryTasks(BaseHistoryConformal, Saved):
-    """An estimator for one history that turns new observations into prediction tasks.
-
-    Attributes
-    ----------
-    symbols_ : the observations there are, where they are symbols
-    symmetry_, memory_ : what is used
-    n_steps_ : the length of the labelled history, without what the model was fixed on
-    """
+    """An estimator for one history that makes prediction tasks, and sets of these."""
 
     symmetry: str | Symmetry
     memory: int | str | Memory
     train_size: float | None
     smoothing: bool
+    guarantee: str | Errors
+    allow_empty: bool
     symmetry_: Symmetry
     _remembering: Symmetry
 
     def _fit_from(
-        self: Fitted,
+        self,
         observations: Any,
         states: Any,
         lengths: Any,
         origin: Origin = NOWHERE,
         model: Model | None = None,
-    ) -> Fitted:
-        """Fit to a history that somebody else has cut or put together.
-
-        Parameters
-        ----------
-        model : one that is used as it is, and not copied, in place of the parameter
-        """
+    ) -> Self:
+        """Fit to a history that was cut or put together before; a `model` is used as it is."""
         self._fit_rows(observations, states, lengths, origin, model=model)
         if not self.symmetry_.exact:
             warn_caller(
@@ -102,7 +87,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
             )
         return self
 
-    def new_segment(self: Fitted) -> Fitted:
+    def new_segment(self) -> Self:
         """Say that there is a gap: what comes next follows a time of which nothing is known.
 
         As with `lengths` of `fit`: of what came before the model learns, but states are
@@ -117,14 +102,11 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         return self._saved_with("conformity_score_", "symmetry_", "_remembering")
 
     @classmethod
-    def _restored(cls: type[Fitted], kept: dict[str, Any]) -> Fitted:
+    def _restored(cls, kept: dict[str, Any]) -> Self:
         made = cls._restored_with(
-            kept,
-            _data=EncodedHistory,
-            conformity_score_=Score,
-            symmetry_=Symmetry,
+            kept, _data=EncodedHistory, conformity_score_=Score, symmetry_=Symmetry,
             _remembering=Symmetry,
-        )
+        )  # fmt: skip
         data = made._data
         data.narrowed(made._remembering.given != LAST)
         require(isinstance(data.rule, Model), "a model")
@@ -186,28 +168,11 @@ class HistoryTasks(BaseHistoryConformal, Saved):
     def _check_more(self, observations: IntArray, symbols: bool) -> None:
         self._remembering.check_more(observations, symbols)
 
-    def partial_fit(self: Fitted, observations: Any, states: Any) -> Fitted:
-        """Let the labelled sequence go on with labels that came in later.
-
-        Parameters
-        ----------
-        observations : (L,) the observations that follow the labelled ones
-        states : (L,) their labels
-        """
-        observations, states = readable(observations), readable(states, "states")
-        super().partial_fit(observations, states)
-        return self
-
     def _plan(self, data: EncodedHistory, horizon: Any, n_states: int = 0) -> EncodedHistory:
         """Return the data as they are, or with a fixed model where refitting would be slow.
 
-        It goes by what all rearrangements of the completed sequence share, the number of its states
-        for one, and not that of the history's.
-
-        Parameters
-        ----------
-        data : what is labelled, under the law that the new observations choose, too
-        n_states : how many there are with those that a candidate has of its own
+        It goes by what all rearrangements of the completed sequence share: the number of its
+        states, those of a candidate included, and not that of the history's.
         """
         if not isinstance(horizon, (int, np.integer)) or horizon < 1:
             return data  # which is refused later
@@ -217,9 +182,7 @@ class HistoryTasks(BaseHistoryConformal, Saved):
         if symmetry.given != LAST:  # by visits, half of a length is no cut fixed in advance
             return data
         cost = max(data.history.n_states, n_states), int(horizon), data.begun
-        if not is_slow(*cost, False, symmetry.recent):
-            return data
-        if data.begun < 2 or not data.history.length:
+        if not is_slow(*cost, False, symmetry.recent) or data.begun < 2 or not data.history.length:
             return data
         shared = shares_laws(data.emission, data.table)
         return data.half() if is_slow(*cost, shared, symmetry.recent) else data
@@ -279,3 +242,72 @@ class HistoryTasks(BaseHistoryConformal, Saved):
     def _data_of(self, task: PredictionTask) -> EncodedHistory:
         """Return the data that a task is about, under the law of all observations so far."""
         return self._data.half() if task.settled else self._data
+
+    @property
+    def model_selection_(self) -> ModelSelection | None:
+        self._check_fitted()
+        model = self._data.fixed_model
+        return model.selection if isinstance(model, SelectedHMM) else None
+
+    def _check_parameters(self) -> None:
+        """Check what is read at every prediction; a change of the others waits for `fit`."""
+        read_levels(self.confidence_level)
+        checked_flag(self.smoothing, "smoothing")
+        checked_flag(self.allow_empty, "allow_empty")
+        checked_number(self.max_candidates, "max_candidates")
+        read_guarantee(self.guarantee)
+
+    @property
+    def _fills(self) -> bool:
+        return not self.allow_empty
+
+    def _answers(self, task: PredictionTask, levels: Sequence[Levels], verbose: bool) -> list[Any]:
+        """Return a set for each of several levels, from one ranking where candidates are ranked."""
+        found: list[Any] = []
+        ranked = None
+        for one in levels:
+            if one.named:
+                one.check(task.labels)
+            if task.symmetry.given != LAST:
+                one = one.at(task.labels[task.history.last])
+            if self.guarantee != "all":
+                found.append(self._step_sets(task, one))
+                continue
+            if len(levels) > 1 and ranked is None and not self._is_long(task):
+                ranked = all_ranked(task, self.max_candidates, verbose)
+            found.append(self._set(task, one, verbose, ranked))
+        return found
+
+    def _step_sets(self, task: PredictionTask, levels: Levels) -> StepSets:
+        return step_sets(task, levels, *read_guarantee(self.guarantee), bool(self.allow_empty))
+
+    def _is_long(self, task: PredictionTask) -> bool:
+        most = self.max_candidates
+        return task.by_last_state and is_long(len(task.labels), task.steps, most)
+
+    def _set(
+        self, task: PredictionTask, levels: Levels | None, verbose: bool = False,
+        ranked: AllRanked | None = None,
+    ) -> PredictionSet | LatticeSet:  # fmt: skip
+        """List the set where that is feasible; else go by the lattice, if there is one."""
+        most, allow_empty = self.max_candidates, bool(self.allow_empty)
+        if ranked is None and self._is_long(task):
+            found = lattice_set(task, levels, most, allow_empty)
+            if found is not None:
+                return found
+        return listed_set(task, levels, most, verbose, allow_empty, ranked)
+
+
+def decode_observations(data: EncodedHistory, codes: IntArray) -> Any:
+    """Return observations as they were given, with the names of their columns if they had any."""
+    if data.plain:
+        return None
+    values, names = data.emission.decode(data.table, codes), data.emission.columns_of(data.table)
+    if names is None or values.ndim != 2:
+        return values
+    try:
+        backend = installed()
+    except ImportError:
+        return values  # columns are then known by position
+    columns = {str(name): column for name, column in zip(names, values.T, strict=True)}
+    return nw.from_dict(columns, backend=backend).to_native()

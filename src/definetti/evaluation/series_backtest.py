@@ -66,7 +66,7 @@ def evaluate_series(
         if horizon is not None and not count_windows(lengths, horizon):
             return None
         try:
-            cp = each.current(each.table.series.place_of(new.series.names[k]))
+            cp = each.current(new.series.names[k])
         except UntrainedStateError:
             notes[k] = UNTRAINED
             return None
@@ -167,7 +167,7 @@ def backtest_series(
         estimator, predictor.series, observations, states, groups, order, lengths,
         entropy_of(estimator.random_state), totals,
     )  # fmt: skip
-    table, levels = each.table, [None] if several is None else rising_levels(several)
+    table, levels = each.mode, [None] if several is None else rising_levels(several)
     asked = [0] if several is None else [levels.index(one) for one in several]
 
     notes = [TRAINED if each.mode.has_trained(place) else SHORT for place in range(len(each))]
